@@ -1,0 +1,312 @@
+/* distmap: exact distance maps at memory speed.
+ *
+ * A distance map gives, for every element of an image or volume, the distance to the nearest *site*. This header is the
+ * whole public interface of the core library. The flow is
+ *
+ *     view -> problem -> plan -> execute
+ *
+ * A view describes memory that you own. A problem says what to compute. A plan binds one method to one problem and holds
+ * its scratch memory; it is made once and executed many times, and executing allocates nothing.
+ *
+ * What holds for every exact method, instruction set, thread count and device:
+ *
+ *  1. Exact. With integer spacing, squared distances are exact integers: unsigned 32 bits wide where the problem's largest
+ *     possible value fits, else 64 bits. With any other spacing they are FP64, by one formula (see distmap_problem.spacing).
+ *     Bits agree everywhere.
+ *  2. Ties. Of several nearest sites the one with the lowest linear index (row-major, slowest axis first) is given.
+ *  3. No site. An element without a site (none in its batch, or none within the limit) gets +inf in floating-point
+ *     outputs, the type's largest value in integer ones, index -1, label 0; DISTMAP_FLAG_NO_SITE is then set.
+ *  4. Sites are the elements equal to zero, unless distmap_problem.sites says otherwise.
+ *  5. Any shape: 1 to 4 axes, any strides, axes of length 1, empty arrays, more than 2^31 elements. Batches are made by
+ *     naming the axes to transform, never inferred.
+ *  6. Memory is stated: distmap_scratch_bytes() tells it before planning; the caller may supply it.
+ *  7. Errors are a status, and distmap_error_text() names the argument and the rule that it broke. The library never
+ *     prints and never exits. Arguments are checked before any output is written. An execution that was cancelled, or that
+ *     met a bad value in a sampled function, may leave outputs partly written, and its status says so.
+ *  8. Threads. Contexts are independent: plans of different contexts may run concurrently. One context, and the plans
+ *     made from it, serve one thread at a time. A forked child may use what it inherited.
+ *  9. (CUDA plans enqueue on the caller's stream; for a later version of this header.)
+ * 10. Progress and cancel: one callback, called during execute by the thread that called it.
+ *
+ * C17 and C++17. Functions return DISTMAP_OK (zero) or an error; structs are zero-initialised for defaults.
+ */
+#ifndef DISTMAP_H
+#define DISTMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(DISTMAP_BUILD) && defined(__GNUC__)
+#define DISTMAP_API __attribute__((visibility("default")))
+#else
+#define DISTMAP_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DISTMAP_VERSION "0.1.0"
+#define DISTMAP_MAX_NDIM 4
+
+/* ---- Status ------------------------------------------------------------------------------------------------------ */
+
+typedef enum distmap_status {
+    DISTMAP_OK = 0,
+    DISTMAP_ERROR_ARGUMENT,    /* an argument breaks a rule that this header states */
+    DISTMAP_ERROR_MEMORY,      /* an allocation failed */
+    DISTMAP_ERROR_UNSUPPORTED, /* the named method or device does not do this */
+    DISTMAP_ERROR_CANCELLED,   /* the progress callback asked to stop; outputs are partly written */
+    DISTMAP_ERROR_VALUE,       /* a sampled function holds a negative or too large value; outputs are partly written */
+    DISTMAP_ERROR_IO,          /* (satellite libraries) the system refused to read or write; the text has its reason */
+    DISTMAP_ERROR_FORMAT,      /* (satellite libraries) a file's contents are broken or of an unknown kind */
+} distmap_status;
+
+/* The version of the library that is running, as "0.1.0". Static text. */
+DISTMAP_API const char *distmap_version(void);
+
+/* A short static name: "ok", "argument", "memory", ... */
+DISTMAP_API const char *distmap_status_name(distmap_status status);
+
+/* What went wrong in the calling thread's last failed call: one line without a newline, naming the argument and the
+ * rule. Valid until that thread's next failing call; "" before the first. */
+DISTMAP_API const char *distmap_error_text(void);
+
+/* ---- Views ------------------------------------------------------------------------------------------------------- */
+
+typedef enum distmap_dtype {
+    DISTMAP_NONE = 0, /* "not wanted" where an output's type is named */
+    DISTMAP_BOOL,     /* one byte; any nonzero byte counts as 1 */
+    DISTMAP_INT8,
+    DISTMAP_UINT8,
+    DISTMAP_INT16,
+    DISTMAP_UINT16,
+    DISTMAP_INT32,
+    DISTMAP_UINT32,
+    DISTMAP_INT64,
+    DISTMAP_UINT64,
+    DISTMAP_FLOAT32,
+    DISTMAP_FLOAT64,
+} distmap_dtype;
+
+/* Bytes of one element; 0 for DISTMAP_NONE and for values outside the enumeration. */
+DISTMAP_API size_t distmap_dtype_size(distmap_dtype dtype);
+/* "uint8", "float32", ...; "none" for DISTMAP_NONE; NULL outside the enumeration. Static text. */
+DISTMAP_API const char *distmap_dtype_name(distmap_dtype dtype);
+/* The dtype with that name; DISTMAP_NONE when there is none. */
+DISTMAP_API distmap_dtype distmap_dtype_from_name(const char *name);
+
+/* Memory that the caller owns. Element (i0, i1, ...) lies at data + i0*strides[0] + i1*strides[1] + ... bytes. Axes are
+ * slowest first by convention. Strides may be negative or zero on inputs; `data` is the address of element (0, 0, ...).
+ * Rules: ndim 1 to 4, shape >= 0, data and strides multiples of the element's alignment, elements of an output distinct
+ * in memory, outputs disjoint from inputs and from each other. Inputs are only read. */
+typedef struct distmap_view {
+    void *data;
+    distmap_dtype dtype;
+    int ndim;
+    int64_t shape[DISTMAP_MAX_NDIM];
+    int64_t strides[DISTMAP_MAX_NDIM]; /* bytes */
+} distmap_view;
+
+/* A view of row-major (C order) memory without gaps. The caller keeps `data`. */
+DISTMAP_API distmap_view distmap_view_make(void *data, distmap_dtype dtype, int ndim, const int64_t *shape);
+
+/* ---- Context: device, threads, memory, progress -------------------------------------------------------------------- */
+
+/* Called now and then during execute, with the fraction done, 0 to 1, never falling. Nonzero asks to stop. */
+typedef int distmap_progress(void *user, double fraction);
+
+/* Memory for contexts and plans: `allocate` returns NULL when there is none. Alignment is a power of two. */
+typedef struct distmap_allocator {
+    void *(*allocate)(void *user, size_t bytes, size_t alignment);
+    void (*release)(void *user, void *memory, size_t bytes);
+    void *user;
+} distmap_allocator;
+
+/* Threads supplied by the caller: `run` calls task(arg, index, worker) once for every index in [0, count), in any order
+ * and concurrently as it likes, and returns when all are done. `worker` is in [0, workers); no two calls that overlap in
+ * time share a worker number. */
+typedef void distmap_task(void *arg, size_t index, int worker);
+typedef struct distmap_executor {
+    int workers;
+    void (*run)(void *user, size_t count, distmap_task *task, void *arg);
+    void *user;
+} distmap_executor;
+
+typedef enum distmap_device { DISTMAP_DEVICE_CPU = 0 } distmap_device;
+
+typedef struct distmap_context_options {
+    distmap_device device;
+    int threads;                 /* 0: as many as the process may use; else 1 to 1024. Ignored with an executor */
+    distmap_executor executor;   /* run == NULL: the library's own threads */
+    distmap_allocator allocator; /* allocate == NULL: the C library's */
+    distmap_progress *progress;  /* NULL: none */
+    void *progress_user;
+} distmap_context_options;
+
+typedef struct distmap_context distmap_context;
+
+/* Makes a context; `options` NULL means all defaults. Owned by the caller; destroy it after its plans. The environment
+ * variable DISTMAP_ISA (plain, sse4, avx2, avx512, neon) caps the instruction set, read here. */
+DISTMAP_API distmap_status distmap_context_create(const distmap_context_options *options, distmap_context **context);
+/* Frees *context and sets it to NULL; NULL and pointers to NULL are fine. */
+DISTMAP_API void distmap_context_destroy(distmap_context **context);
+/* Threads that its plans use, and the instruction set's name (static text). */
+DISTMAP_API int distmap_context_threads(const distmap_context *context);
+DISTMAP_API const char *distmap_context_isa(const distmap_context *context);
+
+/* ---- Problem --------------------------------------------------------------------------------------------------------- */
+
+typedef enum distmap_input {
+    DISTMAP_INPUT_MASK = 0, /* any dtype; sites by the sites rule. NaN is never a site (DISTMAP_FLAG_NAN) */
+    DISTMAP_INPUT_LABELS,   /* integers or bool; an element's sites are the elements of any other label. Elements that the
+                               sites rule selects (by default label 0, the background) are at distance 0, from themselves */
+    DISTMAP_INPUT_SAMPLED,  /* squared distances f to start from, f >= 0: out(p) = min over q of f(q) + |p - q|^2. NaN, +inf
+                               or an integer type's largest value: q offers nothing. Integers beyond 2^61, and negative
+                               values, end execute with DISTMAP_ERROR_VALUE. Float samples make the arithmetic FP64 */
+} distmap_input;
+
+typedef enum distmap_sites_rule {
+    DISTMAP_SITES_ZERO = 0, /* elements equal to zero (LABELS: the background) */
+    DISTMAP_SITES_NONZERO,
+    DISTMAP_SITES_VALUE, /* equal to lo */
+    DISTMAP_SITES_RANGE, /* lo <= element <= hi; infinities allowed */
+    DISTMAP_SITES_NONE,  /* LABELS only: no background, every label counts alike */
+} distmap_sites_rule;
+
+typedef struct distmap_sites {
+    distmap_sites_rule rule;
+    double lo, hi; /* compared exactly with elements of any type; not NaN, lo <= hi */
+} distmap_sites;
+
+/* The outputs wanted, by dtype; DISTMAP_NONE (zero) for those that are not. At least one. */
+typedef struct distmap_outputs {
+    distmap_dtype distance; /* float32, float64: the correctly rounded root of the squared distance as a float of that type;
+                               float32 is sqrtf of the float nearest to the squared distance */
+    distmap_dtype squared;  /* uint32, uint64, float32, float64; an integer type must hold the largest possible value, and
+                               needs integer arithmetic (see spacing) */
+    distmap_dtype index;    /* int32, int64: the nearest site's linear index in the input's shape, row-major */
+    distmap_dtype coords;   /* int16, int32, int64: one plane per axis of the input, its coordinate of the nearest site */
+    distmap_dtype label;    /* any integer type: the input's element at the nearest site (not for SAMPLED) */
+} distmap_outputs;
+
+typedef struct distmap_problem {
+    distmap_input input;
+    distmap_dtype dtype; /* of the input */
+    int ndim;            /* 1 to 4 */
+    int64_t shape[DISTMAP_MAX_NDIM];
+    unsigned axes; /* bit a set: measure along axis a; the others are batches. 0: all axes */
+    distmap_sites sites;
+    /* Element pitch along each axis, > 0 and finite; 0 means 1. All integers (at most 2^20): integer arithmetic. Otherwise
+     * FP64: D2 = fma(w0^2, d0^2, fma(w1^2, d1^2, ... wn^2 * dn^2)), innermost the last axis, d exact integer offsets,
+     * minimised axis by axis from the last to the first. Where those products are exact (pitches such as 0.5, 1.25) the
+     * tie rule holds; elsewhere sites whose D2 round to the same value are ties, and any of them may be given. */
+    double spacing[DISTMAP_MAX_NDIM];
+    double limit; /* > 0: elements farther than this have no site (rule 3); work shrinks with it. 0: none */
+    bool border;  /* what lies just outside the image along the measured axes counts as sites too. An element nearer to it
+                     than to any site gets index DISTMAP_INDEX_BORDER and label 0; at equal distance the site inside wins */
+    distmap_dtype payload; /* SAMPLED with index output: int32 or int64, the site that each sample stands for, given out in
+                              place of the sample's own linear index; ties by the samples' indices. DISTMAP_NONE: no payload */
+    distmap_outputs want;
+} distmap_problem;
+
+#define DISTMAP_INDEX_NONE (-1)   /* also every coordinate of it */
+#define DISTMAP_INDEX_BORDER (-2) /* also every coordinate of it */
+
+/* What to compute from, and where to. Views that the problem does not want stay zero. Shapes equal the problem's, dtypes
+ * those named in it. */
+typedef struct distmap_arrays {
+    distmap_view input;
+    distmap_view payload;
+    distmap_view distance;
+    distmap_view squared;
+    distmap_view index;
+    distmap_view coords[DISTMAP_MAX_NDIM]; /* one per axis, slowest first */
+    distmap_view label;
+} distmap_arrays;
+
+/* ---- Methods --------------------------------------------------------------------------------------------------------- */
+
+typedef struct distmap_param_info {
+    const char *name;
+    int64_t fallback, lowest, highest; /* default and range */
+    const char *summary;
+} distmap_param_info;
+
+typedef struct distmap_method_info {
+    const char *name;    /* "minplus/cpu" */
+    const char *summary; /* one line */
+    const char *source;  /* paper or text, section */
+    const char *device;  /* "cpu" */
+    bool exact;
+    const distmap_param_info *params;
+    size_t param_count;
+} distmap_method_info;
+
+/* The method table, fastest first. Static memory. NULL past the end. */
+DISTMAP_API const distmap_method_info *distmap_method_get(size_t row);
+/* The row with that name, or NULL. */
+DISTMAP_API const distmap_method_info *distmap_method_find(const char *name);
+
+/* ---- Plans ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct distmap_param {
+    const char *name;
+    int64_t value;
+} distmap_param;
+
+typedef struct distmap_plan_options {
+    const char *method;          /* NULL: the first exact one in the table that accepts the problem */
+    const distmap_param *params; /* the method's own parameters; unnamed ones keep their defaults */
+    size_t param_count;
+    void *scratch; /* NULL: the plan allocates its own. Else at least distmap_scratch_bytes() bytes, aligned to 64,
+                      kept by the caller until the plan is destroyed */
+    size_t scratch_bytes;
+} distmap_plan_options;
+
+typedef struct distmap_plan distmap_plan;
+
+typedef struct distmap_description {
+    const char *method;  /* its name in the table */
+    const char *isa;     /* instruction set */
+    int threads;
+    size_t scratch_bytes;
+    bool integer;        /* integer arithmetic; false: FP64 */
+    int squared_bits;    /* 32 or 64: the width of squared distances */
+} distmap_description;
+
+/* Bytes of scratch that a plan for this problem would need. `options` may be NULL; its scratch members are ignored. */
+DISTMAP_API distmap_status distmap_scratch_bytes(const distmap_context *context, const distmap_problem *problem,
+                                                 const distmap_plan_options *options, size_t *bytes);
+
+/* Checks the problem, chooses the method, reserves the scratch. Owned by the caller; destroy before the context. */
+DISTMAP_API distmap_status distmap_plan_create(distmap_context *context, const distmap_problem *problem,
+                                               const distmap_plan_options *options, distmap_plan **plan);
+/* Computes. Every rule about views is checked first; allocates nothing. */
+DISTMAP_API distmap_status distmap_plan_execute(distmap_plan *plan, const distmap_arrays *arrays);
+DISTMAP_API void distmap_plan_describe(const distmap_plan *plan, distmap_description *description);
+/* What the last execute met: any of DISTMAP_FLAG_*. */
+DISTMAP_API unsigned distmap_plan_flags(const distmap_plan *plan);
+/* Frees *plan and sets it to NULL; NULL and pointers to NULL are fine. */
+DISTMAP_API void distmap_plan_destroy(distmap_plan **plan);
+
+enum {
+    DISTMAP_FLAG_NO_SITE = 1, /* at least one element has no site (rule 3) */
+    DISTMAP_FLAG_NAN = 2,     /* the input holds a NaN, which is not a site */
+};
+
+/* ---- In one call ----------------------------------------------------------------------------------------------------- */
+
+/* Context, plan, execute and destroy in one, with defaults. `flags` may be NULL. */
+DISTMAP_API distmap_status distmap_transform(const distmap_problem *problem, const distmap_arrays *arrays,
+                                             unsigned *flags);
+
+/* The everyday case: `mask` has ndim axes of `shape`, row-major, one byte per element, zero at the sites; `distance` takes
+ * as many floats. */
+DISTMAP_API distmap_status distmap_edt(const uint8_t *mask, int ndim, const int64_t *shape, float *distance);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

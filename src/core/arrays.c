@@ -1,0 +1,127 @@
+/* Checks the views given to execute against the plan and against each other, and brings them into normal form. */
+#include <stdint.h>
+
+#include "core/internal.h"
+
+#define bad(...) dm_error(DISTMAP_ERROR_ARGUMENT, __VA_ARGS__)
+
+struct span {
+    uintptr_t first, last; /* bytes touched: [first, last] */
+};
+
+/* First and last byte of a view with elements. False when its strides leave the address space. */
+static bool view_span(const distmap_view *v, struct span *span) {
+    int64_t low = 0, high = (int64_t)distmap_dtype_size(v->dtype) - 1;
+    for (int a = 0; a < v->ndim; a++) {
+        int64_t reach;
+        if (__builtin_mul_overflow(v->strides[a], v->shape[a] - 1, &reach) ||
+            __builtin_add_overflow(reach < 0 ? low : high, reach, reach < 0 ? &low : &high))
+            return false;
+    }
+    const uintptr_t data = (uintptr_t)v->data;
+    if ((low < 0 && (uintptr_t)-low > data) || (uintptr_t)high > UINTPTR_MAX - data)
+        return false;
+    span->first = data - (uintptr_t)-low;
+    span->last = data + (uintptr_t)high;
+    return true;
+}
+
+/* Distinct elements of an output must not share bytes: sorted by size, each stride passes what the smaller ones span. */
+static bool strides_overlap(const distmap_view *v) {
+    int64_t stride[DISTMAP_MAX_NDIM], length[DISTMAP_MAX_NDIM];
+    int n = 0;
+    for (int a = 0; a < v->ndim; a++) {
+        if (v->shape[a] == 1)
+            continue;
+        const int64_t s = v->strides[a] < 0 ? -v->strides[a] : v->strides[a];
+        int at = n++;
+        for (; at > 0 && stride[at - 1] > s; at--) {
+            stride[at] = stride[at - 1];
+            length[at] = length[at - 1];
+        }
+        stride[at] = s;
+        length[at] = v->shape[a];
+    }
+    int64_t extent = (int64_t)distmap_dtype_size(v->dtype);
+    for (int i = 0; i < n; i++) {
+        if (stride[i] < extent)
+            return true;
+        extent += stride[i] * (length[i] - 1);
+    }
+    return false;
+}
+
+static distmap_status check_view(const distmap_plan *plan, const char *name, const distmap_view *v, distmap_dtype dtype,
+                                 bool output, dm_array *normal, struct span *span) {
+    const distmap_problem *p = &plan->problem;
+    if (dtype == DISTMAP_NONE) {
+        if (v->data)
+            return bad("arrays.%s is given, but the problem does not ask for it", name);
+        return DISTMAP_OK;
+    }
+    if (v->dtype != dtype)
+        return bad("arrays.%s has dtype %s, the problem says %s", name,
+                   distmap_dtype_name(v->dtype) ? distmap_dtype_name(v->dtype) : "?", distmap_dtype_name(dtype));
+    if (v->ndim != p->ndim)
+        return bad("arrays.%s has ndim %d, the problem says %d", name, v->ndim, p->ndim);
+    for (int a = 0; a < p->ndim; a++)
+        if (v->shape[a] != p->shape[a])
+            return bad("arrays.%s has shape[%d] = %lld, the problem says %lld", name, a, (long long)v->shape[a],
+                       (long long)p->shape[a]);
+    if (plan->elements == 0)
+        return DISTMAP_OK;
+    if (!v->data)
+        return bad("arrays.%s is NULL", name);
+    const int64_t size = (int64_t)distmap_dtype_size(dtype);
+    if ((uintptr_t)v->data % (uintptr_t)size)
+        return bad("arrays.%s: data is not aligned to its %lld-byte elements", name, (long long)size);
+    *normal = (dm_array){.data = v->data, .dtype = dtype};
+    for (int a = 0; a < p->ndim; a++) {
+        if (v->strides[a] % size && v->shape[a] > 1)
+            return bad("arrays.%s: strides[%d] = %lld is not a multiple of its %lld-byte elements", name, a,
+                       (long long)v->strides[a], (long long)size);
+        if (v->strides[a] == INT64_MIN)
+            return bad("arrays.%s: strides[%d] is out of range", name, a);
+        normal->stride[a + DM_NDIM - p->ndim] = v->shape[a] > 1 ? v->strides[a] : 0;
+    }
+    if (!view_span(v, span))
+        return bad("arrays.%s: strides reach beyond the address space", name);
+    if (output && strides_overlap(v))
+        return bad("arrays.%s: its strides make elements overlap", name);
+    return DISTMAP_OK;
+}
+
+distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *arrays, dm_arrays *normal) {
+    static const char *const coord_names[] = {"coords[0]", "coords[1]", "coords[2]", "coords[3]"};
+    const distmap_problem *p = &plan->problem;
+    if (!arrays)
+        return bad("arrays is NULL");
+    *normal = (dm_arrays){0};
+    struct entry {
+        const char *name;
+        const distmap_view *view;
+        distmap_dtype dtype;
+        dm_array *normal;
+    } entries[6 + DISTMAP_MAX_NDIM] = {
+        {"input", &arrays->input, p->dtype, &normal->input},
+        {"payload", &arrays->payload, p->payload, &normal->payload},
+        {"distance", &arrays->distance, p->want.distance, &normal->distance},
+        {"squared", &arrays->squared, p->want.squared, &normal->squared},
+        {"index", &arrays->index, p->want.index, &normal->index},
+        {"label", &arrays->label, p->want.label, &normal->label},
+    };
+    int count = 6;
+    for (int a = 0; a < p->ndim; a++)
+        entries[count++] = (struct entry){coord_names[a], &arrays->coords[a], p->want.coords,
+                                          &normal->coords[a + DM_NDIM - p->ndim]};
+    enum { inputs = 2 };
+    struct span spans[6 + DISTMAP_MAX_NDIM] = {{0, 0}};
+    for (int i = 0; i < count; i++)
+        TRY(check_view(plan, entries[i].name, entries[i].view, entries[i].dtype, i >= inputs, entries[i].normal, &spans[i]));
+    for (int i = inputs; i < count; i++)
+        for (int j = 0; j < i; j++)
+            if (entries[i].normal->data && entries[j].normal->data && spans[i].first <= spans[j].last &&
+                spans[j].first <= spans[i].last)
+                return bad("arrays.%s and arrays.%s overlap in memory", entries[j].name, entries[i].name);
+    return DISTMAP_OK;
+}

@@ -1,0 +1,141 @@
+/* The context: device, threads, allocator, progress; and parallel regions on its threads. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/internal.h"
+#include "cpu/isa.h"
+#include "cpu/pool.h"
+
+static void *default_allocate(void *user, size_t bytes, size_t alignment) {
+    (void)user;
+    void *memory = NULL;
+    return posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
+}
+
+static void default_release(void *user, void *memory, size_t bytes) {
+    (void)user, (void)bytes;
+    free(memory);
+}
+
+void *dm_allocate(const distmap_context *context, size_t bytes) {
+    void *memory = context->allocator.allocate(context->allocator.user, bytes ? bytes : 1, 64);
+    if (!memory)
+        dm_error(DISTMAP_ERROR_MEMORY, "cannot allocate %zu bytes", bytes);
+    return memory;
+}
+
+void dm_release(const distmap_context *context, void *memory, size_t bytes) {
+    if (memory)
+        context->allocator.release(context->allocator.user, memory, bytes ? bytes : 1);
+}
+
+static distmap_status check_options(const distmap_context_options *options) {
+    if (options->device != DISTMAP_DEVICE_CPU)
+        return dm_error(DISTMAP_ERROR_UNSUPPORTED, "context options: device %d: this build has only the CPU",
+                        (int)options->device);
+    if (options->threads < 0 || options->threads > 1024)
+        return dm_error(DISTMAP_ERROR_ARGUMENT, "context options: threads is %d, must be 0 (all) to 1024", options->threads);
+    if (options->executor.run && (options->executor.workers < 1 || options->executor.workers > 1024))
+        return dm_error(DISTMAP_ERROR_ARGUMENT, "context options: executor.workers is %d, must be 1 to 1024",
+                        options->executor.workers);
+    if (!options->allocator.allocate != !options->allocator.release)
+        return dm_error(DISTMAP_ERROR_ARGUMENT, "context options: allocator needs both allocate and release, or neither");
+    return DISTMAP_OK;
+}
+
+distmap_status distmap_context_create(const distmap_context_options *options, distmap_context **context) {
+    if (!context)
+        return dm_error(DISTMAP_ERROR_ARGUMENT, "context is NULL");
+    *context = NULL;
+    static const distmap_context_options defaults;
+    if (!options)
+        options = &defaults;
+    TRY(check_options(options));
+
+    distmap_context made = {
+        .allocator = options->allocator,
+        .executor = options->executor,
+        .progress = options->progress,
+        .progress_user = options->progress_user,
+    };
+    TRY(dm_isa_choose(&made.isa));
+    if (!made.allocator.allocate)
+        made.allocator = (distmap_allocator){default_allocate, default_release, NULL};
+    if (made.executor.run)
+        made.threads = made.executor.workers;
+    else
+        made.threads = options->threads ? options->threads : dm_pool_processors();
+
+    distmap_context *self = dm_allocate(&made, sizeof *self);
+    if (!self)
+        return DISTMAP_ERROR_MEMORY;
+    *self = made;
+    if (!self->executor.run && self->threads > 1) {
+        const distmap_status status = dm_pool_create(self, self->threads, &self->pool);
+        if (status != DISTMAP_OK) {
+            dm_release(self, self, sizeof *self);
+            return status;
+        }
+        self->executor = (distmap_executor){self->threads, dm_pool_run, self->pool};
+    }
+    *context = self;
+    return DISTMAP_OK;
+}
+
+void distmap_context_destroy(distmap_context **context) {
+    if (!context || !*context)
+        return;
+    const distmap_context copy = **context;
+    dm_pool_destroy(&copy, &(*context)->pool);
+    dm_release(&copy, *context, sizeof **context);
+    *context = NULL;
+}
+
+int distmap_context_threads(const distmap_context *context) { return context ? context->threads : 0; }
+
+const char *distmap_context_isa(const distmap_context *context) { return context ? dm_isa_name(context->isa) : ""; }
+
+/* ---- Parallel regions ---- */
+
+struct region {
+    distmap_plan *plan;
+    distmap_task *task;
+    void *arg;
+    size_t count;
+    atomic_size_t done;
+    double share;
+};
+
+static void report(distmap_plan *plan, double fraction) {
+    const distmap_context *context = plan->context;
+    if (context->progress && pthread_equal(pthread_self(), plan->caller) &&
+        context->progress(context->progress_user, fmin(fraction, 1.0)))
+        dm_fail(plan, DISTMAP_ERROR_CANCELLED);
+}
+
+static void region_step(void *arg, size_t index, int worker) {
+    struct region *region = arg;
+    if (atomic_load_explicit(&region->plan->failure, memory_order_relaxed) != DISTMAP_OK)
+        return;
+    region->task(region->arg, index, worker);
+    const size_t done = 1 + atomic_fetch_add_explicit(&region->done, 1, memory_order_relaxed);
+    report(region->plan, region->plan->progress_base + region->share * (double)done / (double)region->count);
+}
+
+distmap_status dm_parallel(distmap_plan *plan, size_t count, distmap_task *task, void *arg, double share) {
+    const distmap_context *context = plan->context;
+    struct region region = {plan, task, arg, count, 0, share};
+    if (context->executor.run && count > 1)
+        context->executor.run(context->executor.user, count, region_step, &region);
+    else
+        for (size_t i = 0; i < count; i++)
+            region_step(&region, i, 0);
+    plan->progress_base += share;
+    return (distmap_status)atomic_load(&plan->failure);
+}
+
+void dm_fail(distmap_plan *plan, distmap_status status) {
+    int expected = DISTMAP_OK;
+    atomic_compare_exchange_strong(&plan->failure, &expected, (int)status);
+}

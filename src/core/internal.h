@@ -1,0 +1,143 @@
+/* What the library's own parts share: a problem in normal form, the plan, a row of the method table.
+ *
+ * Normal form: every problem has four axes [t][z][y][x], missing leading ones of length 1, so that code for 1-D to 4-D
+ * is one. Axis 3 (x) is the last, the fastest in linear order. A *row* is a run along x.
+ */
+#ifndef DISTMAP_CORE_INTERNAL_H
+#define DISTMAP_CORE_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "distmap.h"
+
+enum { DM_NDIM = DISTMAP_MAX_NDIM, DM_X = DM_NDIM - 1, DM_MAX_PARAMS = 8 };
+
+/* ---- Errors ---- */
+
+/* Sets the calling thread's error text, cut at 511 bytes, and returns `status`. */
+distmap_status dm_error(distmap_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#define TRY(call)                               \
+    do {                                        \
+        const distmap_status try_status = (call); \
+        if (try_status != DISTMAP_OK)           \
+            return try_status;                  \
+    } while (0)
+
+/* ---- The arithmetic of squared distances ---- */
+
+typedef enum dm_number {
+    DM_U32, /* "none" is UINT32_MAX; every possible value is below it */
+    DM_U64, /* "none" is UINT64_MAX */
+    DM_F64, /* "none" is +inf */
+} dm_number;
+
+static inline size_t dm_number_size(dm_number number) { return number == DM_U32 ? 4 : 8; }
+
+typedef enum dm_isa { DM_PLAIN, DM_SSE4, DM_NEON, DM_AVX2, DM_AVX512, DM_ISA_COUNT } dm_isa;
+
+/* ---- A view in normal form: four axes, byte strides ---- */
+
+typedef struct dm_array {
+    char *data; /* NULL: not wanted */
+    distmap_dtype dtype;
+    int64_t stride[DM_NDIM];
+} dm_array;
+
+typedef struct dm_arrays {
+    dm_array input, payload, distance, squared, index, label;
+    dm_array coords[DM_NDIM]; /* [a + DM_NDIM - ndim] is the user's axis a; unused leading ones have data NULL */
+} dm_arrays;
+
+/* ---- Context ---- */
+
+struct dm_pool;
+struct distmap_context {
+    distmap_allocator allocator;
+    distmap_executor executor;
+    distmap_progress *progress;
+    void *progress_user;
+    int threads;
+    dm_isa isa;
+    struct dm_pool *pool; /* NULL: one thread, or the caller's executor */
+};
+
+void *dm_allocate(const distmap_context *context, size_t bytes); /* aligned to 64; NULL with the error text set */
+void dm_release(const distmap_context *context, void *memory, size_t bytes);
+
+/* ---- Plan ---- */
+
+struct dm_method;
+struct distmap_plan {
+    distmap_context *context;
+    const struct dm_method *method;
+    distmap_problem problem; /* as given, with axes and spacing filled in (user's axis order) */
+
+    /* The problem in normal form. */
+    int64_t shape[DM_NDIM];
+    int64_t linear[DM_NDIM]; /* linear-index stride of each axis, in elements */
+    int64_t elements;
+    bool measured[DM_NDIM]; /* distances run along this axis; the others are batches */
+    dm_number number;
+    uint64_t w2[DM_NDIM]; /* squared pitch, for DM_U32 and DM_U64; 0 where not measured */
+    double w2f[DM_NDIM];  /* the same in FP64 */
+    uint64_t max2;        /* largest geometric squared distance, integers only */
+    bool limited;
+    uint64_t limit2; /* d2 <= limit2 is within the limit (integers); at most the largest finite value */
+    double limit2f;
+    bool wants_site; /* index, coords or label is wanted */
+
+    int64_t params[DM_MAX_PARAMS]; /* in the order of the method's table */
+
+    void *scratch;
+    size_t scratch_bytes;
+    bool owns_scratch;
+
+    /* The execution that is running. */
+    atomic_uint flags;
+    atomic_int failure;   /* the first distmap_status met by a worker */
+    pthread_t caller;
+    double progress_base; /* share of the work done by earlier parallel regions */
+};
+
+/* A row of the method table. */
+typedef struct dm_method {
+    distmap_method_info info;
+    /* Why this method does not take the plan's problem, as "needs ..."; NULL when it does. */
+    const char *(*refuses)(const distmap_plan *plan);
+    size_t (*scratch_bytes)(const distmap_plan *plan);
+    /* Computes all outputs. Views were checked. Elements > 0. */
+    distmap_status (*run)(distmap_plan *plan, const dm_arrays *arrays);
+} dm_method;
+
+extern const dm_method *const dm_methods[]; /* fastest first, ends with NULL */
+
+/* ---- Parallel regions, progress, failure ---- */
+
+/* Calls task(arg, i, worker) for i in [0, count) on the plan's threads, worker in [0, plan->context->threads). `share` of
+ * the whole execution's work, for the progress callback. Stops early when cancelled or when dm_fail was called, and
+ * returns that status. */
+distmap_status dm_parallel(distmap_plan *plan, size_t count, distmap_task *task, void *arg, double share);
+
+/* To be called by a worker that met an error: the first one becomes the execution's status. */
+void dm_fail(distmap_plan *plan, distmap_status status);
+
+static inline void dm_flag(distmap_plan *plan, unsigned flags) {
+    if (flags)
+        atomic_fetch_or_explicit(&plan->flags, flags, memory_order_relaxed);
+}
+
+/* ---- Pieces of plan creation ---- */
+
+distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *plan); /* fills the normal form */
+distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *arrays, dm_arrays *normal);
+
+static inline bool dm_dtype_is_float(distmap_dtype t) { return t == DISTMAP_FLOAT32 || t == DISTMAP_FLOAT64; }
+static inline bool dm_dtype_is_signed(distmap_dtype t) {
+    return t == DISTMAP_INT8 || t == DISTMAP_INT16 || t == DISTMAP_INT32 || t == DISTMAP_INT64;
+}
+/* Largest value of an integer dtype (bool: 1). */
+uint64_t dm_dtype_max(distmap_dtype dtype);
+
+#endif

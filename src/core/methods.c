@@ -1,0 +1,27 @@
+/* The method table. A new method is its folder under methods/, a declaration and a line here, and the build list. */
+#include <string.h>
+
+#include "core/internal.h"
+
+extern const dm_method dm_minplus_cpu;
+extern const dm_method dm_envelope_cpu;
+extern const dm_method dm_brute_cpu;
+
+/* Fastest first: without a name, the first exact one that accepts the problem is taken. */
+const dm_method *const dm_methods[] = {
+    &dm_minplus_cpu,
+    &dm_envelope_cpu,
+    &dm_brute_cpu,
+    NULL,
+};
+
+const distmap_method_info *distmap_method_get(size_t row) {
+    return row < sizeof dm_methods / sizeof *dm_methods - 1 ? &dm_methods[row]->info : NULL;
+}
+
+const distmap_method_info *distmap_method_find(const char *name) {
+    for (size_t i = 0; name && dm_methods[i]; i++)
+        if (strcmp(name, dm_methods[i]->info.name) == 0)
+            return &dm_methods[i]->info;
+    return NULL;
+}

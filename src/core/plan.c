@@ -1,0 +1,153 @@
+/* Plans: choose the method, reserve its scratch, execute. */
+#include <string.h>
+
+#include "core/internal.h"
+#include "cpu/isa.h"
+
+#define bad(...) dm_error(DISTMAP_ERROR_ARGUMENT, __VA_ARGS__)
+
+static distmap_status choose_method(distmap_plan *plan, const char *name) {
+    if (name) {
+        const distmap_method_info *info = distmap_method_find(name);
+        if (!info)
+            return bad("options.method is '%s': there is no such method", name);
+        for (size_t i = 0; dm_methods[i]; i++)
+            if (&dm_methods[i]->info == info)
+                plan->method = dm_methods[i];
+        const char *why = plan->method->refuses(plan);
+        if (why)
+            return dm_error(DISTMAP_ERROR_UNSUPPORTED, "method %s %s", name, why);
+        return DISTMAP_OK;
+    }
+    for (size_t i = 0; dm_methods[i]; i++)
+        if (dm_methods[i]->info.exact && !dm_methods[i]->refuses(plan)) {
+            plan->method = dm_methods[i];
+            return DISTMAP_OK;
+        }
+    return dm_error(DISTMAP_ERROR_UNSUPPORTED, "no method accepts this problem");
+}
+
+static distmap_status set_params(distmap_plan *plan, const distmap_plan_options *options) {
+    const distmap_method_info *info = &plan->method->info;
+    for (size_t k = 0; k < info->param_count; k++)
+        plan->params[k] = info->params[k].fallback;
+    if (options->param_count && !options->params)
+        return bad("options.params is NULL, but param_count is %zu", options->param_count);
+    for (size_t i = 0; i < options->param_count; i++) {
+        const distmap_param *given = &options->params[i];
+        size_t k = 0;
+        while (k < info->param_count && (!given->name || strcmp(info->params[k].name, given->name) != 0))
+            k++;
+        if (k == info->param_count)
+            return bad("options.params: method %s has no parameter '%s'", info->name, given->name ? given->name : "NULL");
+        if (given->value < info->params[k].lowest || given->value > info->params[k].highest)
+            return bad("options.params: %s is %lld, must be %lld to %lld", given->name, (long long)given->value,
+                       (long long)info->params[k].lowest, (long long)info->params[k].highest);
+        plan->params[k] = given->value;
+    }
+    return DISTMAP_OK;
+}
+
+/* Everything but the scratch. */
+static distmap_status prepare(const distmap_context *context, const distmap_problem *problem,
+                              const distmap_plan_options *options, distmap_plan *plan) {
+    static const distmap_plan_options defaults;
+    if (!options)
+        options = &defaults;
+    if (!context)
+        return bad("context is NULL");
+    *plan = (distmap_plan){.context = (distmap_context *)context};
+    TRY(dm_problem_check(problem, plan));
+    TRY(choose_method(plan, options->method));
+    TRY(set_params(plan, options));
+    plan->scratch_bytes = plan->elements ? plan->method->scratch_bytes(plan) : 0;
+    return DISTMAP_OK;
+}
+
+distmap_status distmap_scratch_bytes(const distmap_context *context, const distmap_problem *problem,
+                                     const distmap_plan_options *options, size_t *bytes) {
+    if (!bytes)
+        return bad("bytes is NULL");
+    distmap_plan plan;
+    TRY(prepare(context, problem, options, &plan));
+    *bytes = plan.scratch_bytes;
+    return DISTMAP_OK;
+}
+
+distmap_status distmap_plan_create(distmap_context *context, const distmap_problem *problem,
+                                   const distmap_plan_options *options, distmap_plan **plan) {
+    if (!plan)
+        return bad("plan is NULL");
+    *plan = NULL;
+    distmap_plan made;
+    TRY(prepare(context, problem, options, &made));
+
+    if (options && options->scratch) {
+        if ((uintptr_t)options->scratch % 64)
+            return bad("options.scratch is not aligned to 64 bytes");
+        if (options->scratch_bytes < made.scratch_bytes)
+            return bad("options.scratch_bytes is %zu, the method needs %zu", options->scratch_bytes, made.scratch_bytes);
+        made.scratch = options->scratch;
+    }
+    distmap_plan *self = dm_allocate(context, sizeof *self);
+    if (!self)
+        return DISTMAP_ERROR_MEMORY;
+    memcpy(self, &made, sizeof *self);
+    if (!self->scratch && self->scratch_bytes) {
+        self->owns_scratch = true;
+        self->scratch = dm_allocate(context, self->scratch_bytes);
+        if (!self->scratch) {
+            dm_release(context, self, sizeof *self);
+            return DISTMAP_ERROR_MEMORY;
+        }
+    }
+    *plan = self;
+    return DISTMAP_OK;
+}
+
+distmap_status distmap_plan_execute(distmap_plan *plan, const distmap_arrays *arrays) {
+    if (!plan)
+        return bad("plan is NULL");
+    dm_arrays normal;
+    TRY(dm_arrays_check(plan, arrays, &normal));
+    atomic_store(&plan->flags, 0);
+    atomic_store(&plan->failure, DISTMAP_OK);
+    plan->caller = pthread_self();
+    plan->progress_base = 0;
+    if (plan->elements == 0)
+        return DISTMAP_OK;
+    const distmap_status status = plan->method->run(plan, &normal);
+    if (status == DISTMAP_ERROR_CANCELLED)
+        return dm_error(status, "cancelled by the progress callback; outputs are partly written");
+    if (status == DISTMAP_ERROR_VALUE)
+        return dm_error(status, "arrays.input: a sample is negative or beyond 2^61, or a result does not fit its output's "
+                                "dtype; outputs are partly written");
+    return status;
+}
+
+void distmap_plan_describe(const distmap_plan *plan, distmap_description *description) {
+    if (!plan || !description)
+        return;
+    *description = (distmap_description){
+        .method = plan->method->info.name,
+        .isa = dm_isa_name(plan->context->isa),
+        .threads = plan->context->threads,
+        .scratch_bytes = plan->scratch_bytes,
+        .integer = plan->number != DM_F64,
+        .squared_bits = plan->number == DM_U32 ? 32 : 64,
+    };
+}
+
+unsigned distmap_plan_flags(const distmap_plan *plan) {
+    return plan ? atomic_load(&((distmap_plan *)plan)->flags) : 0;
+}
+
+void distmap_plan_destroy(distmap_plan **plan) {
+    if (!plan || !*plan)
+        return;
+    distmap_plan *self = *plan;
+    if (self->owns_scratch)
+        dm_release(self->context, self->scratch, self->scratch_bytes);
+    dm_release(self->context, self, sizeof *self);
+    *plan = NULL;
+}

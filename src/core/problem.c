@@ -1,0 +1,225 @@
+/* Checks a problem against the rules of distmap.h and brings it into normal form: four axes, squared pitches, the width
+ * of squared distances, the squared limit.
+ *
+ * Width. Along an axis of n elements and integer pitch w the largest offset contributes w^2 (n-1)^2; their sum over the
+ * measured axes, max2, bounds every geometric squared distance. All of it is below 2^32 - 1: u32. Otherwise u64, which
+ * axes of up to 2^20 elements at pitch 2^10 are far from filling; what would reach 2^61 goes to FP64's rules instead by
+ * asking for a real pitch, and is an error here.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/internal.h"
+
+static const uint64_t largest_u64 = (uint64_t)1 << 61;
+
+#define bad(...) dm_error(DISTMAP_ERROR_ARGUMENT, __VA_ARGS__)
+
+static bool is_dtype(distmap_dtype t) { return distmap_dtype_size(t) > 0; }
+
+static distmap_status check_shape(const distmap_problem *p) {
+    if (p->ndim < 1 || p->ndim > DISTMAP_MAX_NDIM)
+        return bad("problem.ndim is %d, must be 1 to %d", p->ndim, DISTMAP_MAX_NDIM);
+    int64_t elements = 1;
+    bool empty = false;
+    for (int a = 0; a < p->ndim; a++) {
+        if (p->shape[a] < 0)
+            return bad("problem.shape[%d] is %lld, must not be negative", a, (long long)p->shape[a]);
+        if (p->shape[a] == 0)
+            empty = true;
+        else if (p->shape[a] > INT32_MAX || __builtin_mul_overflow(elements, p->shape[a], &elements) ||
+                 elements > (int64_t)1 << 56)
+            return bad("problem.shape: an axis beyond 2^31 - 1 or more than 2^56 elements in all");
+    }
+    if (p->axes >> p->ndim)
+        return bad("problem.axes is 0x%x, names an axis beyond ndim %d", p->axes, p->ndim);
+    (void)empty;
+    return DISTMAP_OK;
+}
+
+static distmap_status check_input(const distmap_problem *p) {
+    if (!is_dtype(p->dtype))
+        return bad("problem.dtype is %d, must be a dtype", (int)p->dtype);
+    switch (p->input) {
+    case DISTMAP_INPUT_MASK: break;
+    case DISTMAP_INPUT_LABELS:
+        if (dm_dtype_is_float(p->dtype))
+            return bad("problem.dtype is %s, labels need an integer type", distmap_dtype_name(p->dtype));
+        break;
+    case DISTMAP_INPUT_SAMPLED:
+        if (p->sites.rule != DISTMAP_SITES_ZERO)
+            return bad("problem.sites has no meaning for a sampled function, must stay zero");
+        break;
+    default: return bad("problem.input is %d, must be MASK, LABELS or SAMPLED", (int)p->input);
+    }
+    if (p->payload != DISTMAP_NONE) {
+        if (p->input != DISTMAP_INPUT_SAMPLED)
+            return bad("problem.payload needs a sampled input");
+        if (p->payload != DISTMAP_INT32 && p->payload != DISTMAP_INT64)
+            return bad("problem.payload is %s, must be int32 or int64",
+                       is_dtype(p->payload) ? distmap_dtype_name(p->payload) : "no dtype");
+    }
+    return DISTMAP_OK;
+}
+
+static distmap_status check_sites(const distmap_problem *p) {
+    const distmap_sites *s = &p->sites;
+    switch (s->rule) {
+    case DISTMAP_SITES_ZERO:
+    case DISTMAP_SITES_NONZERO: break;
+    case DISTMAP_SITES_NONE:
+        if (p->input != DISTMAP_INPUT_LABELS)
+            return bad("problem.sites.rule NONE is for labels");
+        break;
+    case DISTMAP_SITES_VALUE:
+        if (isnan(s->lo))
+            return bad("problem.sites.lo is NaN");
+        break;
+    case DISTMAP_SITES_RANGE:
+        if (!(s->lo <= s->hi))
+            return bad("problem.sites: lo %g and hi %g must be numbers with lo <= hi", s->lo, s->hi);
+        break;
+    default: return bad("problem.sites.rule is %d, unknown", (int)s->rule);
+    }
+    return DISTMAP_OK;
+}
+
+/* Fills spacing, number, w2, max2. */
+static distmap_status set_spacing(distmap_plan *plan) {
+    distmap_problem *p = &plan->problem;
+    bool integer = !(p->input == DISTMAP_INPUT_SAMPLED && dm_dtype_is_float(p->dtype));
+    for (int a = 0; a < p->ndim; a++) {
+        double *w = &p->spacing[a];
+        if (*w == 0)
+            *w = 1;
+        if (!(*w > 0) || isinf(*w))
+            return bad("problem.spacing[%d] is %g, must be positive and finite", a, *w);
+        if (*w * *w < 1e-290 || *w * *w > 1e290)
+            return bad("problem.spacing[%d] is %g, its square leaves FP64's range", a, *w);
+        if (*w != floor(*w) || *w > 1 << 20)
+            integer = false;
+    }
+    plan->max2 = 0;
+    bool wide = false;
+    for (int a = 0; a < p->ndim; a++) {
+        const int n = a + DM_NDIM - p->ndim;
+        if (!plan->measured[n])
+            continue;
+        plan->w2f[n] = p->spacing[a] * p->spacing[a];
+        if (!integer)
+            continue;
+        plan->w2[n] = (uint64_t)p->spacing[a] * (uint64_t)p->spacing[a];
+        const uint64_t far = p->shape[a] > 0 ? (uint64_t)(p->shape[a] - 1) : 0;
+        uint64_t term;
+        wide |= __builtin_mul_overflow(far * far, plan->w2[n], &term) || term > largest_u64;
+        plan->max2 = wide ? 0 : plan->max2 + term;
+        wide |= plan->max2 > largest_u64;
+    }
+    if (integer && wide)
+        return bad("problem.spacing: squared distances would pass 2^61; scale the pitches down");
+    plan->number = !integer ? DM_F64 : plan->max2 < UINT32_MAX ? DM_U32 : DM_U64;
+    /* Samples add to the geometry: u32 only where the largest sample still fits. */
+    if (p->input == DISTMAP_INPUT_SAMPLED && plan->number == DM_U32 &&
+        plan->max2 + dm_dtype_max(p->dtype) >= UINT32_MAX)
+        plan->number = DM_U64;
+    if (plan->number == DM_F64)
+        plan->max2 = 0;
+    return DISTMAP_OK;
+}
+
+/* The largest integer m with m <= R^2 in exact arithmetic; R^2 below 2^62 here. */
+static uint64_t floor_square(double r) {
+    const double square = r * r, error = fma(r, r, -square);
+    double whole = floor(square);
+    if (whole == square && error < 0)
+        whole -= 1;
+    return (uint64_t)whole;
+}
+
+static distmap_status set_limit(distmap_plan *plan) {
+    const double r = plan->problem.limit;
+    if (r == 0)
+        return DISTMAP_OK;
+    if (!(r > 0))
+        return bad("problem.limit is %g, must be positive, or 0 for none", r);
+    plan->limit2f = r * r;
+    plan->limit2 = plan->limit2f < 0x1p61 ? floor_square(r) : UINT64_MAX - 1;
+    if (plan->number == DM_U32 && plan->limit2 > UINT32_MAX - 1)
+        plan->limit2 = UINT32_MAX - 1;
+    plan->limited = true;
+    return DISTMAP_OK;
+}
+
+static distmap_status check_outputs(const distmap_plan *plan) {
+    const distmap_problem *p = &plan->problem;
+    const distmap_outputs *w = &p->want;
+    if (!w->distance && !w->squared && !w->index && !w->coords && !w->label)
+        return bad("problem.want names no output");
+    if (w->distance && w->distance != DISTMAP_FLOAT32 && w->distance != DISTMAP_FLOAT64)
+        return bad("problem.want.distance must be float32 or float64");
+    const uint64_t most = plan->limited && plan->limit2 < plan->max2 ? plan->limit2 : plan->max2;
+    if (w->squared == DISTMAP_UINT32 || w->squared == DISTMAP_UINT64) {
+        if (plan->number == DM_F64)
+            return bad("problem.want.squared is %s, but this problem's spacing or samples are not integers: use float64",
+                       distmap_dtype_name(w->squared));
+        if (w->squared == DISTMAP_UINT32 && most >= UINT32_MAX)
+            return bad("problem.want.squared is uint32, too small for the largest value %llu: use uint64",
+                       (unsigned long long)most);
+    } else if (w->squared && !dm_dtype_is_float(w->squared)) {
+        return bad("problem.want.squared must be uint32, uint64, float32 or float64");
+    }
+    if (w->index && w->index != DISTMAP_INT32 && w->index != DISTMAP_INT64)
+        return bad("problem.want.index must be int32 or int64");
+    if (w->index == DISTMAP_INT32 && plan->elements > (int64_t)INT32_MAX + 1 && !p->payload)
+        return bad("problem.want.index is int32, too small for %lld elements: use int64", (long long)plan->elements);
+    if (w->index == DISTMAP_INT32 && p->payload == DISTMAP_INT64)
+        return bad("problem.want.index is int32, too small for an int64 payload: use int64");
+    if (w->coords) {
+        if (w->coords != DISTMAP_INT16 && w->coords != DISTMAP_INT32 && w->coords != DISTMAP_INT64)
+            return bad("problem.want.coords must be int16, int32 or int64");
+        for (int a = 0; a < p->ndim; a++)
+            if ((uint64_t)p->shape[a] > dm_dtype_max(w->coords) + 1)
+                return bad("problem.want.coords is %s, too small for axis %d of %lld elements: use int32",
+                           distmap_dtype_name(w->coords), a, (long long)p->shape[a]);
+        if (p->payload)
+            return bad("problem.want.coords has no meaning with a payload: ask for index");
+    }
+    if (w->label) {
+        if (p->input == DISTMAP_INPUT_SAMPLED)
+            return bad("problem.want.label needs a mask or label input");
+        if (!is_dtype(w->label) || dm_dtype_is_float(w->label))
+            return bad("problem.want.label must be an integer type");
+        if (dm_dtype_is_float(p->dtype) || dm_dtype_max(w->label) < dm_dtype_max(p->dtype) ||
+            (dm_dtype_is_signed(p->dtype) && !dm_dtype_is_signed(w->label)))
+            return bad("problem.want.label is %s, cannot hold the input's %s: use %s", distmap_dtype_name(w->label),
+                       distmap_dtype_name(p->dtype),
+                       dm_dtype_is_float(p->dtype) ? "an integer input" : distmap_dtype_name(p->dtype));
+    }
+    return DISTMAP_OK;
+}
+
+distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *plan) {
+    if (!problem)
+        return bad("problem is NULL");
+    plan->problem = *problem;
+    distmap_problem *p = &plan->problem;
+    TRY(check_shape(p));
+    TRY(check_input(p));
+    TRY(check_sites(p));
+    if (p->axes == 0)
+        p->axes = (1u << p->ndim) - 1;
+
+    plan->elements = 1;
+    for (int n = DM_NDIM - 1; n >= 0; n--) {
+        const int a = n - (DM_NDIM - p->ndim);
+        plan->shape[n] = a >= 0 ? p->shape[a] : 1;
+        plan->measured[n] = a >= 0 && (p->axes >> a & 1);
+        plan->linear[n] = plan->elements;
+        plan->elements *= plan->shape[n];
+    }
+    TRY(set_spacing(plan));
+    TRY(set_limit(plan));
+    TRY(check_outputs(plan));
+    plan->wants_site = p->want.index || p->want.coords || p->want.label;
+    return DISTMAP_OK;
+}

@@ -1,0 +1,28 @@
+/* Rows in and out: the only place that knows every dtype, stride, sites rule, border and limit.
+ *
+ * A method reads its input by dm_row_sites / dm_row_values / dm_row_labels and hands finished rows to dm_row_emit; it works
+ * on contiguous memory of one type in between. `at` names the row: normal-form coordinates, at[DM_X] being the first
+ * element of the run.
+ */
+#ifndef DISTMAP_CPU_ROWS_H
+#define DISTMAP_CPU_ROWS_H
+
+#include "core/internal.h"
+
+/* site[i] = 1 where element i of the run is a site by the plan's rule, else 0. Raises DISTMAP_FLAG_NAN. */
+void dm_row_sites(distmap_plan *plan, const dm_array *input, const int64_t at[DM_NDIM], int64_t count, uint8_t *site);
+
+/* Sampled function: the run's values in the plan's number type, "none" where it offers nothing. A negative or too large
+ * value calls dm_fail. */
+void dm_row_values(distmap_plan *plan, const dm_array *input, const int64_t at[DM_NDIM], int64_t count, void *values);
+
+/* Integer elements of the run (LABELS input, payload), as int64 (uint64 by its bits). */
+void dm_row_integers(const dm_array *array, const int64_t at[DM_NDIM], int64_t count, int64_t *values);
+
+/* One row's results, contiguous: `squared` of the plan's number type with its "none"; `site` the linear index of the
+ * nearest site or sample (-1 where none), NULL when the plan wants no sites. Applies limit and border, converts, and
+ * stores into every wanted output. `squared` and `site` may be changed. Raises DISTMAP_FLAG_NO_SITE. */
+void dm_row_emit(distmap_plan *plan, const dm_arrays *arrays, const int64_t at[DM_NDIM], int64_t count, void *squared,
+                 int64_t *site);
+
+#endif
