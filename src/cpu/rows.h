@@ -1,6 +1,6 @@
 /* Rows in and out: the only place that knows every dtype, stride, sites rule, border and limit.
  *
- * A method reads its input by dm_row_sites / dm_row_values / dm_row_labels and hands finished rows to dm_row_emit; it works
+ * A method reads its input by dm_row_sites / dm_row_values / dm_row_integers and hands finished rows to dm_row_emit; it works
  * on contiguous memory of one type in between. `at` names the row: normal-form coordinates, at[DM_X] being the first
  * element of the run.
  */
@@ -8,6 +8,14 @@
 #define DISTMAP_CPU_ROWS_H
 
 #include "core/internal.h"
+
+/* Address of the row's first element. */
+static inline char *dm_row_address(const dm_array *array, const int64_t at[DM_NDIM]) {
+    char *p = array->data;
+    for (int a = 0; a < DM_NDIM; a++)
+        p += at[a] * array->stride[a];
+    return p;
+}
 
 /* site[i] = 1 where element i of the run is a site by the plan's rule, else 0. Raises DISTMAP_FLAG_NAN. */
 void dm_row_sites(distmap_plan *plan, const dm_array *input, const int64_t at[DM_NDIM], int64_t count, uint8_t *site);

@@ -1,0 +1,287 @@
+/* Rows out: border, limit, then every wanted output in its type and stride.
+ *
+ * The border counts as sites on all sides of the measured axes, one element outside. Its squared distance from an element
+ * is min over measured axes a of w[a]^2 * k^2, k = min(i + 1, n - i): the foot of the perpendicular always exists. It takes
+ * the element only when strictly nearer, so a site inside wins ties. The limit comes after it and may remove either.
+ *
+ * Roots: sqrt is correctly rounded by IEEE 754, so the bits are the same whatever instruction set computes them.
+ */
+#include "cpu/rows.h"
+
+#include <float.h>
+#include <math.h>
+
+/* ---- Border and limit ---- */
+
+/* Distance to the border along axis `a` from coordinate i, in elements. */
+static int64_t border_steps(const distmap_plan *plan, int a, int64_t i) {
+    const int64_t before = i + 1, after = plan->shape[a] - i;
+    return before < after ? before : after;
+}
+
+/* T: type of squared distances; B: type of border distances, which may pass a narrow T before the minimum is taken. */
+#define DEFINE_BORDER(T, B, pitch2, most)                                                                  \
+    static void border_##T(const distmap_plan *plan, const int64_t at[DM_NDIM], int64_t count, T *squared, \
+                           int64_t *site) {                                                                \
+        B row = most;                                                                                      \
+        for (int a = 0; a < DM_X; a++)                                                                     \
+            if (plan->measured[a]) {                                                                       \
+                const B k = (B)border_steps(plan, a, at[a]), d = plan->pitch2[a] * (k * k);                \
+                row = d < row ? d : row;                                                                   \
+            }                                                                                              \
+        for (int64_t i = 0; i < count; i++) {                                                              \
+            B nearest = row;                                                                               \
+            if (plan->measured[DM_X]) {                                                                    \
+                const B k = (B)border_steps(plan, DM_X, at[DM_X] + i), d = plan->pitch2[DM_X] * (k * k);   \
+                nearest = d < row ? d : row;                                                               \
+            }                                                                                              \
+            if (nearest < squared[i]) {                                                                    \
+                squared[i] = (T)nearest;                                                                   \
+                if (site)                                                                                  \
+                    site[i] = DISTMAP_INDEX_BORDER;                                                        \
+            }                                                                                              \
+        }                                                                                                  \
+    }
+DEFINE_BORDER(uint32_t, uint64_t, w2, UINT64_MAX)
+DEFINE_BORDER(uint64_t, uint64_t, w2, UINT64_MAX)
+DEFINE_BORDER(double, double, w2f, (double)INFINITY)
+
+/* Beyond `limit`: none. Returns whether the row has an element with no site. */
+#define DEFINE_LIMIT(T, none)                                                  \
+    static bool limit_##T(int64_t count, T limit, T *squared, int64_t *site) { \
+        bool any = false;                                                      \
+        for (int64_t i = 0; i < count; i++) {                                  \
+            const bool far = squared[i] > limit;                               \
+            squared[i] = far ? (none) : squared[i];                            \
+            any |= far;                                                        \
+        }                                                                      \
+        for (int64_t i = 0; any && site && i < count; i++)                     \
+            site[i] = squared[i] == (none) ? DISTMAP_INDEX_NONE : site[i];     \
+        return any;                                                            \
+    }
+DEFINE_LIMIT(uint32_t, UINT32_MAX)
+DEFINE_LIMIT(uint64_t, UINT64_MAX)
+DEFINE_LIMIT(double, (double)INFINITY)
+
+static void finish_row(distmap_plan *plan, const int64_t at[DM_NDIM], int64_t count, void *squared, int64_t *site) {
+    const bool border = plan->problem.border, limited = plan->limited;
+    bool none = false;
+    switch (plan->number) {
+    case DM_U32:
+        if (border)
+            border_uint32_t(plan, at, count, squared, site);
+        none = limit_uint32_t(count, limited ? (uint32_t)plan->limit2 : UINT32_MAX - 1, squared, site);
+        break;
+    case DM_U64:
+        if (border)
+            border_uint64_t(plan, at, count, squared, site);
+        none = limit_uint64_t(count, limited ? plan->limit2 : UINT64_MAX - 1, squared, site);
+        break;
+    case DM_F64:
+        if (border)
+            border_double(plan, at, count, squared, site);
+        none = limit_double(count, limited ? fmin(plan->limit2f, DBL_MAX) : DBL_MAX, squared, site);
+        break;
+    }
+    dm_flag(plan, none ? DISTMAP_FLAG_NO_SITE : 0);
+}
+
+/* ---- Distances ---- */
+
+/* Stores f(x) for each x of a row as OUT; a contiguous row has its own loop so that it becomes SIMD. */
+#define STORE_ROW(OUT, expression)                            \
+    do {                                                      \
+        if (stride == (int64_t)sizeof(OUT))                   \
+            for (int64_t i = 0; i < count; i++)               \
+                ((OUT *)p)[i] = (OUT)(expression);            \
+        else                                                  \
+            for (int64_t i = 0; i < count; i++)               \
+                *(OUT *)(p + i * stride) = (OUT)(expression); \
+    } while (0)
+
+#define DEFINE_STORE(T, none)                                                                                      \
+    static void distance_##T(const T *squared, int64_t count, distmap_dtype dtype, char *p, int64_t stride) {      \
+        if (dtype == DISTMAP_FLOAT32)                                                                              \
+            STORE_ROW(float, squared[i] == (none) ? (float)INFINITY : sqrtf((float)squared[i]));                   \
+        else                                                                                                       \
+            STORE_ROW(double, squared[i] == (none) ? (double)INFINITY : sqrt((double)squared[i]));                 \
+    }                                                                                                              \
+    static void squared_float_##T(const T *squared, int64_t count, distmap_dtype dtype, char *p, int64_t stride) { \
+        if (dtype == DISTMAP_FLOAT32)                                                                              \
+            STORE_ROW(float, squared[i] == (none) ? (float)INFINITY : (float)squared[i]);                          \
+        else                                                                                                       \
+            STORE_ROW(double, squared[i] == (none) ? (double)INFINITY : (double)squared[i]);                       \
+    }
+DEFINE_STORE(uint32_t, UINT32_MAX)
+DEFINE_STORE(uint64_t, UINT64_MAX)
+DEFINE_STORE(double, (double)INFINITY)
+
+/* Integers to integers: "none" is all ones in either width. Samples may carry a 64-bit result beyond what a 32-bit output
+ * holds, which no check beforehand can tell. */
+static void squared_integers(distmap_plan *plan, const void *squared, int64_t count, distmap_dtype dtype, char *p,
+                             int64_t stride) {
+    const uint32_t *narrow = squared;
+    const uint64_t *wide = squared;
+    if (plan->number == DM_U32 && dtype == DISTMAP_UINT32) {
+        STORE_ROW(uint32_t, narrow[i]);
+    } else if (plan->number == DM_U32) {
+        STORE_ROW(uint64_t, narrow[i] == UINT32_MAX ? UINT64_MAX : narrow[i]);
+    } else if (dtype == DISTMAP_UINT64) {
+        STORE_ROW(uint64_t, wide[i]);
+    } else {
+        bool fits = true;
+        for (int64_t i = 0; i < count; i++)
+            fits &= wide[i] < UINT32_MAX || wide[i] == UINT64_MAX;
+        if (!fits)
+            dm_fail(plan, DISTMAP_ERROR_VALUE);
+        else
+            STORE_ROW(uint32_t, wide[i]);
+    }
+}
+
+static void emit_distance(distmap_plan *plan, const dm_array *out, char *p, int64_t count, const void *squared) {
+    const int64_t stride = out->stride[DM_X];
+    switch (plan->number) {
+    case DM_U32: distance_uint32_t(squared, count, out->dtype, p, stride); break;
+    case DM_U64: distance_uint64_t(squared, count, out->dtype, p, stride); break;
+    case DM_F64: distance_double(squared, count, out->dtype, p, stride); break;
+    }
+}
+
+static void emit_squared(distmap_plan *plan, const dm_array *out, char *p, int64_t count, const void *squared) {
+    const int64_t stride = out->stride[DM_X];
+    if (!dm_dtype_is_float(out->dtype)) {
+        squared_integers(plan, squared, count, out->dtype, p, stride);
+        return;
+    }
+    switch (plan->number) {
+    case DM_U32: squared_float_uint32_t(squared, count, out->dtype, p, stride); break;
+    case DM_U64: squared_float_uint64_t(squared, count, out->dtype, p, stride); break;
+    case DM_F64: squared_float_double(squared, count, out->dtype, p, stride); break;
+    }
+}
+
+/* ---- Sites: index, coordinates, label, a block at a time ---- */
+
+enum { BLOCK = 256 };
+
+static void store_integers(const int64_t *values, int64_t count, distmap_dtype dtype, char *p, int64_t stride) {
+    switch (distmap_dtype_size(dtype)) { /* two's complement: signed and unsigned are stored alike */
+    case 1:
+        if (dtype == DISTMAP_BOOL)
+            STORE_ROW(uint8_t, values[i] != 0);
+        else
+            STORE_ROW(uint8_t, values[i]);
+        break;
+    case 2: STORE_ROW(uint16_t, values[i]); break;
+    case 4: STORE_ROW(uint32_t, values[i]); break;
+    default: STORE_ROW(uint64_t, values[i]); break;
+    }
+}
+
+/* Coordinate along each axis of every site of the block; a negative site is its own coordinate. */
+static void split_sites(const distmap_plan *plan, const int64_t *site, int64_t count, int64_t coords[DM_NDIM][BLOCK]) {
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t rest = site[i] < 0 ? 0 : (uint64_t)site[i];
+        for (int a = DM_X; a >= 0; a--) {
+            const uint64_t n = (uint64_t)plan->shape[a];
+            /* 32-bit division is several times faster where it does. */
+            const uint64_t slower = n == 1                                  ? rest
+                                    : rest <= UINT32_MAX && n <= UINT32_MAX ? (uint32_t)rest / (uint32_t)n
+                                                                            : rest / n;
+            coords[a][i] = site[i] < 0 ? site[i] : (int64_t)(rest - slower * n);
+            rest = slower;
+        }
+    }
+}
+
+static bool is_row_major(const distmap_plan *plan, const dm_array *array) {
+    for (int a = 0; a < DM_NDIM; a++)
+        if (plan->shape[a] > 1 && array->stride[a] != plan->linear[a] * (int64_t)distmap_dtype_size(array->dtype))
+            return false;
+    return true;
+}
+
+#define LOAD_INTEGERS(T, expression)                           \
+    for (int64_t i = 0; i < count; i++)                        \
+        if (site[i] >= 0) {                                    \
+            const T x = *(const T *)(array->data + offset[i]); \
+            values[i] = (int64_t)(expression);                 \
+        }                                                      \
+    break
+
+/* values[i] = the array's element at the site, where there is one. */
+static void load_at_sites(const distmap_plan *plan, const dm_array *array, const int64_t *site, int64_t count,
+                          int64_t *values) {
+    int64_t offset[BLOCK];
+    if (is_row_major(plan, array)) {
+        for (int64_t i = 0; i < count; i++)
+            offset[i] = site[i] * (int64_t)distmap_dtype_size(array->dtype);
+    } else {
+        int64_t coords[DM_NDIM][BLOCK];
+        split_sites(plan, site, count, coords);
+        for (int64_t i = 0; i < count; i++) {
+            offset[i] = 0;
+            for (int a = 0; a < DM_NDIM; a++)
+                offset[i] += coords[a][i] * array->stride[a];
+        }
+    }
+    switch (array->dtype) {
+    case DISTMAP_BOOL: LOAD_INTEGERS(uint8_t, x != 0);
+    case DISTMAP_INT8: LOAD_INTEGERS(int8_t, x);
+    case DISTMAP_UINT8: LOAD_INTEGERS(uint8_t, x);
+    case DISTMAP_INT16: LOAD_INTEGERS(int16_t, x);
+    case DISTMAP_UINT16: LOAD_INTEGERS(uint16_t, x);
+    case DISTMAP_INT32: LOAD_INTEGERS(int32_t, x);
+    case DISTMAP_UINT32: LOAD_INTEGERS(uint32_t, x);
+    case DISTMAP_INT64: LOAD_INTEGERS(int64_t, x);
+    case DISTMAP_UINT64: LOAD_INTEGERS(uint64_t, x);
+    default: break; /* labels and payloads are integers */
+    }
+}
+
+static void emit_index(const distmap_plan *plan, const dm_arrays *arrays, char *p, int64_t count, const int64_t *site) {
+    int64_t values[BLOCK];
+    const int64_t *index = site;
+    if (arrays->payload.data) {
+        for (int64_t i = 0; i < count; i++)
+            values[i] = site[i];
+        load_at_sites(plan, &arrays->payload, site, count, values);
+        index = values;
+    }
+    store_integers(index, count, arrays->index.dtype, p, arrays->index.stride[DM_X]);
+}
+
+static void emit_sites(const distmap_plan *plan, const dm_arrays *arrays, const int64_t at[DM_NDIM], int64_t count,
+                       const int64_t *site) {
+    if (arrays->index.data)
+        emit_index(plan, arrays, dm_row_address(&arrays->index, at), count, site);
+    if (arrays->label.data) {
+        int64_t label[BLOCK] = {0};
+        load_at_sites(plan, &arrays->input, site, count, label);
+        store_integers(label, count, arrays->label.dtype, dm_row_address(&arrays->label, at),
+                       arrays->label.stride[DM_X]);
+    }
+    if (arrays->coords[DM_X].data) {
+        int64_t coords[DM_NDIM][BLOCK];
+        split_sites(plan, site, count, coords);
+        for (int a = 0; a < DM_NDIM; a++)
+            if (arrays->coords[a].data)
+                store_integers(coords[a], count, arrays->coords[a].dtype, dm_row_address(&arrays->coords[a], at),
+                               arrays->coords[a].stride[DM_X]);
+    }
+}
+
+void dm_row_emit(distmap_plan *plan, const dm_arrays *arrays, const int64_t at[DM_NDIM], int64_t count, void *squared,
+                 int64_t *site) {
+    finish_row(plan, at, count, squared, site);
+    if (arrays->distance.data)
+        emit_distance(plan, &arrays->distance, dm_row_address(&arrays->distance, at), count, squared);
+    if (arrays->squared.data)
+        emit_squared(plan, &arrays->squared, dm_row_address(&arrays->squared, at), count, squared);
+    if (!plan->wants_site)
+        return;
+    int64_t from[DM_NDIM] = {at[0], at[1], at[2], at[3]};
+    for (int64_t done = 0; done < count; done += BLOCK, from[DM_X] += BLOCK)
+        emit_sites(plan, arrays, from, count - done < BLOCK ? count - done : BLOCK, site + done);
+}
