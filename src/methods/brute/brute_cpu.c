@@ -1,0 +1,257 @@
+/* brute/cpu: the definition itself, and the oracle that every other method is tested against.
+ *
+ *     squared(p) = min over candidates q of p's batch of f(q) + |p - q|^2,    the first such q in linear order
+ *
+ * Candidates are the sites (f = 0), the samples that offer something, or, for labels, all elements, of which p looks at
+ * those with another label. FP64 nests as distmap.h says, fma(w0^2, d0^2, ... fma(wn^2, dn^2, f)); taking one minimum over
+ * all q gives the same value as taking it axis by axis, because fma rounds monotonically in its last argument.
+ *
+ * Time O(elements * candidates). Nothing here is clever on purpose.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "cpu/rows.h"
+
+struct candidate {
+    int32_t at[DM_NDIM];
+    int64_t label;  /* LABELS only */
+    int64_t linear; /* linear index */
+    union {
+        uint64_t u64;
+        double f64;
+    } f;
+};
+
+struct work {
+    distmap_plan *plan;
+    const dm_arrays *arrays;
+    size_t *first;                /* batch b has candidates [first[b], first[b + 1]) */
+    struct candidate *candidates; /* by batch, then in linear order */
+    char *rows;                   /* per worker: see row_bytes */
+};
+
+static size_t round64(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
+
+static size_t batches(const distmap_plan *plan) {
+    size_t count = 1;
+    for (int a = 0; a < DM_NDIM; a++)
+        count *= plan->measured[a] ? 1 : (size_t)plan->shape[a];
+    return count;
+}
+
+static size_t batch_of(const distmap_plan *plan, const int64_t at[DM_NDIM]) {
+    size_t batch = 0;
+    for (int a = 0; a < DM_NDIM; a++)
+        if (!plan->measured[a])
+            batch = batch * (size_t)plan->shape[a] + (size_t)at[a];
+    return batch;
+}
+
+/* One row's buffers: squared, site, label (8 bytes each) and the sites rule's verdict (1 byte). */
+static size_t row_bytes(const distmap_plan *plan) { return round64((size_t)plan->shape[DM_X] * 25); }
+
+struct row {
+    void *squared;
+    int64_t *site, *label;
+    uint8_t *ruled;
+};
+
+static struct row row_of(const struct work *w, int worker) {
+    const size_t n = (size_t)w->plan->shape[DM_X];
+    char *p = w->rows + (size_t)worker * row_bytes(w->plan);
+    return (struct row){p, (int64_t *)(p + 8 * n), (int64_t *)(p + 16 * n), (uint8_t *)(p + 24 * n)};
+}
+
+static size_t scratch_bytes(const distmap_plan *plan) {
+    return round64((batches(plan) + 1) * sizeof(size_t)) + round64((size_t)plan->elements * sizeof(struct candidate)) +
+           (size_t)plan->context->threads * row_bytes(plan);
+}
+
+static void row_position(const distmap_plan *plan, size_t row, int64_t at[DM_NDIM]) {
+    at[DM_X] = 0;
+    for (int a = DM_X - 1; a >= 0; a--) {
+        at[a] = (int64_t)(row % (size_t)plan->shape[a]);
+        row /= (size_t)plan->shape[a];
+    }
+}
+
+static size_t row_count(const distmap_plan *plan) { return (size_t)(plan->elements / plan->shape[DM_X]); }
+
+/* ---- Reading ---- */
+
+static void read_row(const struct work *w, const int64_t at[DM_NDIM], const struct row *row) {
+    distmap_plan *plan = w->plan;
+    const int64_t n = plan->shape[DM_X];
+    if (plan->problem.input == DISTMAP_INPUT_SAMPLED)
+        dm_row_values(plan, &w->arrays->input, at, n, row->squared);
+    else
+        dm_row_sites(plan, &w->arrays->input, at, n, row->ruled);
+    if (plan->problem.input == DISTMAP_INPUT_LABELS)
+        dm_row_integers(&w->arrays->input, at, n, row->label);
+}
+
+/* Element x of a row that was read, as a candidate. False when it offers nothing. */
+static bool as_candidate(const distmap_plan *plan, const int64_t at[DM_NDIM], int64_t x, const struct row *row,
+                         struct candidate *made) {
+    *made = (struct candidate){.at = {(int32_t)at[0], (int32_t)at[1], (int32_t)at[2], (int32_t)x}};
+    for (int a = 0; a < DM_NDIM; a++)
+        made->linear += made->at[a] * plan->linear[a];
+    switch (plan->problem.input) {
+    case DISTMAP_INPUT_LABELS: made->label = row->label[x]; return true;
+    case DISTMAP_INPUT_MASK: return row->ruled[x];
+    default: break;
+    }
+    switch (plan->number) {
+    case DM_U32: made->f.u64 = ((uint32_t *)row->squared)[x]; return made->f.u64 != UINT32_MAX;
+    case DM_U64: made->f.u64 = ((uint64_t *)row->squared)[x]; return made->f.u64 != UINT64_MAX;
+    default: made->f.f64 = ((double *)row->squared)[x]; return made->f.f64 < (double)INFINITY;
+    }
+}
+
+/* Counts first, then fills, so that each batch's candidates lie together whichever axes are batches. `first` holds
+ * each batch's count one place late, then its start, then, moved along by filling, its end: the next one's start. */
+static void collect(struct work *w) {
+    distmap_plan *plan = w->plan;
+    const struct row row = row_of(w, 0);
+    const size_t count = batches(plan);
+    struct candidate c;
+    int64_t at[DM_NDIM];
+    memset(w->first, 0, (count + 1) * sizeof *w->first);
+    for (int fill = 0; fill < 2; fill++) {
+        for (size_t r = 0; r < row_count(plan); r++) {
+            row_position(plan, r, at);
+            read_row(w, at, &row);
+            for (; at[DM_X] < plan->shape[DM_X]; at[DM_X]++) {
+                if (!as_candidate(plan, at, at[DM_X], &row, &c))
+                    continue;
+                if (fill)
+                    w->candidates[w->first[batch_of(plan, at)]++] = c;
+                else
+                    w->first[batch_of(plan, at) + 1]++;
+            }
+        }
+        for (size_t b = 0; !fill && b < count; b++)
+            w->first[b + 1] += w->first[b];
+    }
+    memmove(w->first + 1, w->first, count * sizeof *w->first);
+    w->first[0] = 0;
+}
+
+/* ---- Searching ---- */
+
+static int64_t search_integer(const struct work *w, const struct candidate *p, size_t from, size_t to, bool labels,
+                              uint64_t *squared) {
+    const uint64_t *w2 = w->plan->w2;
+    uint64_t best = UINT64_MAX;
+    int64_t site = DISTMAP_INDEX_NONE;
+    for (size_t c = from; c < to; c++) {
+        const struct candidate *q = &w->candidates[c];
+        if (labels && q->label == p->label)
+            continue;
+        uint64_t d2 = q->f.u64;
+        for (int a = 0; a < DM_NDIM; a++) {
+            const int64_t d = p->at[a] - q->at[a];
+            d2 += w2[a] * (uint64_t)(d * d);
+        }
+        if (d2 < best) {
+            best = d2;
+            site = q->linear;
+        }
+    }
+    *squared = best;
+    return site;
+}
+
+static int64_t search_f64(const struct work *w, const struct candidate *p, size_t from, size_t to, bool labels,
+                          double *squared) {
+    const double *w2 = w->plan->w2f;
+    double best = INFINITY;
+    int64_t site = DISTMAP_INDEX_NONE;
+    for (size_t c = from; c < to; c++) {
+        const struct candidate *q = &w->candidates[c];
+        if (labels && q->label == p->label)
+            continue;
+        double d2 = q->f.f64;
+        for (int a = DM_X; a >= 0; a--) {
+            const int64_t d = p->at[a] - q->at[a];
+            if (d)
+                d2 = fma(w2[a], (double)(d * d), d2);
+        }
+        if (d2 < best) {
+            best = d2;
+            site = q->linear;
+        }
+    }
+    *squared = best;
+    return site;
+}
+
+static void search_row(void *arg, size_t index, int worker) {
+    struct work *w = arg;
+    distmap_plan *plan = w->plan;
+    const struct row row = row_of(w, worker);
+    const bool labels = plan->problem.input == DISTMAP_INPUT_LABELS;
+    int64_t at[DM_NDIM];
+    row_position(plan, index, at);
+    if (labels)
+        read_row(w, at, &row);
+    for (; at[DM_X] < plan->shape[DM_X]; at[DM_X]++) {
+        const int64_t x = at[DM_X];
+        struct candidate p = {.at = {(int32_t)at[0], (int32_t)at[1], (int32_t)at[2], (int32_t)x}};
+        const size_t batch = batch_of(plan, at);
+        size_t from = w->first[batch], to = w->first[batch + 1];
+        bool other = labels;
+        if (labels && row.ruled[x]) { /* background: its own and only candidate */
+            size_t self = from;
+            while (memcmp(w->candidates[self].at, p.at, sizeof p.at) != 0)
+                self++;
+            from = self;
+            to = self + 1;
+            other = false;
+        }
+        p.label = labels ? row.label[x] : 0;
+        if (plan->number == DM_F64) {
+            row.site[x] = search_f64(w, &p, from, to, other, (double *)row.squared + x);
+        } else {
+            uint64_t squared;
+            row.site[x] = search_integer(w, &p, from, to, other, &squared);
+            if (plan->number == DM_U32)
+                ((uint32_t *)row.squared)[x] = squared == UINT64_MAX ? UINT32_MAX : (uint32_t)squared;
+            else
+                ((uint64_t *)row.squared)[x] = squared;
+        }
+    }
+    at[DM_X] = 0;
+    dm_row_emit(plan, w->arrays, at, plan->shape[DM_X], row.squared, plan->wants_site ? row.site : NULL);
+}
+
+static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
+    char *p = plan->scratch;
+    struct work work = {.plan = plan, .arrays = arrays, .first = (size_t *)p};
+    p += round64((batches(plan) + 1) * sizeof(size_t));
+    work.candidates = (struct candidate *)p;
+    p += round64((size_t)plan->elements * sizeof(struct candidate));
+    work.rows = p;
+    collect(&work);
+    return dm_parallel(plan, row_count(plan), search_row, &work, 1.0);
+}
+
+static const char *refuses(const distmap_plan *plan) {
+    (void)plan;
+    return NULL;
+}
+
+const dm_method dm_brute_cpu = {
+    .info =
+        {
+            .name = "brute/cpu",
+            .summary = "every element against every site: the definition, for checking the others",
+            .source = "the definition of the distance map",
+            .device = "cpu",
+            .exact = true,
+        },
+    .refuses = refuses,
+    .scratch_bytes = scratch_bytes,
+    .run = run,
+};
