@@ -43,6 +43,12 @@
 #define DISTMAP_API
 #endif
 
+#ifdef __GNUC__
+#define DISTMAP_PRINTF(text, arguments) __attribute__((format(printf, text, arguments)))
+#else
+#define DISTMAP_PRINTF(text, arguments)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -72,6 +78,9 @@ DISTMAP_API const char *distmap_status_name(distmap_status status);
 /* What went wrong in the calling thread's last failed call: one line without a newline, naming the argument and the
  * rule. Valid until that thread's next failing call; "" before the first. */
 DISTMAP_API const char *distmap_error_text(void);
+
+/* For satellite libraries: sets the calling thread's error text, printf-like, cut at 511 bytes, and returns `status`. */
+DISTMAP_API distmap_status distmap_error_set(distmap_status status, const char *format, ...) DISTMAP_PRINTF(2, 3);
 
 /* ---- Views ------------------------------------------------------------------------------------------------------- */
 

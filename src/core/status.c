@@ -6,10 +6,20 @@
 
 static _Thread_local char error_text[512];
 
+static void set(const char *format, va_list args) { vsnprintf(error_text, sizeof error_text, format, args); }
+
 distmap_status dm_error(distmap_status status, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vsnprintf(error_text, sizeof error_text, format, args);
+    set(format, args);
+    va_end(args);
+    return status;
+}
+
+distmap_status distmap_error_set(distmap_status status, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    set(format, args);
     va_end(args);
     return status;
 }
