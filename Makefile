@@ -1,0 +1,48 @@
+# A thin front for CMake. Every target does its own set-up first: tools/build.sh installs what Debian packages are missing,
+# configures the preset under build/ and builds. `make demo` and `make test` work on a fresh checkout.
+PREFIX ?= /usr/local
+DISTMAP = build/release/distmap
+
+.PHONY: help build demo test bench install check-large fuzz coverage clean
+
+help:
+	@echo 'make demo         distance maps, Voronoi maps and pictures of a real image and a real volume'
+	@echo 'make test         build and run all tests'
+	@echo 'make build        the release build; the command is $(DISTMAP)'
+	@echo 'make bench        the race against other libraries on this machine (needs pip and the network)'
+	@echo 'make install      into PREFIX=$(PREFIX) (and DESTDIR)'
+	@echo 'make check-large  images beyond 2^31 elements; needs 24 GB of memory and some minutes'
+	@echo 'make fuzz         every fuzz target for SECONDS=60 each (clang)'
+	@echo 'make coverage     line coverage of the tests'
+
+build:
+	tools/build.sh release
+
+demo: build
+	tools/demo.sh $(DISTMAP)
+
+test:
+	tools/build.sh release --group test
+	ctest --preset release
+
+bench: build
+	tools/bench.sh $(BENCH_OPTIONS)
+
+install: build
+	cmake --install build/release --prefix '$(PREFIX)'
+
+check-large:
+	tools/build.sh release --group test --target distmap_check_large --target distmap_command
+	build/release/tests/large/distmap_check_large $(DISTMAP)
+
+fuzz:
+	tools/build.sh fuzz --group test --group ci
+	tools/fuzz.sh build/fuzz $(or $(SECONDS),60)
+
+coverage:
+	tools/build.sh coverage --group test --group coverage
+	ctest --preset coverage
+	gcovr --root . --filter src/ --filter cli/ build/coverage
+
+clean:
+	rm -rf build
