@@ -19,9 +19,10 @@ static bool view_span(const distmap_view *v, struct span *span) {
             return false;
     }
     const uintptr_t data = (uintptr_t)v->data;
-    if ((low < 0 && (uintptr_t)-low > data) || (uintptr_t)high > UINTPTR_MAX - data)
+    const uintptr_t below = 0 - (uintptr_t)low;
+    if (below > data || (uintptr_t)high > UINTPTR_MAX - data)
         return false;
-    span->first = data - (uintptr_t)-low;
+    span->first = data - below;
     span->last = data + (uintptr_t)high;
     return true;
 }
@@ -42,13 +43,35 @@ static bool strides_overlap(const distmap_view *v) {
         stride[at] = s;
         length[at] = v->shape[a];
     }
-    int64_t extent = (int64_t)distmap_dtype_size(v->dtype);
+    uint64_t extent = distmap_dtype_size(v->dtype); /* at most twice a span that fits the address space */
     for (int i = 0; i < n; i++) {
-        if (stride[i] < extent)
+        if ((uint64_t)stride[i] < extent)
             return true;
-        extent += stride[i] * (length[i] - 1);
+        extent += (uint64_t)stride[i] * (uint64_t)(length[i] - 1);
     }
     return false;
+}
+
+/* Views whose spans meet may still take turns, as coordinate planes of one interleaved array do. All of a view's addresses
+ * are equal modulo the common divisor of the strides, so views whose elements stay apart modulo that never touch. */
+static bool views_interleave(const distmap_view *a, const distmap_view *b) {
+    uint64_t divisor = 0;
+    const distmap_view *const views[] = {a, b};
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < views[i]->ndim; k++) {
+            if (views[i]->shape[k] == 1)
+                continue;
+            const int64_t s = views[i]->strides[k];
+            for (uint64_t rest = s < 0 ? 0 - (uint64_t)s : (uint64_t)s; rest;) {
+                const uint64_t swap = divisor % rest;
+                divisor = rest;
+                rest = swap;
+            }
+        }
+    if (divisor == 0)
+        return false;
+    const uint64_t gap = ((uintptr_t)b->data % divisor + divisor - (uintptr_t)a->data % divisor) % divisor;
+    return gap >= distmap_dtype_size(a->dtype) && gap + distmap_dtype_size(b->dtype) <= divisor;
 }
 
 static distmap_status check_view(const distmap_plan *plan, const char *name, const distmap_view *v, distmap_dtype dtype,
@@ -111,9 +134,9 @@ distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *a
         {"label", &arrays->label, p->want.label, &normal->label},
     };
     int count = 6;
-    for (int a = 0; a < p->ndim; a++)
-        entries[count++] = (struct entry){coord_names[a], &arrays->coords[a], p->want.coords,
-                                          &normal->coords[a + DM_NDIM - p->ndim]};
+    for (int a = 0; a < DISTMAP_MAX_NDIM; a++) /* those of axes that the problem has not must stay zero */
+        entries[count++] = (struct entry){coord_names[a], &arrays->coords[a], a < p->ndim ? p->want.coords : DISTMAP_NONE,
+                                          &normal->coords[(a + DM_NDIM - p->ndim) % DM_NDIM]};
     enum { inputs = 2 };
     struct span spans[6 + DISTMAP_MAX_NDIM] = {{0, 0}};
     for (int i = 0; i < count; i++)
@@ -121,7 +144,7 @@ distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *a
     for (int i = inputs; i < count; i++)
         for (int j = 0; j < i; j++)
             if (entries[i].normal->data && entries[j].normal->data && spans[i].first <= spans[j].last &&
-                spans[j].first <= spans[i].last)
+                spans[j].first <= spans[i].last && !views_interleave(entries[i].view, entries[j].view))
                 return bad("arrays.%s and arrays.%s overlap in memory", entries[j].name, entries[i].name);
     return DISTMAP_OK;
 }

@@ -20,20 +20,16 @@ static bool is_dtype(distmap_dtype t) { return distmap_dtype_size(t) > 0; }
 static distmap_status check_shape(const distmap_problem *p) {
     if (p->ndim < 1 || p->ndim > DISTMAP_MAX_NDIM)
         return bad("problem.ndim is %d, must be 1 to %d", p->ndim, DISTMAP_MAX_NDIM);
-    int64_t elements = 1;
-    bool empty = false;
+    int64_t elements = 1; /* of the axes that are not empty: no product of some of them overflows either */
     for (int a = 0; a < p->ndim; a++) {
-        if (p->shape[a] < 0)
-            return bad("problem.shape[%d] is %lld, must not be negative", a, (long long)p->shape[a]);
-        if (p->shape[a] == 0)
-            empty = true;
-        else if (p->shape[a] > INT32_MAX || __builtin_mul_overflow(elements, p->shape[a], &elements) ||
-                 elements > (int64_t)1 << 56)
-            return bad("problem.shape: an axis beyond 2^31 - 1 or more than 2^56 elements in all");
+        if (p->shape[a] < 0 || p->shape[a] > INT32_MAX)
+            return bad("problem.shape[%d] is %lld, must be 0 to 2^31 - 1", a, (long long)p->shape[a]);
+        if (p->shape[a] > 0 &&
+            (__builtin_mul_overflow(elements, p->shape[a], &elements) || elements > (int64_t)1 << 56))
+            return bad("problem.shape: more than 2^56 elements in all");
     }
     if (p->axes >> p->ndim)
         return bad("problem.axes is 0x%x, names an axis beyond ndim %d", p->axes, p->ndim);
-    (void)empty;
     return DISTMAP_OK;
 }
 
@@ -58,6 +54,8 @@ static distmap_status check_input(const distmap_problem *p) {
         if (p->payload != DISTMAP_INT32 && p->payload != DISTMAP_INT64)
             return bad("problem.payload is %s, must be int32 or int64",
                        is_dtype(p->payload) ? distmap_dtype_name(p->payload) : "no dtype");
+        if (!p->want.index)
+            return bad("problem.payload needs problem.want.index, which gives it out");
     }
     return DISTMAP_OK;
 }
@@ -100,16 +98,21 @@ static distmap_status set_spacing(distmap_plan *plan) {
             integer = false;
     }
     plan->max2 = 0;
+    uint64_t to_border = UINT64_MAX; /* least over the axes of the largest distance to the border */
+    double largest = 0;
     bool wide = false;
     for (int a = 0; a < p->ndim; a++) {
         const int n = a + DM_NDIM - p->ndim;
         if (!plan->measured[n])
             continue;
+        const uint64_t far = p->shape[a] > 0 ? (uint64_t)(p->shape[a] - 1) : 0, middle = far / 2 + 1;
         plan->w2f[n] = p->spacing[a] * p->spacing[a];
+        largest += plan->w2f[n] * (double)(far * far);
         if (!integer)
             continue;
         plan->w2[n] = (uint64_t)p->spacing[a] * (uint64_t)p->spacing[a];
-        const uint64_t far = p->shape[a] > 0 ? (uint64_t)(p->shape[a] - 1) : 0;
+        if (middle * middle < to_border / plan->w2[n])
+            to_border = middle * middle * plan->w2[n];
         uint64_t term;
         wide |= __builtin_mul_overflow(far * far, plan->w2[n], &term) || term > largest_u64;
         plan->max2 = wide ? 0 : plan->max2 + term;
@@ -117,6 +120,11 @@ static distmap_status set_spacing(distmap_plan *plan) {
     }
     if (integer && wide)
         return bad("problem.spacing: squared distances would pass 2^61; scale the pitches down");
+    if (largest > 1e300)
+        return bad("problem.spacing: squared distances would leave FP64's range; scale the pitches down");
+    /* The border is farther than any site can be where every measured axis has one element. */
+    if (p->border && to_border > plan->max2)
+        plan->max2 = to_border;
     plan->number = !integer ? DM_F64 : plan->max2 < UINT32_MAX ? DM_U32 : DM_U64;
     /* Samples add to the geometry: u32 only where the largest sample still fits. */
     if (p->input == DISTMAP_INPUT_SAMPLED && plan->number == DM_U32 &&

@@ -22,8 +22,13 @@ distmap_status distmap_edt(const uint8_t *mask, int ndim, const int64_t *shape, 
     if (ndim < 1 || ndim > DISTMAP_MAX_NDIM)
         return dm_error(DISTMAP_ERROR_ARGUMENT, "ndim is %d, must be 1 to %d", ndim, DISTMAP_MAX_NDIM);
     distmap_problem problem = {.dtype = DISTMAP_UINT8, .ndim = ndim, .want.distance = DISTMAP_FLOAT32};
-    for (int a = 0; a < ndim; a++)
+    bool empty = false;
+    for (int a = 0; a < ndim; a++) {
         problem.shape[a] = shape[a];
+        empty |= shape[a] == 0;
+    }
+    if (!empty && (!mask || !distance))
+        return dm_error(DISTMAP_ERROR_ARGUMENT, "%s is NULL", mask ? "distance" : "mask");
     const distmap_arrays arrays = {
         .input = distmap_view_make((void *)mask, DISTMAP_UINT8, ndim, shape),
         .distance = distmap_view_make(distance, DISTMAP_FLOAT32, ndim, shape),
