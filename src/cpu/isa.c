@@ -26,6 +26,15 @@ static dm_isa best(void) {
     return DM_PLAIN;
 }
 
+/* Whether this architecture can have the set at all: names of other ones stand for the next lower set. */
+static bool is_native(dm_isa isa) {
+#if defined(__x86_64__)
+    return isa != DM_NEON;
+#else
+    return isa == DM_PLAIN || isa == DM_NEON;
+#endif
+}
+
 distmap_status dm_isa_choose(dm_isa *isa) {
     *isa = best();
     const char *cap = getenv("DISTMAP_ISA");
@@ -35,6 +44,8 @@ distmap_status dm_isa_choose(dm_isa *isa) {
         if (strcmp(cap, names[i]) == 0) {
             if (i < *isa)
                 *isa = i;
+            while (!is_native(*isa))
+                --*isa;
             return DISTMAP_OK;
         }
     return dm_error(DISTMAP_ERROR_ARGUMENT, "environment: DISTMAP_ISA is '%s', must be plain, sse4, avx2, avx512 or neon",
