@@ -1,0 +1,262 @@
+/* What the files of the command share.
+ *
+ * A subcommand is a row of the table in main.c; its options are rows of the table in options.c. A run goes
+ *
+ *     options -> source (input file) -> problem -> sinks (output files, opened but nameless) -> plan -> commit
+ *
+ * and every step returns an exit status: 0 to go on, else what the process ends with, its one line already said.
+ */
+#ifndef DISTMAP_CLI_H
+#define DISTMAP_CLI_H
+
+#include <distmap.h>
+#include <distmap/io.h>
+
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+/* ---- Subcommands ---- */
+
+enum { EDT = 1, VORONOI = 2, INFO = 4, METHODS = 8, DEVICES = 16, BENCH = 32, ALL = 63, MAPS = EDT | VORONOI };
+
+struct options;
+struct command {
+    const char *name;
+    unsigned bit;          /* which rows of the options table it takes */
+    const char *arguments; /* "INPUT -o OUTPUT" */
+    const char *summary;   /* one line */
+    const char *about;     /* paragraphs for --help */
+    const char *example;   /* command lines that work in the project's folder */
+    int (*run)(const struct options *);
+};
+
+extern const struct command command_edt, command_voronoi, command_info, command_methods, command_devices, command_bench;
+
+/* ---- Options ---- */
+
+enum { MAX_LIST = 32 };
+
+typedef struct number_list {
+    int count;
+    double values[MAX_LIST];
+} number_list;
+
+typedef struct name_list {
+    int count;
+    char *names[MAX_LIST];
+} name_list;
+
+struct options {
+    const struct command *command;
+    char *input, *output, *index, *preview; /* paths; NULL: not given */
+    distmap_sites sites;
+    bool sites_given;
+    double threshold;
+    bool threshold_given;
+    bool squared;          /* --metric */
+    number_list spacing;   /* count 0: the file's */
+    bool labels, components, border;
+    double limit;          /* 0: none */
+    distmap_dtype dtype;   /* NONE: by the result */
+    name_list axes;        /* count 0: all */
+    int threads;           /* 0: all */
+    char *method;
+    distmap_param params[MAX_LIST]; /* names owned */
+    int param_count;
+    bool json, quiet;
+    number_list sizes, volumes, densities; /* bench */
+    name_list patterns, methods;
+    bool with_index;
+    int repeat;
+    uint64_t seed;
+    bool seed_given;
+};
+
+/* Reads a subcommand's arguments. *help is set when --help or --version was asked for and answered. */
+int options_read(const struct command *command, int argc, const char **argv, struct options *options, bool *help);
+void options_free(struct options *options);
+void options_help(const struct command *command);
+
+/* The values of options. Each says what is wrong and returns EXIT_USAGE, or 0. `option` is "--spacing". */
+int value_number(const char *option, const char *text, double lowest, double highest, double *value);
+int value_integer(const char *option, const char *text, int64_t lowest, int64_t highest, int64_t *value);
+int value_numbers(const char *option, const char *text, double lowest, double highest, number_list *list);
+int value_names(const char *option, const char *text, name_list *list);
+int value_sites(const char *option, const char *text, distmap_sites *sites);
+int value_param(const char *option, const char *text, distmap_param *param);
+char *copy_text(const char *text); /* ends the process when memory is out */
+
+/* ---- Messages (stderr) ---- */
+
+int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));  /* one line; EXIT_FAILED, or 128 + signal */
+int usage(const char *format, ...) __attribute__((format(printf, 1, 2))); /* one line; EXIT_USAGE */
+int fail_library(void);                                                   /* distmap_error_text() */
+void say(const struct options *options, const char *format, ...) __attribute__((format(printf, 2, 3))); /* unless --quiet */
+
+/* ---- Progress, time, signals ---- */
+
+double seconds_now(void);
+/* From here on Ctrl-C, SIGTERM and SIGHUP are noted rather than fatal, so that unfinished outputs are removed. */
+void signals_catch(void);
+int signal_caught(void); /* its number, or 0 */
+
+/* A bar on a terminal, "reading 42%"; silent with --quiet and elsewhere. `fraction` 0 to 1. */
+void progress_begin(const struct options *options, const char *phase);
+int progress_step(void *user, double fraction); /* a distmap_progress; nonzero after a signal */
+void progress_end(void);
+
+/* ---- The input ---- */
+
+struct source {
+    const char *name;
+    distmap_reader *reader;
+    const distmap_image_info *info;
+    distmap_view view; /* all elements; data NULL before source_read */
+    void *buffer;      /* owned; NULL when the file is mapped */
+    double seconds;    /* spent reading */
+};
+
+int source_open(struct source *source, const struct options *options);
+/* All elements into source->view. */
+int source_read(struct source *source, const struct options *options);
+/* The elements band by band, for whoever needs to see them but once: the whole is never held. */
+int source_visit(struct source *source, const struct options *options, void (*visit)(const distmap_view *band, void *user), void *user);
+void source_close(struct source *source);
+int64_t element_count(int ndim, const int64_t *shape);
+
+/* ---- The problem ---- */
+
+/* The problem that the options state for the file, without outputs wanted. */
+int problem_make(const struct options *options, const distmap_image_info *info, distmap_problem *problem);
+/* Chooses the dtype of the distances wanted, or refuses the one asked for. */
+int problem_want_distance(const struct options *options, const distmap_context *context, distmap_problem *problem,
+                          distmap_dtype *dtype);
+distmap_dtype index_dtype(const distmap_problem *problem);
+
+struct work {
+    distmap_context *context;
+    distmap_plan *plan;
+    distmap_description description;
+    unsigned flags;
+    double seconds;
+};
+
+int work_begin(struct work *work, const struct options *options);
+int work_plan(struct work *work, const struct options *options, const distmap_problem *problem);
+int work_run(struct work *work, const struct options *options, const distmap_arrays *arrays);
+void work_end(struct work *work);
+/* Says once what the run met: NaN, no site. */
+void work_warn(const struct work *work, const struct options *options, const char *input);
+
+/* ---- The outputs ---- */
+
+struct sink {
+    const char *path; /* NULL: not wanted, and then every call is a no-op */
+    distmap_writer *writer;
+    distmap_image_info info;
+    distmap_view view; /* where to put the result */
+    void *buffer;      /* owned; NULL when the file is mapped */
+    bool named;        /* its file has its name */
+};
+
+/* Refuses outputs that are the input, or each other; needs the file system only. */
+int sinks_check(const struct options *options);
+/* Opens an output of the problem's shape and spacing and the input's unit. */
+int sink_open(struct sink *sink, const char *path, const distmap_problem *problem, const distmap_image_info *input,
+              distmap_dtype dtype);
+/* Writes what lies in the buffer (nothing to do where the file is mapped). */
+int sink_write(struct sink *sink, const struct options *options);
+/* Gives all files their names, when all are whole; if one fails, none is left. */
+int sinks_commit(struct sink *const *sinks, int count);
+void sink_close(struct sink *sink);
+
+/* ---- Elements of any type (elements.c) ---- */
+
+/* site[i] = 1 where element i of a run is a site by the rule. */
+void elements_sites(const void *first, distmap_dtype dtype, int64_t stride, int64_t count, const distmap_sites *sites,
+                    uint8_t *site);
+
+struct statistics {
+    double min, max, sum; /* of the elements that are not NaN */
+    int64_t count, zeros, nans;
+};
+
+struct statistics statistics_make(void);
+void elements_count(const distmap_view *view, struct statistics *statistics); /* adds up */
+/* The least and largest value of an integer type. */
+void dtype_limits(distmap_dtype dtype, double *least, double *most);
+/* The largest squared or plain distance that is not "no site"; 0 when there is none. Row-major, no gaps. */
+double elements_largest(const distmap_view *view);
+
+/* Numbers the connected groups of sites (8 neighbours in 2-D, 26 in 3-D, along the measured axes) 1, 2, ... in the order
+ * of their first elements; 0 elsewhere. `numbers`: one uint32 per element, row-major. */
+int components_number(const distmap_view *view, const distmap_problem *problem, uint32_t *numbers, int64_t *count);
+
+/* ---- Previews ---- */
+
+struct preview {
+    struct sink sink;
+    int width, height;
+    uint8_t *pixels;
+    const struct options *options;
+    const distmap_image_info *input;
+    const distmap_problem *problem;
+    double pitch;    /* world units per pixel */
+    double iso_step; /* between iso-lines, for the message */
+};
+
+/* Lays the picture out and opens its file. `regions`: by the Voronoi palette, else by distance. */
+int preview_open(struct preview *preview, const struct options *options, const distmap_problem *problem,
+                 const distmap_image_info *input, bool regions);
+int preview_distances(struct preview *preview, const distmap_view *distances, bool squared, double largest);
+/* `sites`: the run's input, to show the sites themselves in darker colours. */
+int preview_regions(struct preview *preview, const distmap_view *labels, const distmap_view *sites);
+void preview_close(struct preview *preview);
+
+enum { DISTANCE_TONES = 84, LINE_LEVELS = 3, REGION_COLOURS = 126 };
+enum { COLOUR_GAP = 0, COLOUR_NO_SITE = 1, COLOUR_EDGE = 2, COLOUR_FIRST = 3 };
+void colours_distance(uint8_t palette[256][3]); /* COLOUR_FIRST + level * DISTANCE_TONES + tone */
+void colours_regions(uint8_t palette[256][3]);  /* COLOUR_FIRST + region, + REGION_COLOURS for its sites */
+
+/* ---- Reports ---- */
+
+/* One line on stderr and, with --json, an object on stdout. */
+struct report {
+    const struct source *source;
+    const distmap_problem *problem;
+    const struct work *work;
+    const struct sink *map, *index;
+    const struct preview *preview;
+    double largest;       /* of a distance map; < 0: not known */
+    int64_t components;   /* < 0: not counted */
+    double write_seconds;
+};
+
+void report_give(const struct report *report, const struct options *options);
+
+struct json_object;
+struct json_object *json_shape(int ndim, const int64_t *shape);
+struct json_object *json_number(double value); /* infinities and NaN, which JSON lacks, as null */
+void json_print(struct json_object *object);   /* and lets go of it */
+/* "328 x 400" */
+const char *shape_text(int ndim, const int64_t *shape, char *text, size_t size);
+
+/* ---- The machine ---- */
+
+struct machine {
+    char cpu[128];
+    int processors;
+    double memory_bytes;
+};
+
+void machine_look(struct machine *machine);
+
+/* ---- Benchmark patterns ---- */
+
+enum { BENCH_LONGEST = 1 << 20 }; /* side */
+
+/* Fills a mask (0 at sites) of ndim axes with a named pattern; false when there is no such pattern. */
+bool pattern_fill(const char *name, double density, uint64_t seed, int ndim, const int64_t *shape, uint8_t *mask);
+const char *pattern_name(int row); /* NULL past the end */
+bool pattern_takes_density(const char *name);
+
+#endif

@@ -1,0 +1,188 @@
+/* Elements of any type: which are sites, and what values there are.
+ *
+ * The comparisons are exact: integers are never rounded to double. A rule becomes a closed interval (and for "nonzero" its
+ * complement) in the element's own arithmetic: for integers [ceil(lo), floor(hi)] cut to int64 or uint64.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* ---- Sites ---- */
+
+typedef struct interval {
+    bool inside; /* sites are inside, else outside */
+    bool empty;
+    int64_t low_int, high_int;
+    uint64_t low_uint, high_uint;
+    double low, high;
+} interval;
+
+static int64_t to_int(double value) {
+    return value <= -0x1p63 ? INT64_MIN : value >= 0x1p63 ? INT64_MAX : (int64_t)value;
+}
+static uint64_t to_uint(double value) { return value <= 0 ? 0 : value >= 0x1p64 ? UINT64_MAX : (uint64_t)value; }
+
+static interval interval_of(const distmap_sites *sites) {
+    interval it = {.inside = sites->rule != DISTMAP_SITES_NONZERO};
+    if (sites->rule == DISTMAP_SITES_VALUE)
+        it.low = it.high = sites->lo;
+    if (sites->rule == DISTMAP_SITES_RANGE) {
+        it.low = sites->lo;
+        it.high = sites->hi;
+    }
+    it.empty = sites->rule == DISTMAP_SITES_NONE;
+    it.low_int = to_int(ceil(it.low));
+    it.high_int = to_int(floor(it.high));
+    it.low_uint = to_uint(ceil(it.low));
+    it.high_uint = to_uint(floor(it.high));
+    return it;
+}
+
+/* A range beyond what the type holds must not be cut to its last value. */
+static bool misses_int(const interval *it) {
+    return it->low >= 0x1p63 || it->high < -0x1p63 || ceil(it->low) > floor(it->high);
+}
+static bool misses_uint(const interval *it) {
+    return it->low >= 0x1p64 || it->high < 0 || ceil(it->low) > floor(it->high);
+}
+
+#define SITES_OF(TYPE, WIDE, LOW, HIGH)                             \
+    for (int64_t i = 0; i < count; i++) {                           \
+        const WIDE value = *(const TYPE *)(bytes + i * stride);     \
+        site[i] = (value >= (LOW) && value <= (HIGH)) == it.inside; \
+    }                                                               \
+    break
+#define SITES_OF_FLOAT(TYPE)                                                           \
+    for (int64_t i = 0; i < count; i++) {                                              \
+        const double value = *(const TYPE *)(bytes + i * stride);                      \
+        site[i] = (value >= it.low && value <= it.high) == it.inside && !isnan(value); \
+    }                                                                                  \
+    break
+
+void elements_sites(const void *first, distmap_dtype dtype, int64_t stride, int64_t count, const distmap_sites *sites,
+                    uint8_t *site) {
+    const char *bytes = first;
+    const interval it = interval_of(sites);
+    const bool is_float = dtype == DISTMAP_FLOAT32 || dtype == DISTMAP_FLOAT64;
+    const bool is_unsigned = dtype == DISTMAP_BOOL || dtype == DISTMAP_UINT8 || dtype == DISTMAP_UINT16 ||
+                             dtype == DISTMAP_UINT32 || dtype == DISTMAP_UINT64;
+    if (it.empty || (!is_float && (is_unsigned ? misses_uint(&it) : misses_int(&it)))) {
+        memset(site, it.empty ? 0 : !it.inside, (size_t)count);
+        return;
+    }
+    switch (dtype) {
+    case DISTMAP_NONE: break;
+    case DISTMAP_BOOL:
+        for (int64_t i = 0; i < count; i++) {
+            const uint64_t value = bytes[i * stride] != 0;
+            site[i] = (value >= it.low_uint && value <= it.high_uint) == it.inside;
+        }
+        break;
+    case DISTMAP_INT8: SITES_OF(int8_t, int64_t, it.low_int, it.high_int);
+    case DISTMAP_INT16: SITES_OF(int16_t, int64_t, it.low_int, it.high_int);
+    case DISTMAP_INT32: SITES_OF(int32_t, int64_t, it.low_int, it.high_int);
+    case DISTMAP_INT64: SITES_OF(int64_t, int64_t, it.low_int, it.high_int);
+    case DISTMAP_UINT8: SITES_OF(uint8_t, uint64_t, it.low_uint, it.high_uint);
+    case DISTMAP_UINT16: SITES_OF(uint16_t, uint64_t, it.low_uint, it.high_uint);
+    case DISTMAP_UINT32: SITES_OF(uint32_t, uint64_t, it.low_uint, it.high_uint);
+    case DISTMAP_UINT64: SITES_OF(uint64_t, uint64_t, it.low_uint, it.high_uint);
+    case DISTMAP_FLOAT32: SITES_OF_FLOAT(float);
+    case DISTMAP_FLOAT64: SITES_OF_FLOAT(double);
+    }
+}
+
+/* ---- Statistics ---- */
+
+static double element(const char *at, distmap_dtype dtype) {
+    switch (dtype) {
+    case DISTMAP_NONE: break;
+    case DISTMAP_BOOL: return *at != 0;
+    case DISTMAP_INT8: return *(const int8_t *)at;
+    case DISTMAP_UINT8: return *(const uint8_t *)at;
+    case DISTMAP_INT16: return *(const int16_t *)at;
+    case DISTMAP_UINT16: return *(const uint16_t *)at;
+    case DISTMAP_INT32: return *(const int32_t *)at;
+    case DISTMAP_UINT32: return *(const uint32_t *)at;
+    case DISTMAP_INT64: return (double)*(const int64_t *)at;
+    case DISTMAP_UINT64: return (double)*(const uint64_t *)at;
+    case DISTMAP_FLOAT32: return *(const float *)at;
+    case DISTMAP_FLOAT64: return *(const double *)at;
+    }
+    return 0;
+}
+
+static void count_axis(const distmap_view *view, const char *at, int axis, struct statistics *s) {
+    for (int64_t i = 0; i < view->shape[axis]; i++, at += view->strides[axis]) {
+        if (axis + 1 < view->ndim) {
+            count_axis(view, at, axis + 1, s);
+            continue;
+        }
+        const double value = element(at, view->dtype);
+        if (isnan(value)) {
+            s->nans++;
+            continue;
+        }
+        s->min = value < s->min ? value : s->min;
+        s->max = value > s->max ? value : s->max;
+        s->sum += value;
+        s->count++;
+        s->zeros += value == 0;
+    }
+}
+
+struct statistics statistics_make(void) {
+    return (struct statistics){.min = HUGE_VAL, .max = -HUGE_VAL};
+}
+
+void elements_count(const distmap_view *view, struct statistics *statistics) {
+    if (element_count(view->ndim, view->shape))
+        count_axis(view, view->data, 0, statistics);
+}
+
+void dtype_limits(distmap_dtype dtype, double *least, double *most) {
+    const bool is_unsigned = distmap_dtype_name(dtype)[0] == 'u';
+    const int bits = (int)distmap_dtype_size(dtype) * 8;
+    *most = dtype == DISTMAP_BOOL ? 1 : ldexp(1, is_unsigned ? bits : bits - 1) - 1;
+    *least = is_unsigned || dtype == DISTMAP_BOOL ? 0 : -*most - 1;
+}
+
+/* Floats that are not negative order as their bits do, so that one integer maximum, which compilers vectorise, serves
+ * floats and integers alike: "no site" is +inf, or the type's largest value. */
+#define LARGEST(TYPE, NONE)                               \
+    TYPE largest = 0;                                     \
+    for (int64_t i = 0; i < count; i++) {                 \
+        const TYPE value = ((const TYPE *)view->data)[i]; \
+        const TYPE finite = value >= (NONE) ? 0 : value;  \
+        largest = finite > largest ? finite : largest;    \
+    }
+
+static uint32_t largest_32(const distmap_view *view, int64_t count, uint32_t none) {
+    LARGEST(uint32_t, none)
+    return largest;
+}
+static uint64_t largest_64(const distmap_view *view, int64_t count, uint64_t none) {
+    LARGEST(uint64_t, none)
+    return largest;
+}
+
+double elements_largest(const distmap_view *view) {
+    const int64_t count = element_count(view->ndim, view->shape);
+    float as_float;
+    double as_double;
+    uint32_t bits_32;
+    uint64_t bits_64;
+    switch (view->dtype) {
+    case DISTMAP_UINT32: return largest_32(view, count, UINT32_MAX);
+    case DISTMAP_UINT64: return (double)largest_64(view, count, UINT64_MAX);
+    case DISTMAP_FLOAT32:
+        bits_32 = largest_32(view, count, 0x7f800000);
+        memcpy(&as_float, &bits_32, sizeof as_float);
+        return as_float;
+    case DISTMAP_FLOAT64:
+        bits_64 = largest_64(view, count, 0x7ff0000000000000);
+        memcpy(&as_double, &bits_64, sizeof as_double);
+        return as_double;
+    default: return 0;
+    }
+}

@@ -1,0 +1,71 @@
+/* distmap info: what a file holds. */
+#include <json-c/json.h>
+#include <stdio.h>
+
+#include "cli.h"
+
+static void visit(const distmap_view *band, void *user) { elements_count(band, user); }
+
+static void print_json(const struct options *options, const distmap_image_info *info, const struct statistics *found) {
+    const bool any = found->count > 0;
+    json_object *object = json_object_new_object(), *spacing = json_object_new_array();
+    for (int a = 0; a < info->ndim; a++)
+        json_object_array_add(spacing, json_object_new_double(info->spacing[a]));
+    json_object_object_add(object, "file", json_object_new_string(options->input));
+    json_object_object_add(object, "format", json_object_new_string(info->format));
+    json_object_object_add(object, "stored", json_object_new_string(info->stored));
+    json_object_object_add(object, "dtype", json_object_new_string(distmap_dtype_name(info->dtype)));
+    json_object_object_add(object, "shape", json_shape(info->ndim, info->shape));
+    json_object_object_add(object, "axes", json_object_new_string(info->axes));
+    json_object_object_add(object, "spacing", spacing);
+    json_object_object_add(object, "unit", json_object_new_string(info->unit));
+    json_object_object_add(object, "min", any ? json_number(found->min) : NULL);
+    json_object_object_add(object, "max", any ? json_number(found->max) : NULL);
+    json_object_object_add(object, "mean", any ? json_number(found->sum / (double)found->count) : NULL);
+    json_object_object_add(object, "zeros", json_object_new_int64(found->zeros));
+    json_object_object_add(object, "nans", json_object_new_int64(found->nans));
+    json_print(object);
+}
+
+static void print_text(const struct options *options, const distmap_image_info *info, const struct statistics *found) {
+    char shape[96];
+    const int64_t elements = element_count(info->ndim, info->shape);
+    const double share = elements ? 100.0 / (double)elements : 0;
+    printf("file     %s\n", options->input);
+    printf("format   %s (%s)\n", info->format, info->stored);
+    printf("dtype    %s\n", distmap_dtype_name(info->dtype));
+    printf("shape    %s, axes %s\n", shape_text(info->ndim, info->shape, shape, sizeof shape), info->axes);
+    printf("spacing  ");
+    for (int a = 0; a < info->ndim; a++)
+        printf("%s%g", a ? " x " : "", info->spacing[a]);
+    printf("%s%s\n", *info->unit ? " " : "", info->unit);
+    if (found->count)
+        printf("values   %.9g to %.9g, mean %.9g\n", found->min, found->max, found->sum / (double)found->count);
+    printf("zeros    %lld of %lld (%.3g%%)\n", (long long)found->zeros, (long long)elements,
+           (double)found->zeros * share);
+    if (found->nans)
+        printf("NaN      %lld\n", (long long)found->nans);
+}
+
+static int run(const struct options *options) {
+    struct source source = {0};
+    struct statistics found = statistics_make();
+    int status = source_open(&source, options);
+    if (status == 0)
+        status = source_visit(&source, options, visit, &found);
+    if (status == 0)
+        (options->json ? print_json : print_text)(options, source.info, &found);
+    source_close(&source);
+    return status;
+}
+
+const struct command command_info = {
+    .name = "info",
+    .bit = INFO,
+    .arguments = "FILE",
+    .summary = "what a file holds: shape, axes, spacing, values",
+    .about = "Prints the format, element type, shape with its axes (slowest first, the order of --spacing and\n"
+             "--axes), voxel size, range of values and number of zeros of an image or volume.",
+    .example = "  distmap info data/mni152_gray_matter.nii.gz\n",
+    .run = run,
+};

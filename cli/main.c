@@ -1,0 +1,73 @@
+/* distmap, the command: picks the subcommand, reads its options, runs it.
+ *
+ * Exit status: 0 done; 1 it failed; 2 the command line is wrong; 128 + n after signal n.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const struct command *const commands[] = {
+    &command_edt, &command_voronoi, &command_info, &command_methods, &command_devices, &command_bench,
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void help(void) {
+    printf("Usage: distmap SUBCOMMAND [INPUT] [-o OUTPUT] [options]\n"
+           "Exact Euclidean distance maps of images and volumes.\n\nSubcommands:\n");
+    for (int i = 0; i < COMMANDS; i++)
+        printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
+    printf("\nEach tells its options and an example: distmap SUBCOMMAND --help\n\nFile formats:\n");
+    const distmap_format_info *format;
+    for (size_t row = 0; (format = distmap_format_get(row)); row++)
+        printf("  %-6s %-5s %s (%s)\n", format->name,
+               format->reads && format->writes ? "r/w"
+               : format->reads                 ? "read"
+                                               : "write",
+               format->summary, format->endings);
+}
+
+static int unknown(const char *name) {
+    char names[256] = "";
+    for (int i = 0; i < COMMANDS; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", commands[i]->name);
+    return name ? usage("there is no subcommand '%s'; there are %s", name, names)
+                : usage("a subcommand is needed: %s", names);
+}
+
+/* Results on stdout count only when they got there: a full disk must not end in status 0. */
+static int flush_results(int status) {
+    const bool broken = ferror(stdout);
+    if ((fflush(stdout) || broken) && status == 0)
+        return fail("standard output: writing failed");
+    return status;
+}
+
+int main(int argc, const char **argv) {
+    /* Writing into a closed pipe, or past a file size limit, is an error with a message, not a death. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+
+    if (argc < 2)
+        return unknown(NULL);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        help();
+        return flush_results(0);
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("distmap %s\n", distmap_version());
+        return flush_results(0);
+    }
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[1], commands[i]->name) == 0) {
+            struct options options;
+            bool answered = false;
+            int status = options_read(commands[i], argc - 1, argv + 1, &options, &answered);
+            if (status == 0 && !answered)
+                status = commands[i]->run(&options);
+            options_free(&options);
+            return flush_results(status);
+        }
+    return unknown(argv[1]);
+}

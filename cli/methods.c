@@ -1,0 +1,60 @@
+/* distmap methods: the method table. */
+#include <json-c/json.h>
+#include <stdio.h>
+
+#include "cli.h"
+
+static json_object *method_json(const distmap_method_info *info) {
+    json_object *object = json_object_new_object(), *params = json_object_new_array();
+    for (size_t i = 0; i < info->param_count; i++) {
+        const distmap_param_info *param = &info->params[i];
+        json_object *row = json_object_new_object();
+        json_object_object_add(row, "name", json_object_new_string(param->name));
+        json_object_object_add(row, "default", json_object_new_int64(param->fallback));
+        json_object_object_add(row, "lowest", json_object_new_int64(param->lowest));
+        json_object_object_add(row, "highest", json_object_new_int64(param->highest));
+        json_object_object_add(row, "summary", json_object_new_string(param->summary));
+        json_object_array_add(params, row);
+    }
+    json_object_object_add(object, "name", json_object_new_string(info->name));
+    json_object_object_add(object, "summary", json_object_new_string(info->summary));
+    json_object_object_add(object, "source", json_object_new_string(info->source));
+    json_object_object_add(object, "device", json_object_new_string(info->device));
+    json_object_object_add(object, "exact", json_object_new_boolean(info->exact));
+    json_object_object_add(object, "params", params);
+    return object;
+}
+
+static void method_print(const distmap_method_info *info) {
+    printf("%-14s %s, %s\n%14s %s\n%14s Source: %s\n", info->name, info->device, info->exact ? "exact" : "not exact",
+           "", info->summary, "", info->source);
+    for (size_t i = 0; i < info->param_count; i++) {
+        const distmap_param_info *param = &info->params[i];
+        printf("%14s --param %s=%lld  %s (%lld to %lld)\n", "", param->name, (long long)param->fallback, param->summary,
+               (long long)param->lowest, (long long)param->highest);
+    }
+}
+
+static int run(const struct options *options) {
+    const distmap_method_info *info;
+    json_object *list = options->json ? json_object_new_array() : NULL;
+    for (size_t row = 0; (info = distmap_method_get(row)); row++)
+        if (list)
+            json_object_array_add(list, method_json(info));
+        else
+            method_print(info);
+    if (list)
+        json_print(list);
+    return 0;
+}
+
+const struct command command_methods = {
+    .name = "methods",
+    .bit = METHODS,
+    .arguments = "",
+    .summary = "the methods, fastest first, and their parameters",
+    .about = "Lists the methods, fastest first: the first exact one that takes a problem is used, unless --method\n"
+             "names another. Parameters are set by --method NAME --param K=V.",
+    .example = "  distmap methods --json\n",
+    .run = run,
+};

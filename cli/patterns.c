@@ -1,0 +1,151 @@
+/* Patterns of sites for the benchmark: masks of any size, 0 at sites, as cheap to make as to read.
+ *
+ *   random    each element is a site with the probability given
+ *   corner    the first element alone
+ *   lattice   every 16th element along every axis
+ *   diagonal  the main diagonal
+ *   circle    a circle or sphere about the middle: every site is nearest somewhere near its centre
+ *   parabola  a paraboloid opening along the first axis: every site is nearest to a whole line of elements
+ *   blobs     a smooth random field below its middle: value noise of two scales, as real masks look
+ */
+#include <math.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { LATTICE = 16, NONSITE = 255 };
+
+static uint64_t mix(uint64_t x) { /* splitmix64 (Steele, Lea, Flood 2014) */
+    x += 0x9e3779b97f4a7c15;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+    x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    return x ^ x >> 31;
+}
+
+typedef struct grid {
+    double density;
+    uint64_t seed;
+    int64_t nz, ny, nx; /* nz is 1 in 2-D */
+    bool volume;
+} grid;
+
+/* Fills the row (z, y). */
+typedef void fill_row(const grid *g, int64_t z, int64_t y, uint8_t *row);
+
+static void random_row(const grid *g, int64_t z, int64_t y, uint8_t *row) {
+    const uint64_t first = (uint64_t)((z * g->ny + y) * g->nx);
+    const uint64_t below = g->density >= 1 ? UINT64_MAX : (uint64_t)(g->density * 0x1p64);
+    for (int64_t x = 0; x < g->nx; x++)
+        row[x] = mix(g->seed ^ (first + (uint64_t)x)) < below ? 0 : NONSITE;
+}
+
+static void corner_row(const grid *g, int64_t z, int64_t y, uint8_t *row) {
+    memset(row, NONSITE, (size_t)g->nx);
+    if (z == 0 && y == 0)
+        row[0] = 0;
+}
+
+static void lattice_row(const grid *g, int64_t z, int64_t y, uint8_t *row) {
+    memset(row, NONSITE, (size_t)g->nx);
+    if (z % LATTICE == 0 && y % LATTICE == 0)
+        for (int64_t x = 0; x < g->nx; x += LATTICE)
+            row[x] = 0;
+}
+
+static void diagonal_row(const grid *g, int64_t z, int64_t y, uint8_t *row) {
+    memset(row, NONSITE, (size_t)g->nx);
+    if ((!g->volume || z == y) && y < g->nx)
+        row[y] = 0;
+}
+
+static void circle_row(const grid *g, int64_t z, int64_t y, uint8_t *row) {
+    const double half = 0.5 * (double)(g->nx - 1), radius = half - 1;
+    const double dy = (double)y - 0.5 * (double)(g->ny - 1), dz = (double)z - 0.5 * (double)(g->nz - 1);
+    for (int64_t x = 0; x < g->nx; x++) {
+        const double dx = (double)x - half;
+        row[x] = fabs(sqrt(dz * dz + dy * dy + dx * dx) - radius) < 0.5 ? 0 : NONSITE;
+    }
+}
+
+static void parabola_row(const grid *g, int64_t z, int64_t y, uint8_t *row) {
+    const double size = (double)g->nx, parts = g->volume ? 2 : 1, first = (double)(g->volume ? z : y);
+    const double rest = g->volume ? (double)(y * y) : 0;
+    for (int64_t x = 0; x < g->nx; x++)
+        row[x] = floor((rest + (double)(x * x)) / (size * parts)) == first ? 0 : NONSITE;
+}
+
+/* The value at corner `cx` of the cells along x, interpolated along y and z. */
+static float corner_value(const grid *g, int64_t z, int64_t y, int64_t cx, int64_t cell) {
+    const float tz = (float)(z % cell) / (float)cell, ty = (float)(y % cell) / (float)cell;
+    const float sz = tz * tz * (3 - 2 * tz), sy = ty * ty * (3 - 2 * ty);
+    float value = 0;
+    for (int corner = 0; corner < 4; corner++) {
+        const uint64_t cz = (uint64_t)(z / cell + corner / 2), cy = (uint64_t)(y / cell + corner % 2);
+        const float noise = (float)(mix(g->seed ^ mix(cz << 42 ^ cy << 21 ^ (uint64_t)cx) ^ (uint64_t)cell) >> 40);
+        value += noise * 0x1p-24f * (corner / 2 ? sz : 1 - sz) * (corner % 2 ? sy : 1 - sy);
+    }
+    return value;
+}
+
+/* One scale of value noise: random values at the corners of cells, smoothly interpolated. Adds to `sum`. */
+static void add_noise(const grid *g, int64_t z, int64_t y, int64_t cell, float weight, float *sum) {
+    float left, right = corner_value(g, z, y, 0, cell);
+    for (int64_t first = 0; first < g->nx; first += cell) {
+        left = right;
+        right = corner_value(g, z, y, first / cell + 1, cell);
+        for (int64_t x = first; x < first + cell && x < g->nx; x++) {
+            const float t = (float)(x - first) / (float)cell, s = t * t * (3 - 2 * t);
+            sum[x] += weight * ((1 - s) * left + s * right);
+        }
+    }
+}
+
+static void blobs_row(const grid *g, int64_t z, int64_t y, uint8_t *row) {
+    static float sum[BENCH_LONGEST];
+    memset(sum, 0, (size_t)g->nx * sizeof *sum);
+    add_noise(g, z, y, 64, 0.7f, sum);
+    add_noise(g, z, y, 24, 0.3f, sum);
+    for (int64_t x = 0; x < g->nx; x++)
+        row[x] = sum[x] < 0.5f ? 0 : NONSITE;
+}
+
+static const struct {
+    const char *name;
+    fill_row *fill;
+    bool takes_density;
+} patterns[] = {
+    {"random", random_row, true},      {"corner", corner_row, false}, {"lattice", lattice_row, false},
+    {"diagonal", diagonal_row, false}, {"circle", circle_row, false}, {"parabola", parabola_row, false},
+    {"blobs", blobs_row, false},
+};
+enum { PATTERNS = sizeof patterns / sizeof *patterns };
+
+const char *pattern_name(int row) { return row < PATTERNS ? patterns[row].name : NULL; }
+
+static int find(const char *name) {
+    int row = 0;
+    while (row < PATTERNS && strcmp(patterns[row].name, name) != 0)
+        row++;
+    return row;
+}
+
+bool pattern_takes_density(const char *name) {
+    const int row = find(name);
+    return row < PATTERNS && patterns[row].takes_density;
+}
+
+bool pattern_fill(const char *name, double density, uint64_t seed, int ndim, const int64_t *shape, uint8_t *mask) {
+    const int row = find(name);
+    if (row == PATTERNS)
+        return false;
+    const grid g = {.density = density,
+                    .seed = mix(seed),
+                    .nz = ndim == 3 ? shape[0] : 1,
+                    .ny = shape[ndim - 2],
+                    .nx = shape[ndim - 1],
+                    .volume = ndim == 3};
+    for (int64_t z = 0; z < g.nz; z++)
+        for (int64_t y = 0; y < g.ny; y++)
+            patterns[row].fill(&g, z, y, mask + (z * g.ny + y) * g.nx);
+    return true;
+}

@@ -1,0 +1,265 @@
+/* Pictures to look at: a palette PNG of a distance map or of Voronoi regions.
+ *
+ * An image is one panel; a volume is three, the middle slices across each of its last three axes, side by side. Pixels are
+ * square in the units of the spacing; small images are enlarged, large ones sampled down to SIDE pixels. Distances are
+ * interpolated between elements. As a distance map rises by one per unit, |d - k step| / pitch is how far a pixel is from
+ * iso-line k, whatever the map, which gives lines of even width with smooth edges.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { SIDE = 2048, SMALL = 800, GAP = 8, STRIP = 48, MAX_PANELS = 3, ISO_LINES = 12 };
+
+struct panel {
+    int down, across; /* axes of the image; down is -1 for a line, shown as a strip */
+    bool flip;        /* the first slice at the bottom */
+    int left, width, height;
+};
+
+struct layout {
+    int panels, width, height;
+    double pitch;
+    struct panel panel[MAX_PANELS];
+};
+
+/* ---- Layout ---- */
+
+static double extent(const distmap_problem *problem, int axis) {
+    return axis < 0 ? 0 : (double)problem->shape[axis] * problem->spacing[axis];
+}
+
+static int pixels_of(double length, double pitch) { return (int)fmin(fmax(length / pitch + 0.5, 1), SIDE); }
+
+static struct layout lay_out(const distmap_problem *problem, const distmap_image_info *input) {
+    struct layout it = {.panels = problem->ndim < 3 ? 1 : 3};
+    const int last = problem->ndim - 1;
+    static const int across_volume[MAX_PANELS][2] = {{1, 0}, {2, 0}, {2, 1}}; /* back from the last axis */
+    double width = 0, height = 0, smallest = HUGE_VAL;
+    for (int p = 0; p < it.panels; p++) {
+        struct panel *panel = &it.panel[p];
+        panel->down = it.panels == 1 ? last - 1 : last - across_volume[p][0];
+        panel->across = it.panels == 1 ? last : last - across_volume[p][1];
+        panel->flip = it.panels == 3 && strcmp(input->format, "nifti") == 0; /* its axes run upwards and forwards */
+        width += extent(problem, panel->across);
+        height = fmax(height, extent(problem, panel->down));
+    }
+    for (int a = problem->ndim > 3 ? last - 2 : 0; a <= last; a++)
+        smallest = fmin(smallest, problem->spacing[a]);
+
+    const double longest = fmax(width, height), budget = SIDE - (it.panels - 1) * GAP;
+    const double enlarge = fmin(fmax(floor(SMALL * smallest / longest + 0.75), 1), 4);
+    it.pitch = fmax(smallest / enlarge, longest / budget);
+    for (int p = 0; p < it.panels; p++) {
+        struct panel *panel = &it.panel[p];
+        panel->left = it.width + (p ? GAP : 0);
+        panel->width = pixels_of(extent(problem, panel->across), it.pitch);
+        panel->height = panel->down < 0 ? STRIP : pixels_of(extent(problem, panel->down), it.pitch);
+        it.width = panel->left + panel->width;
+        it.height = panel->height > it.height ? panel->height : it.height;
+    }
+    return it;
+}
+
+/* ---- Sampling ---- */
+
+/* Where a pixel lies between elements i and i + 1 of an axis. */
+typedef struct between {
+    int64_t low, high;
+    double part;
+} between;
+
+static between place(const distmap_problem *problem, int axis, int pixel, double pitch) {
+    if (axis < 0)
+        return (between){0};
+    const double last = (double)(problem->shape[axis] - 1);
+    const double at = fmin(fmax((pixel + 0.5) * pitch / problem->spacing[axis] - 0.5, 0), last);
+    const int64_t low = (int64_t)at;
+    return (between){low, low < problem->shape[axis] - 1 ? low + 1 : low, at - (double)low};
+}
+
+/* The address of a panel's element (0, 0): the middle of the axes that it does not show. */
+static const char *panel_origin(const struct panel *panel, const distmap_view *view) {
+    const char *at = view->data;
+    for (int a = 0; a < view->ndim; a++)
+        if (a != panel->down && a != panel->across)
+            at += view->shape[a] / 2 * view->strides[a];
+    return at;
+}
+
+static const char *at_element(const char *origin, const struct panel *panel, const distmap_view *view, int64_t down,
+                              int64_t across) {
+    return origin + across * view->strides[panel->across] + (panel->down < 0 ? 0 : down * view->strides[panel->down]);
+}
+
+/* What a kind of picture does for a pixel. */
+struct painter {
+    const distmap_view *view, *sites;
+    const distmap_sites *rule;
+    bool squared;
+    double largest, step, pitch;
+};
+typedef uint8_t paint_pixel(const struct painter *painter, const struct panel *panel, between down, between across);
+
+static void paint_all(struct preview *preview, const struct painter *painter, paint_pixel *paint) {
+    const struct layout it = lay_out(preview->problem, preview->input);
+    memset(preview->pixels, COLOUR_GAP, (size_t)it.width * (size_t)it.height);
+    for (int p = 0; p < it.panels; p++) {
+        const struct panel *panel = &it.panel[p];
+        const int top = (it.height - panel->height) / 2;
+        for (int r = 0; r < panel->height; r++) {
+            const int row = panel->flip ? panel->height - 1 - r : r;
+            const between down = place(preview->problem, panel->down, row, it.pitch);
+            uint8_t *line = preview->pixels + (size_t)(top + r) * (size_t)it.width + panel->left;
+            for (int c = 0; c < panel->width; c++)
+                line[c] = paint(painter, panel, down, place(preview->problem, panel->across, c, it.pitch));
+        }
+    }
+}
+
+/* ---- Distances ---- */
+
+static double distance_at(const struct painter *painter, const char *at) {
+    double value = HUGE_VAL;
+    switch (painter->view->dtype) {
+    case DISTMAP_FLOAT32: value = *(const float *)at; break;
+    case DISTMAP_FLOAT64: value = *(const double *)at; break;
+    case DISTMAP_UINT32: value = *(const uint32_t *)at == UINT32_MAX ? HUGE_VAL : *(const uint32_t *)at; break;
+    case DISTMAP_UINT64: value = *(const uint64_t *)at == UINT64_MAX ? HUGE_VAL : (double)*(const uint64_t *)at; break;
+    default: break;
+    }
+    return painter->squared ? sqrt(value) : value;
+}
+
+static uint8_t paint_distance(const struct painter *painter, const struct panel *panel, between down, between across) {
+    const distmap_view *view = painter->view;
+    const char *origin = panel_origin(panel, view);
+    const double a = distance_at(painter, at_element(origin, panel, view, down.low, across.low));
+    const double b = distance_at(painter, at_element(origin, panel, view, down.low, across.high));
+    const double c = distance_at(painter, at_element(origin, panel, view, down.high, across.low));
+    const double d = distance_at(painter, at_element(origin, panel, view, down.high, across.high));
+    double value = (1 - down.part) * ((1 - across.part) * a + across.part * b) +
+                   down.part * ((1 - across.part) * c + across.part * d);
+    if (!isfinite(value)) /* infinity takes part, perhaps times 0: the nearest element counts */
+        value = down.part < 0.5 ? (across.part < 0.5 ? a : b) : (across.part < 0.5 ? c : d);
+    if (!isfinite(value))
+        return COLOUR_NO_SITE;
+    const double share = painter->largest > 0 ? fmin(value / painter->largest, 1) : 0;
+    const double line = nearbyint(value / painter->step);
+    const double from_line = fabs(value - line * painter->step) / painter->pitch; /* pixels */
+    const double cover = line < 0.5 ? 0 : fmin(fmax(1.1 - from_line, 0), 1);
+    const int level = (int)(cover * (LINE_LEVELS - 1) + 0.5), tone = (int)(share * (DISTANCE_TONES - 1) + 0.5);
+    return (uint8_t)(COLOUR_FIRST + level * DISTANCE_TONES + tone);
+}
+
+/* A step of 1, 2 or 5 times a power of ten that makes about ISO_LINES lines. */
+static double round_step(double largest) {
+    if (!(largest > 0))
+        return 1;
+    const double raw = largest / ISO_LINES, power = pow(10, floor(log10(raw))), lead = raw / power;
+    return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
+}
+
+/* ---- Regions ---- */
+
+static uint64_t label_at(const distmap_view *view, const char *at) {
+    uint64_t value = 0; /* the label's bits: only equality matters (little end first) */
+    memcpy(&value, at, distmap_dtype_size(view->dtype));
+    return value;
+}
+
+static int colour_of(uint64_t label) {
+    label = (label ^ label >> 30) * 0xbf58476d1ce4e5b9; /* splitmix64's finish: neighbours' numbers differ by little */
+    label = (label ^ label >> 27) * 0x94d049bb133111eb;
+    return (int)((label ^ label >> 31) % REGION_COLOURS);
+}
+
+static uint8_t paint_region(const struct painter *painter, const struct panel *panel, between down, between across) {
+    const distmap_view *view = painter->view, *sites = painter->sites;
+    const int64_t row = down.part < 0.5 ? down.low : down.high, column = across.part < 0.5 ? across.low : across.high;
+    const uint64_t label = label_at(view, at_element(panel_origin(panel, view), panel, view, row, column));
+    if (label == 0)
+        return COLOUR_NO_SITE;
+    uint8_t site;
+    elements_sites(at_element(panel_origin(panel, sites), panel, sites, row, column), sites->dtype, 0, 1, painter->rule,
+                   &site);
+    return (uint8_t)(COLOUR_FIRST + colour_of(label) + (site ? REGION_COLOURS : 0));
+}
+
+/* Thin dark lines where two zones meet (not along the sites, whose outline shows anyway). */
+static void draw_edges(struct preview *preview) {
+    const int width = preview->width, height = preview->height;
+    for (int r = 0; r < height; r++)
+        for (int c = 0; c < width; c++) {
+            uint8_t *pixel = preview->pixels + (size_t)r * (size_t)width + c;
+            const uint8_t right = c + 1 < width ? pixel[1] : *pixel, below = r + 1 < height ? pixel[width] : *pixel;
+            const uint8_t zones = COLOUR_FIRST + REGION_COLOURS;
+            const bool zone = *pixel >= COLOUR_FIRST && *pixel < zones;
+            if (zone && ((right != *pixel && right >= COLOUR_FIRST && right < zones) ||
+                         (below != *pixel && below >= COLOUR_FIRST && below < zones)))
+                *pixel = COLOUR_EDGE;
+        }
+}
+
+/* ---- The file ---- */
+
+int preview_open(struct preview *preview, const struct options *options, const distmap_problem *problem,
+                 const distmap_image_info *input, bool regions) {
+    if (!options->preview)
+        return 0;
+    if (element_count(problem->ndim, problem->shape) == 0)
+        return fail("--preview: %s has no elements to show", options->input);
+    preview->options = options;
+    preview->problem = problem;
+    preview->input = input;
+    const struct layout it = lay_out(problem, input);
+    preview->width = it.width;
+    preview->height = it.height;
+    preview->pitch = it.pitch;
+    preview->pixels = malloc((size_t)it.width * (size_t)it.height);
+    if (!preview->pixels)
+        return fail("%s: not enough memory", options->preview);
+    uint8_t palette[256][3];
+    (regions ? colours_regions : colours_distance)(palette);
+    struct sink *sink = &preview->sink;
+    sink->path = options->preview;
+    sink->info = (distmap_image_info){
+        .dtype = DISTMAP_UINT8, .ndim = 2, .shape = {it.height, it.width}, .spacing = {1, 1}, .axes = "yx"};
+    signals_catch();
+    return distmap_writer_open_palette(sink->path, &sink->info, (const uint8_t(*)[3])palette, &sink->writer)
+               ? fail_library()
+               : 0;
+}
+
+static int write_pixels(struct preview *preview) {
+    if (signal_caught())
+        return fail("interrupted");
+    return distmap_writer_write(preview->sink.writer, preview->height, preview->pixels) ? fail_library() : 0;
+}
+
+int preview_distances(struct preview *preview, const distmap_view *distances, bool squared, double largest) {
+    if (!preview->pixels)
+        return 0;
+    struct painter painter = {.view = distances, .squared = squared, .pitch = preview->pitch};
+    painter.largest = squared ? sqrt(largest) : largest;
+    painter.step = preview->iso_step = fmax(round_step(painter.largest), 3 * preview->pitch);
+    paint_all(preview, &painter, paint_distance);
+    return write_pixels(preview);
+}
+
+int preview_regions(struct preview *preview, const distmap_view *labels, const distmap_view *sites) {
+    if (!preview->pixels)
+        return 0;
+    const struct painter painter = {.view = labels, .sites = sites, .rule = &preview->problem->sites};
+    paint_all(preview, &painter, paint_region);
+    draw_edges(preview);
+    return write_pixels(preview);
+}
+
+void preview_close(struct preview *preview) {
+    sink_close(&preview->sink);
+    free(preview->pixels);
+    preview->pixels = NULL;
+}

@@ -1,0 +1,165 @@
+/* From options and a file's header to the problem, and from the problem to its plan. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* ---- The problem ---- */
+
+static int set_spacing(const struct options *options, const distmap_image_info *info, distmap_problem *problem) {
+    const number_list *given = &options->spacing;
+    if (given->count > 1 && given->count != info->ndim)
+        return fail("--spacing: %d values given, but %s has %d axes (%s); give one per axis or one for all",
+                    given->count, options->input, info->ndim, info->axes);
+    for (int a = 0; a < info->ndim; a++)
+        problem->spacing[a] = given->count == 0 ? info->spacing[a] : given->values[given->count == 1 ? 0 : a];
+    return 0;
+}
+
+static int set_axes(const struct options *options, const distmap_image_info *info, distmap_problem *problem) {
+    for (int i = 0; i < options->axes.count; i++) {
+        const char *name = options->axes.names[i];
+        int axis = 0;
+        while (axis < info->ndim && !(name[1] == '\0' && (name[0] == info->axes[axis] || name[0] == '0' + axis)))
+            axis++;
+        if (axis == info->ndim)
+            return fail("--axes: %s has no axis '%s'; it has %s, which are 0 to %d", options->input, name, info->axes,
+                        info->ndim - 1);
+        if (problem->axes & 1U << axis)
+            return fail("--axes: axis '%s' is named twice", name);
+        problem->axes |= 1U << axis;
+    }
+    return 0;
+}
+
+/* Foreground is what is >= T. The elements below T are a range too, up to the double before T; a 64-bit integer image can
+ * hold values between those two only beyond 2^53. */
+static int set_threshold(const struct options *options, const distmap_image_info *info, distmap_sites *sites) {
+    const bool wide = info->dtype == DISTMAP_INT64 || info->dtype == DISTMAP_UINT64;
+    if (wide && fabs(options->threshold) > 0x1p53)
+        return fail("--threshold: %g is beyond 2^53, where a threshold of %s elements is not exact", options->threshold,
+                    distmap_dtype_name(info->dtype));
+    *sites = (distmap_sites){.rule = DISTMAP_SITES_RANGE, .lo = options->threshold, .hi = HUGE_VAL};
+    const bool of_background =
+        options->sites_given ? options->sites.rule == DISTMAP_SITES_ZERO : options->command->bit == EDT;
+    if (of_background) {
+        sites->lo = -HUGE_VAL;
+        sites->hi = nextafter(options->threshold, -HUGE_VAL);
+    }
+    return 0;
+}
+
+int problem_make(const struct options *options, const distmap_image_info *info, distmap_problem *problem) {
+    *problem = (distmap_problem){.dtype = info->dtype,
+                                 .ndim = info->ndim,
+                                 .sites = options->sites,
+                                 .limit = options->limit,
+                                 .border = options->border};
+    memcpy(problem->shape, info->shape, sizeof problem->shape);
+    if (!options->sites_given && options->command->bit == VORONOI)
+        problem->sites.rule = DISTMAP_SITES_NONZERO;
+    if (options->labels && (info->dtype == DISTMAP_FLOAT32 || info->dtype == DISTMAP_FLOAT64))
+        return fail("--labels: labels are integers, but %s holds %s", options->input, distmap_dtype_name(info->dtype));
+    if (options->labels && options->command->bit == EDT)
+        problem->input = DISTMAP_INPUT_LABELS;
+    int status = set_spacing(options, info, problem);
+    if (status == 0)
+        status = set_axes(options, info, problem);
+    if (status == 0 && options->threshold_given)
+        status = set_threshold(options, info, &problem->sites);
+    return status;
+}
+
+/* ---- Its outputs ---- */
+
+static distmap_dtype *wanted(const struct options *options, distmap_problem *problem) {
+    return options->squared ? &problem->want.squared : &problem->want.distance;
+}
+
+/* Whether the library takes this dtype for the distances of this problem. */
+static bool holds(const struct options *options, const distmap_context *context, distmap_problem problem,
+                  distmap_dtype dtype) {
+    size_t bytes;
+    *wanted(options, &problem) = dtype;
+    return distmap_scratch_bytes(context, &problem, NULL, &bytes) == DISTMAP_OK;
+}
+
+int problem_want_distance(const struct options *options, const distmap_context *context, distmap_problem *problem,
+                          distmap_dtype *dtype) {
+    static const distmap_dtype of_euclidean[] = {DISTMAP_FLOAT32, DISTMAP_FLOAT64, DISTMAP_NONE};
+    static const distmap_dtype of_squared[] = {DISTMAP_UINT32, DISTMAP_UINT64, DISTMAP_FLOAT64, DISTMAP_FLOAT32,
+                                               DISTMAP_NONE};
+    const distmap_dtype *choices = options->squared ? of_squared : of_euclidean;
+    distmap_dtype *want = wanted(options, problem);
+
+    /* What would do, best first; the first is the default. */
+    char names[128] = "";
+    distmap_dtype first = DISTMAP_NONE;
+    bool good = false;
+    for (const distmap_dtype *choice = choices; *choice; choice++)
+        if (holds(options, context, *problem, *choice)) {
+            first = first ? first : *choice;
+            good = good || *choice == options->dtype;
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", *names ? ", " : "",
+                     distmap_dtype_name(*choice));
+        }
+    if (!first) { /* the problem itself is refused: say why */
+        size_t bytes;
+        *want = choices[0];
+        distmap_scratch_bytes(context, problem, NULL, &bytes);
+        return fail_library();
+    }
+    if (options->dtype && !good)
+        return fail("--dtype: %s cannot hold the %s distances of %s; these would do: %s",
+                    distmap_dtype_name(options->dtype), options->squared ? "squared" : "euclidean", options->input,
+                    names);
+    *dtype = *want = options->dtype ? options->dtype : first;
+    return 0;
+}
+
+distmap_dtype index_dtype(const distmap_problem *problem) {
+    return element_count(problem->ndim, problem->shape) <= INT32_MAX ? DISTMAP_INT32 : DISTMAP_INT64;
+}
+
+/* ---- The work ---- */
+
+int work_begin(struct work *work, const struct options *options) {
+    *work = (struct work){0};
+    const distmap_context_options how = {.threads = options->threads, .progress = progress_step};
+    return distmap_context_create(&how, &work->context) ? fail_library() : 0;
+}
+
+int work_plan(struct work *work, const struct options *options, const distmap_problem *problem) {
+    const distmap_plan_options how = {
+        .method = options->method, .params = options->params, .param_count = (size_t)options->param_count};
+    if (distmap_plan_create(work->context, problem, &how, &work->plan))
+        return fail_library();
+    distmap_plan_describe(work->plan, &work->description);
+    return 0;
+}
+
+int work_run(struct work *work, const struct options *options, const distmap_arrays *arrays) {
+    progress_begin(options, "computing");
+    const double began = seconds_now();
+    if (distmap_plan_execute(work->plan, arrays))
+        return fail_library();
+    work->seconds = seconds_now() - began;
+    work->flags = distmap_plan_flags(work->plan);
+    progress_end();
+    return 0;
+}
+
+void work_end(struct work *work) {
+    distmap_plan_destroy(&work->plan);
+    distmap_context_destroy(&work->context);
+}
+
+void work_warn(const struct work *work, const struct options *options, const char *input) {
+    if (work->flags & DISTMAP_FLAG_NAN)
+        say(options, "distmap: %s: it holds NaN, which is never a site", input);
+    if (work->flags & DISTMAP_FLAG_NO_SITE)
+        say(options, "distmap: %s: some elements have no site%s; they get infinity, index -1, label 0", input,
+            options->limit > 0 ? " within the limit" : "");
+}

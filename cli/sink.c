@@ -1,0 +1,115 @@
+/* The output files: mapped and filled in place where the format allows it, else a buffer that is written by bands. None
+ * gets its name before all are whole. */
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+enum { BAND_BYTES = 8 << 20 };
+
+/* ---- Which files are the same ---- */
+
+/* The place where a file is or would be: its folder's real path and its own name. "" when there is no such folder. */
+static void place_of(const char *path, char place[PATH_MAX + NAME_MAX + 2]) {
+    char folder_copy[PATH_MAX], base_copy[PATH_MAX], folder[PATH_MAX];
+    *place = '\0';
+    snprintf(folder_copy, sizeof folder_copy, "%s", path);
+    snprintf(base_copy, sizeof base_copy, "%s", path);
+    if (realpath(dirname(folder_copy), folder))
+        snprintf(place, PATH_MAX + NAME_MAX + 2, "%s/%s", folder, basename(base_copy));
+}
+
+static bool same_file(const char *a, const char *b) {
+    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+        return false;
+    struct stat status_a, status_b;
+    if (stat(a, &status_a) == 0 && stat(b, &status_b) == 0)
+        return status_a.st_dev == status_b.st_dev && status_a.st_ino == status_b.st_ino;
+    char place_a[PATH_MAX + NAME_MAX + 2], place_b[PATH_MAX + NAME_MAX + 2];
+    place_of(a, place_a);
+    place_of(b, place_b);
+    return *place_a && strcmp(place_a, place_b) == 0;
+}
+
+int sinks_check(const struct options *o) {
+    const struct {
+        const char *option, *path;
+    } files[] = {{"the input", o->input}, {"-o", o->output}, {"--index", o->index}, {"--preview", o->preview}};
+    for (int i = 0; i < 4; i++)
+        for (int j = i + 1; j < 4; j++)
+            if (files[i].path && files[j].path && same_file(files[i].path, files[j].path))
+                return usage("%s %s is the same file as %s%s%s", files[j].option, files[j].path, files[i].option,
+                             i ? " " : "", i ? files[i].path : "");
+    return 0;
+}
+
+/* ---- One file ---- */
+
+int sink_open(struct sink *sink, const char *path, const distmap_problem *problem, const distmap_image_info *input,
+              distmap_dtype dtype) {
+    sink->path = path;
+    sink->info = *input;
+    sink->info.dtype = dtype;
+    memcpy(sink->info.spacing, problem->spacing, sizeof sink->info.spacing);
+    signals_catch();
+    if (distmap_writer_open(path, &sink->info, &sink->writer))
+        return fail_library();
+    sink->view = distmap_writer_map(sink->writer);
+    if (sink->view.data)
+        return 0;
+    const size_t bytes = (size_t)element_count(input->ndim, input->shape) * distmap_dtype_size(dtype);
+    sink->buffer = malloc(bytes ? bytes : 1);
+    if (!sink->buffer)
+        return fail("%s: not enough memory for its %zu bytes", path, bytes);
+    sink->view = distmap_view_make(sink->buffer, dtype, input->ndim, input->shape);
+    return 0;
+}
+
+int sink_write(struct sink *sink, const struct options *options) {
+    const int64_t slices = sink->info.shape[0];
+    const int64_t elements = element_count(sink->info.ndim, sink->info.shape);
+    if (!sink->path || !sink->buffer || elements == 0)
+        return 0;
+    const int64_t slice_bytes = elements / slices * (int64_t)distmap_dtype_size(sink->info.dtype);
+    const int64_t band = slice_bytes < BAND_BYTES ? BAND_BYTES / slice_bytes : 1;
+    progress_begin(options, "writing");
+    for (int64_t first = 0; first < slices; first += band) {
+        const int64_t count = first + band < slices ? band : slices - first;
+        if (progress_step(NULL, (double)first / (double)slices))
+            return fail("interrupted");
+        if (distmap_writer_write(sink->writer, count, (char *)sink->buffer + first * slice_bytes))
+            return fail_library();
+    }
+    progress_end();
+    return 0;
+}
+
+void sink_close(struct sink *sink) {
+    distmap_writer_abort(&sink->writer);
+    free(sink->buffer);
+    *sink = (struct sink){0};
+}
+
+/* ---- All files ---- */
+
+int sinks_commit(struct sink *const *sinks, int count) {
+    if (signal_caught())
+        return fail("interrupted");
+    for (int i = 0; i < count; i++)
+        if (sinks[i]->path) {
+            if (distmap_writer_finish(&sinks[i]->writer)) {
+                const int status = fail_library();
+                for (int k = 0; k < i; k++)
+                    if (sinks[k]->named && strcmp(sinks[k]->path, "-") != 0)
+                        unlink(sinks[k]->path);
+                return status;
+            }
+            sinks[i]->named = true;
+        }
+    return 0;
+}

@@ -1,0 +1,82 @@
+/* The input file: opened, then either mapped as it lies or read band by band into the one buffer that holds it. */
+#include <stdlib.h>
+
+#include "cli.h"
+
+enum { BAND_BYTES = 8 << 20 };
+
+int64_t element_count(int ndim, const int64_t *shape) {
+    int64_t count = 1;
+    for (int a = 0; a < ndim; a++)
+        count *= shape[a];
+    return count;
+}
+
+int source_open(struct source *source, const struct options *options) {
+    *source = (struct source){.name = options->input};
+    const double began = seconds_now();
+    if (distmap_reader_open(options->input, &source->reader))
+        return fail_library();
+    source->info = distmap_reader_info(source->reader);
+    source->seconds = seconds_now() - began;
+    return 0;
+}
+
+/* Reads all bands, each behind the last one (`step` true) or all into the same place, and shows each to `visit`. */
+static int read_bands(struct source *source, const struct options *options, bool step,
+                      void (*visit)(const distmap_view *band, void *user), void *user) {
+    const distmap_image_info *info = source->info;
+    const int64_t slices = info->shape[0], elements = element_count(info->ndim, info->shape);
+    if (elements == 0)
+        return 0;
+    const int64_t slice_bytes = elements / slices * (int64_t)distmap_dtype_size(info->dtype);
+    const int64_t band = slice_bytes < BAND_BYTES ? BAND_BYTES / slice_bytes : 1;
+    const size_t bytes = (size_t)((step || band > slices ? slices : band) * slice_bytes);
+    source->buffer = malloc(bytes);
+    if (!source->buffer)
+        return fail("%s: not enough memory for its %zu bytes", source->name, bytes);
+
+    progress_begin(options, "reading");
+    for (int64_t first = 0; first < slices; first += band) {
+        const int64_t count = first + band < slices ? band : slices - first;
+        char *place = (char *)source->buffer + (step ? first * slice_bytes : 0);
+        if (progress_step(NULL, (double)first / (double)slices))
+            return fail("interrupted");
+        if (distmap_reader_read(source->reader, first, count, place))
+            return fail_library();
+        if (visit) {
+            distmap_view view = distmap_view_make(place, info->dtype, info->ndim, info->shape);
+            view.shape[0] = count;
+            visit(&view, user);
+        }
+    }
+    progress_end();
+    return 0;
+}
+
+int source_read(struct source *source, const struct options *options) {
+    const double began = seconds_now();
+    int status = 0;
+    source->view = distmap_reader_map(source->reader);
+    if (!source->view.data) {
+        status = read_bands(source, options, true, NULL, NULL);
+        source->view = distmap_view_make(source->buffer, source->info->dtype, source->info->ndim, source->info->shape);
+    }
+    source->seconds += seconds_now() - began;
+    return status;
+}
+
+int source_visit(struct source *source, const struct options *options,
+                 void (*visit)(const distmap_view *band, void *user), void *user) {
+    const distmap_view whole = distmap_reader_map(source->reader);
+    if (!whole.data)
+        return read_bands(source, options, false, visit, user);
+    visit(&whole, user);
+    return 0;
+}
+
+void source_close(struct source *source) {
+    distmap_reader_close(&source->reader);
+    free(source->buffer);
+    *source = (struct source){0};
+}

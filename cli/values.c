@@ -1,0 +1,119 @@
+/* Option values: numbers, lists, sites. Every text must be used up, and every number must lie in its range. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+char *copy_text(const char *text) {
+    char *copy = strdup(text);
+    if (!copy) {
+        perror("distmap");
+        exit(EXIT_FAILED);
+    }
+    return copy;
+}
+
+static bool parse(const char *text, double *value) {
+    char *end;
+    *value = strtod(text, &end);
+    return end != text && *end == '\0' && !isnan(*value) && text[0] != ' ';
+}
+
+int value_number(const char *option, const char *text, double lowest, double highest, double *value) {
+    if (!parse(text, value))
+        return usage("%s: '%s' is not a number", option, text);
+    if (*value < lowest || *value > highest) {
+        if (isinf(highest))
+            return usage("%s: %s is too small, must be at least %g", option, text, lowest);
+        return usage("%s: %s is out of range, must be %g to %g", option, text, lowest, highest);
+    }
+    return 0;
+}
+
+int value_integer(const char *option, const char *text, int64_t lowest, int64_t highest, int64_t *value) {
+    char *end;
+    errno = 0;
+    const long long number = strtoll(text, &end, 10);
+    if (end == text || *end || text[0] == ' ')
+        return usage("%s: '%s' is not a whole number", option, text);
+    if (errno || number < lowest || number > highest)
+        return usage("%s: %s is out of range, must be %lld to %lld", option, text, (long long)lowest,
+                     (long long)highest);
+    *value = number;
+    return 0;
+}
+
+int value_names(const char *option, const char *text, name_list *list) {
+    const char *rest = text;
+    for (bool more = true; more;) {
+        const size_t length = strcspn(rest, ",");
+        if (length == 0)
+            return usage("%s: '%s' has an empty item", option, text);
+        if (list->count == MAX_LIST)
+            return usage("%s: more than %d items", option, (int)MAX_LIST);
+        char *name = copy_text(rest);
+        name[length] = '\0';
+        list->names[list->count++] = name;
+        more = rest[length] == ',';
+        rest += length + 1;
+    }
+    return 0;
+}
+
+int value_numbers(const char *option, const char *text, double lowest, double highest, number_list *list) {
+    name_list names = {0};
+    int status = value_names(option, text, &names);
+    for (int i = 0; i < names.count; i++) {
+        if (status == 0)
+            status = value_number(option, names.names[i], lowest, highest, &list->values[list->count++]);
+        free(names.names[i]);
+    }
+    return status;
+}
+
+/* zero, nonzero, none, VALUE, LO..HI, LO.., ..HI */
+int value_sites(const char *option, const char *text, distmap_sites *sites) {
+    static const struct {
+        const char *name;
+        distmap_sites_rule rule;
+    } rules[] = {{"zero", DISTMAP_SITES_ZERO}, {"nonzero", DISTMAP_SITES_NONZERO}, {"none", DISTMAP_SITES_NONE}};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (strcmp(text, rules[i].name) == 0) {
+            *sites = (distmap_sites){.rule = rules[i].rule};
+            return 0;
+        }
+    const char *dots = strstr(text, "..");
+    if (!dots) {
+        *sites = (distmap_sites){.rule = DISTMAP_SITES_VALUE};
+        if (!parse(text, &sites->lo))
+            return usage("%s: '%s' is none of zero, nonzero, none, VALUE, LO..HI", option, text);
+        return 0;
+    }
+    *sites = (distmap_sites){.rule = DISTMAP_SITES_RANGE, .lo = -HUGE_VAL, .hi = HUGE_VAL};
+    char *low = copy_text(text);
+    low[dots - text] = '\0';
+    const bool good = (*low == '\0' || parse(low, &sites->lo)) && (dots[2] == '\0' || parse(dots + 2, &sites->hi)) &&
+                      strlen(text) > 2;
+    free(low);
+    if (!good)
+        return usage("%s: '%s' is not a range LO..HI of two numbers", option, text);
+    if (sites->lo > sites->hi)
+        return usage("%s: the range %s is empty, LO must not exceed HI", option, text);
+    return 0;
+}
+
+int value_param(const char *option, const char *text, distmap_param *param) {
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text)
+        return usage("%s: '%s' is not NAME=VALUE", option, text);
+    const int status = value_integer(option, equals + 1, INT64_MIN, INT64_MAX, &param->value);
+    if (status)
+        return status;
+    char *name = copy_text(text);
+    name[equals - text] = '\0';
+    param->name = name;
+    return 0;
+}
