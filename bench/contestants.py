@@ -1,0 +1,104 @@
+"""Who takes part: distmap and its peers, each as a function that prepares one image and returns a call to be timed.
+
+Peers get what suits them best: contiguous arrays of their favourite type, conversions outside the clock, an output of
+theirs used again where their interface takes one. Where it does not, the C library's allocator is told (warm_memory) to
+hand out the same memory again, so that nobody pays for fresh pages.
+
+`prepare(mask, threads)` returns (run, result): `run()` is timed, `result()` gives its distances as an array afterwards.
+"""
+
+import ctypes
+import importlib.metadata
+
+import cv2
+import diplib
+import edt
+import numpy as np
+import scipy.ndimage
+import SimpleITK as sitk
+
+
+def warm_memory():
+    """Big blocks come from the heap and stay there when freed, rather than from the system and back."""
+    libc = ctypes.CDLL(None)
+    m_trim_threshold, m_mmap_max = -1, -4
+    libc.mallopt(m_mmap_max, 0)
+    libc.mallopt(m_trim_threshold, 2**31 - 1)
+
+
+def last_result(function):
+    """For peers that return a new array: keeps the last one only, freed before the next so that its memory is reused."""
+    kept = [None]
+
+    def run():
+        kept[0] = None
+        kept[0] = function()
+    return run, lambda: kept[0]
+
+
+def opencv(mask, threads):
+    cv2.setNumThreads(threads)
+    out = np.zeros(mask.shape, np.float32)
+    return lambda: cv2.distanceTransform(mask, cv2.DIST_L2, cv2.DIST_MASK_PRECISE, out), lambda: out
+
+
+def edt_binary(mask, threads):
+    binary = mask.view(bool)
+    return last_result(lambda: edt.edt(binary, black_border=False, parallel=threads))
+
+
+def edt_labels(mask, threads):
+    """The same library's path for labels, which skips runs of background and at times is the faster one."""
+    return last_result(lambda: edt.edt(mask, black_border=False, parallel=threads))
+
+
+def scipy_edt(mask, threads):
+    return last_result(lambda: scipy.ndimage.distance_transform_edt(mask))
+
+
+def scipy_indices(mask, threads):
+    out = np.zeros((mask.ndim, *mask.shape), np.int32)
+    return lambda: scipy.ndimage.distance_transform_edt(mask, return_distances=False, return_indices=True,
+                                                        indices=out), lambda: None
+
+
+def dip(mask, threads):
+    diplib.SetNumberOfThreads(threads)
+    image, out = diplib.Image(mask.view(bool)), diplib.Image(np.zeros(mask.shape, np.float32))
+    return lambda: diplib.EuclideanDistanceTransform(image, out=out, border="object"), lambda: np.asarray(out)
+
+
+def itk(mask, threads):
+    """Maurer's transform is signed: the sites are the object, and only what lies outside it is compared."""
+    sitk.ProcessObject.SetGlobalDefaultNumberOfThreads(threads)
+    image = sitk.GetImageFromArray((mask == 0).astype(np.uint8))
+    run, kept = last_result(lambda: sitk.SignedMaurerDistanceMap(image, squaredDistance=False, useImageSpacing=False))
+    return run, lambda: np.maximum(sitk.GetArrayViewFromImage(kept()), 0)
+
+
+PEERS = {
+    "opencv": (opencv, "opencv-python-headless", (2,)),
+    "edt": (edt_binary, "edt", (2, 3)),
+    "edt-labels": (edt_labels, "edt", (3,)),
+    "diplib": (dip, "diplib", (2, 3)),
+    "itk": (itk, "SimpleITK", (2, 3)),
+    "scipy": (scipy_edt, "scipy", (2, 3)),
+    "scipy-indices": (scipy_indices, "scipy", ()),
+}
+
+
+def versions():
+    names = {package for _, package, _ in PEERS.values()} | {"numpy"}
+    return {name: importlib.metadata.version(name) for name in sorted(names)}
+
+
+def compare(ours, theirs, mask):
+    """How far a peer is from us: equal to float rounding, or by how much not."""
+    worst, off = 0.0, 0
+    for a, b in zip(ours, theirs):  # by rows or slices
+        difference = np.abs(a.astype(np.float64) - b)
+        wrong = ~(difference <= 4e-7 * np.maximum(a, 1))
+        off += int(np.count_nonzero(wrong))
+        if wrong.any():
+            worst = max(worst, float(np.nanmax(difference, initial=0)))
+    return {"equal": off == 0, "share_off": off / mask.size, "worst": worst}

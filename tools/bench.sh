@@ -1,0 +1,15 @@
+#!/bin/bash
+# tools/bench.sh [OPTIONS of bench/peers.py]
+# Runs the race in a virtual environment under build/, made on the first call; its packages are those pinned in
+# bench/requirements.txt.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+tools/setup.sh bench
+venv=build/bench-venv
+if ! cmp -s bench/requirements.txt "$venv/installed"; then
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -r bench/requirements.txt
+    cp bench/requirements.txt "$venv/installed"
+fi
+exec "$venv/bin/python" bench/peers.py "$@"
