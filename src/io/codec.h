@@ -1,0 +1,103 @@
+/* A codec: what reads or writes one file format. One row in the table of codecs.c, one file or a read/write pair here.
+ *
+ * The public functions (reader.c, writer.c) check arguments, find the row and keep the count of slices; a codec sees only
+ * what it can hold. Its open functions fill reader->info or start the file, its state hangs on `state` and is freed by its
+ * close function, which is called after a failed open too.
+ */
+#ifndef DISTMAP_IO_CODEC_H
+#define DISTMAP_IO_CODEC_H
+
+#include <stdarg.h>
+
+#include "io/file.h"
+
+#define TRY(call)                                 \
+    do {                                          \
+        const distmap_status try_status = (call); \
+        if (try_status != DISTMAP_OK)             \
+            return try_status;                    \
+    } while (0)
+
+typedef struct dm_codec dm_codec;
+
+struct distmap_reader {
+    const dm_codec *codec;
+    dm_input input;
+    distmap_image_info info;
+    int64_t slice_elements; /* of one slice of the slowest axis; set after the codec's open */
+    size_t slice_bytes;
+    /* Elements that lie in the file as they are (raw.c). */
+    struct {
+        bool is;
+        int64_t offset; /* of the first element in the file */
+        bool swapped;   /* in the other byte order */
+        bool fortran;   /* first axis fastest */
+    } raw;
+    void *state;
+};
+
+struct distmap_writer {
+    const dm_codec *codec;
+    dm_output output;
+    distmap_image_info info;
+    const uint8_t (*palette)[3]; /* during the codec's open only; NULL: none */
+    int64_t slice_elements;
+    size_t slice_bytes;
+    int64_t done;       /* slices written */
+    int64_t raw_offset; /* > 0: elements lie from here on as they are, so that the file can be mapped */
+    void *map;
+    size_t map_bytes;
+    void *state;
+};
+
+struct dm_codec {
+    distmap_format_info info;
+    /* Reading. `head` is the file's first `bytes` bytes, at most DM_SNIFF_BYTES. */
+    bool (*sniff)(const uint8_t *head, size_t bytes);
+    distmap_status (*open)(distmap_reader *reader);
+    distmap_status (*read)(distmap_reader *reader, int64_t first, int64_t count, void *out); /* count > 0 */
+    void (*close)(distmap_reader *reader);                                                   /* may be NULL */
+    /* Writing. */
+    unsigned holds; /* bit d: elements of distmap_dtype d */
+    int min_ndim, max_ndim;
+    bool holds_empty, holds_palette;
+    distmap_status (*create)(distmap_writer *writer);
+    distmap_status (*write)(distmap_writer *writer, int64_t count, const void *slices); /* count > 0 */
+    distmap_status (*finish)(distmap_writer *writer);                                   /* may be NULL */
+    void (*discard)(distmap_writer *writer); /* frees the state; after finish too. May be NULL */
+};
+
+enum { DM_SNIFF_BYTES = 1024 };
+
+extern const dm_codec *const dm_codecs[]; /* ends with NULL */
+
+/* The codecs. */
+extern const dm_codec dm_codec_npy, dm_codec_png, dm_codec_tiff, dm_codec_jpeg, dm_codec_pgm, dm_codec_pbm,
+    dm_codec_ppm, dm_codec_nifti;
+
+/* Whether `name` ends with `ending`, whatever the case. */
+bool dm_ends_with(const char *name, const char *ending);
+
+/* ---- Errors: "NAME: text" ---- */
+
+distmap_status dm_broken(const dm_input *input, const char *format, ...) DISTMAP_PRINTF(2, 3);      /* _FORMAT */
+distmap_status dm_unsupported(const dm_input *input, const char *format, ...) DISTMAP_PRINTF(2, 3); /* _UNSUPPORTED */
+distmap_status dm_no_memory(const char *name);
+
+/* ---- Sizes: nothing is believed that the file cannot hold ---- */
+
+/* Sets *bytes = product of the shape times `element_bytes`, or says that the size is absurd. */
+distmap_status dm_shape_bytes(const char *name, int ndim, const int64_t *shape, size_t element_bytes, int64_t *bytes);
+/* Refuses `bytes` of decoded data if the file, growing by at most `ratio` when decoded, is too small for it. */
+distmap_status dm_check_holds(const dm_input *input, int64_t bytes, int64_t ratio);
+
+enum { DM_DEFLATE_RATIO = 1032 + 1 }; /* a 258-byte match in two bits is the best that deflate can do */
+
+/* ---- Elements that lie in the file as they are (raw.c) ---- */
+
+/* Checks that the file holds them and sets reader->raw. reader->info must be filled. */
+distmap_status dm_raw_open(distmap_reader *reader, int64_t offset, bool swapped, bool fortran);
+distmap_status dm_raw_read(distmap_reader *reader, int64_t first, int64_t count, void *out);
+distmap_view dm_raw_map(distmap_reader *reader);
+
+#endif

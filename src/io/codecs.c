@@ -1,0 +1,69 @@
+/* The codec table, and the small things that every codec uses: names' endings, error texts, size checks. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "io/codec.h"
+
+const dm_codec *const dm_codecs[] = {
+    &dm_codec_npy, &dm_codec_png, &dm_codec_tiff,  &dm_codec_jpeg, &dm_codec_pgm,
+    &dm_codec_pbm, &dm_codec_ppm, &dm_codec_nifti, NULL,
+};
+
+const distmap_format_info *distmap_format_get(size_t row) {
+    return row < sizeof dm_codecs / sizeof *dm_codecs - 1 ? &dm_codecs[row]->info : NULL;
+}
+
+bool dm_ends_with(const char *name, const char *ending) {
+    const size_t n = strlen(name), e = strlen(ending);
+    return n > e && !strcasecmp(name + n - e, ending);
+}
+
+static distmap_status set(distmap_status status, const dm_input *input, const char *format, va_list args) {
+    char text[400];
+    vsnprintf(text, sizeof text, format, args);
+    return distmap_error_set(status, "%s: %s", input->name, text);
+}
+
+distmap_status dm_broken(const dm_input *input, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const distmap_status status = set(DISTMAP_ERROR_FORMAT, input, format, args);
+    va_end(args);
+    return status;
+}
+
+distmap_status dm_unsupported(const dm_input *input, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const distmap_status status = set(DISTMAP_ERROR_UNSUPPORTED, input, format, args);
+    va_end(args);
+    return status;
+}
+
+distmap_status dm_no_memory(const char *name) {
+    return distmap_error_set(DISTMAP_ERROR_MEMORY, "%s: out of memory", name);
+}
+
+distmap_status dm_shape_bytes(const char *name, int ndim, const int64_t *shape, size_t element_bytes, int64_t *bytes) {
+    /* Empty axes must not hide absurd ones: the rest of the shape is multiplied all the same. */
+    bool empty = false, absurd = false;
+    *bytes = (int64_t)element_bytes;
+    for (int a = 0; a < ndim; a++) {
+        empty |= shape[a] == 0;
+        absurd |= shape[a] < 0 || __builtin_mul_overflow(*bytes, shape[a] ? shape[a] : 1, bytes);
+    }
+    if (absurd)
+        return distmap_error_set(DISTMAP_ERROR_FORMAT, "%s: absurd size: more than 2^63 bytes", name);
+    if (empty)
+        *bytes = 0;
+    return DISTMAP_OK;
+}
+
+distmap_status dm_check_holds(const dm_input *input, int64_t bytes, int64_t ratio) {
+    if (bytes / ratio > input->size)
+        return dm_broken(input,
+                         "truncated, or a false size: its header tells of %lld bytes of elements, the file has %lld",
+                         (long long)bytes, (long long)input->size);
+    return DISTMAP_OK;
+}

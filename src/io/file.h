@@ -1,0 +1,56 @@
+/* Files as the codecs see them: an input that can be read anywhere, an output that takes its name only when whole.
+ *
+ * Both know the file's name and put it at the head of every error text.
+ */
+#ifndef DISTMAP_IO_FILE_H
+#define DISTMAP_IO_FILE_H
+
+#include "distmap/io.h"
+
+/* ---- Input ---- */
+
+typedef struct dm_input {
+    char *name;   /* as the caller gave it */
+    int fd;       /* -1: closed */
+    int64_t size; /* in bytes */
+    int64_t at;   /* where dm_input_next goes on */
+    uint8_t *buffer;
+    int64_t buffer_at;
+    size_t buffer_size;
+    void *map; /* the whole file, read-only; made by dm_input_map */
+} dm_input;
+
+/* Opens a file. What cannot be read at any place (pipes, "-") is copied into an anonymous temporary file first. */
+distmap_status dm_input_open(dm_input *input, const char *path);
+void dm_input_close(dm_input *input);
+
+/* Reads exactly `bytes` bytes from `offset`; less is DISTMAP_ERROR_FORMAT "truncated". */
+distmap_status dm_input_at(const dm_input *input, int64_t offset, void *data, size_t bytes);
+/* Reads up to `bytes` bytes from where the last call ended, buffered; *got is less only at the file's end. */
+distmap_status dm_input_next(dm_input *input, void *data, size_t bytes, size_t *got);
+void dm_input_seek(dm_input *input, int64_t offset);
+/* The whole file in memory, or NULL with the error text set. */
+const char *dm_input_map(dm_input *input);
+
+/* ---- Output ---- */
+
+typedef struct dm_output {
+    char *name;     /* as the caller gave it */
+    char *target;   /* the name to take; NULL: a stream (standard output, a pipe, a device) written as it comes */
+    char *temp;     /* the name until then, in the same folder */
+    int fd;         /* -1: closed */
+    int error;      /* errno of the first write that failed; 0: none. For libraries that swallow it */
+    bool abandoned; /* writes are dropped: the file is about to be removed */
+} dm_output;
+
+distmap_status dm_output_open(dm_output *output, const char *path);
+/* Writes all of it at the current place, or sets output->error. */
+distmap_status dm_output_write(dm_output *output, const void *data, size_t bytes);
+/* "NAME: cannot write: REASON", from output->error. */
+distmap_status dm_output_failed(const dm_output *output);
+/* Closes, and gives the file its name. On failure nothing is left. */
+distmap_status dm_output_finish(dm_output *output);
+/* Closes and removes. */
+void dm_output_abort(dm_output *output);
+
+#endif

@@ -1,0 +1,208 @@
+/* NPY, NumPy's format: versions 1 to 3, C and Fortran order, both byte orders, memory-mapped both ways.
+ *
+ * "\x93NUMPY", version (2 bytes), the header's length (2 bytes, from version 2 on 4), then a Python dictionary in ASCII
+ *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+ * padded with spaces and a newline, so that the elements begin at a multiple of 64. Python's syntax is wider than what
+ * NumPy writes; the three keys may come in any order and with any spacing here, and anything else is refused.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/codec.h"
+#include "io/convert.h"
+
+enum { MAGIC = 6, MAX_HEADER = 1 << 16 };
+
+/* Type codes without the byte order. */
+static const struct {
+    char code[4];
+    distmap_dtype dtype;
+} types[] = {
+    {"b1", DISTMAP_BOOL},   {"i1", DISTMAP_INT8},    {"u1", DISTMAP_UINT8},   {"i2", DISTMAP_INT16},
+    {"u2", DISTMAP_UINT16}, {"i4", DISTMAP_INT32},   {"u4", DISTMAP_UINT32},  {"i8", DISTMAP_INT64},
+    {"u8", DISTMAP_UINT64}, {"f4", DISTMAP_FLOAT32}, {"f8", DISTMAP_FLOAT64},
+};
+enum { TYPES = sizeof types / sizeof *types };
+
+/* ---- Reading ---- */
+
+typedef struct header {
+    char descr[16];
+    bool fortran;
+    int ndim;
+    int64_t shape[DISTMAP_MAX_NDIM];
+    bool has_descr, has_order, has_shape;
+} header;
+
+static const char *skip(const char *p) {
+    while (isspace((unsigned char)*p))
+        p++;
+    return p;
+}
+
+/* The text behind `p` if it begins with `word`, else NULL. */
+static const char *expect(const char *p, const char *word) {
+    p = skip(p);
+    return strncmp(p, word, strlen(word)) ? NULL : p + strlen(word);
+}
+
+/* A string in either kind of quotes; NULL if there is none or it is longer than text. */
+static const char *parse_string(const char *p, char *text, size_t size) {
+    p = skip(p);
+    const char quote = *p;
+    if (quote != '\'' && quote != '"')
+        return NULL;
+    const char *end = strchr(++p, quote);
+    if (!end || (size_t)(end - p) >= size)
+        return NULL;
+    memcpy(text, p, (size_t)(end - p));
+    text[end - p] = 0;
+    return end + 1;
+}
+
+/* (3, 4) or (3,) or (); axes beyond the fourth are counted, not kept. */
+static const char *parse_shape(const char *p, header *h) {
+    p = expect(p, "(");
+    h->ndim = 0;
+    while (p && !expect(p, ")")) {
+        p = skip(p);
+        int64_t n = 0;
+        if (!isdigit((unsigned char)*p))
+            return NULL;
+        for (; isdigit((unsigned char)*p); p++)
+            if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, *p - '0', &n))
+                return NULL;
+        if (*p == 'L') /* as Python 2 wrote it */
+            p++;
+        if (h->ndim < DISTMAP_MAX_NDIM)
+            h->shape[h->ndim] = n;
+        h->ndim++;
+        const char *comma = expect(p, ",");
+        if (!comma)
+            return expect(p, ")");
+        p = comma;
+    }
+    return p ? expect(p, ")") : NULL;
+}
+
+static const char *parse_value(const char *p, const char *key, header *h) {
+    if (!strcmp(key, "descr")) {
+        h->has_descr = true;
+        return parse_string(p, h->descr, sizeof h->descr);
+    }
+    if (!strcmp(key, "fortran_order")) {
+        h->has_order = true;
+        h->fortran = expect(p, "True");
+        return h->fortran ? expect(p, "True") : expect(p, "False");
+    }
+    if (!strcmp(key, "shape")) {
+        h->has_shape = true;
+        return parse_shape(p, h);
+    }
+    return NULL;
+}
+
+static bool parse(const char *text, header *h) {
+    const char *p = expect(text, "{");
+    while (p && !expect(p, "}")) {
+        char key[16];
+        if ((p = parse_string(p, key, sizeof key)) && (p = expect(p, ":")) && (p = parse_value(p, key, h))) {
+            const char *comma = expect(p, ",");
+            if (!comma)
+                break;
+            p = comma;
+        }
+    }
+    p = p ? expect(p, "}") : NULL;
+    return p && !*skip(p) && h->has_descr && h->has_order && h->has_shape;
+}
+
+static distmap_status apply(distmap_reader *reader, const header *h, int64_t offset) {
+    const dm_input *input = &reader->input;
+    distmap_image_info *info = &reader->info;
+    for (size_t t = 0; t < TYPES; t++)
+        if (h->descr[0] && !strcmp(h->descr + 1, types[t].code))
+            info->dtype = types[t].dtype;
+    if (!info->dtype || !strchr("<>=|", h->descr[0]))
+        return dm_unsupported(input, "its element type is %s; bool, integers and float32, float64 are read", h->descr);
+    if (h->ndim < 1 || h->ndim > DISTMAP_MAX_NDIM)
+        return dm_unsupported(input, "has %d axes; 1 to %d are read", h->ndim, DISTMAP_MAX_NDIM);
+    info->ndim = h->ndim;
+    memcpy(info->shape, h->shape, sizeof info->shape);
+    const bool big = h->descr[0] == '>';
+    snprintf(info->stored, sizeof info->stored, "%s, %s order", h->descr, h->fortran ? "Fortran" : "C");
+    return dm_raw_open(reader, offset, strchr("<>", h->descr[0]) && big != DM_HOST_BIG, h->fortran);
+}
+
+static bool npy_sniff(const uint8_t *head, size_t bytes) { return bytes >= MAGIC && !memcmp(head, "\x93NUMPY", MAGIC); }
+
+static distmap_status npy_open(distmap_reader *reader) {
+    const dm_input *input = &reader->input;
+    uint8_t start[12] = {0};
+    TRY(dm_input_at(input, 0, start, MAGIC + 4));
+    if (start[6] < 1 || start[6] > 3)
+        return dm_unsupported(input, "is NPY version %d; 1 to 3 are read", start[6]);
+    const int fixed = start[6] == 1 ? MAGIC + 4 : MAGIC + 6;
+    TRY(dm_input_at(input, 0, start, (size_t)fixed));
+    const size_t length = start[6] == 1
+                              ? start[8] | (size_t)start[9] << 8
+                              : start[8] | (size_t)start[9] << 8 | (size_t)start[10] << 16 | (size_t)start[11] << 24;
+    if (length > MAX_HEADER)
+        return dm_broken(input, "broken NPY header: it is said to be %zu bytes long", length);
+    char *text = malloc(length + 1);
+    if (!text)
+        return dm_no_memory(input->name);
+    distmap_status status = dm_input_at(input, fixed, text, length);
+    header h = {0};
+    if (!status) {
+        text[length] = 0;
+        if (strlen(text) != length || !parse(text, &h))
+            status = dm_unsupported(input, "its NPY header is broken, or of a structured type");
+    }
+    free(text);
+    TRY(status);
+    return apply(reader, &h, fixed + (int64_t)length);
+}
+
+/* ---- Writing ---- */
+
+static distmap_status npy_create(distmap_writer *writer) {
+    const distmap_image_info *info = &writer->info;
+    const char *code = "";
+    for (size_t t = 0; t < TYPES; t++)
+        if (types[t].dtype == info->dtype)
+            code = types[t].code;
+    char text[256], shape[100] = "";
+    for (int a = 0; a < info->ndim; a++)
+        snprintf(shape + strlen(shape), sizeof shape - strlen(shape), a ? ", %lld" : "%lld", (long long)info->shape[a]);
+    const char order = distmap_dtype_size(info->dtype) == 1 ? '|' : DM_HOST_BIG ? '>' : '<';
+    const int used =
+        snprintf(text, sizeof text, "\x93NUMPY\x01%c%c%c{'descr': '%c%s', 'fortran_order': False, 'shape': (%s%s), }",
+                 0, 0, 0, order, code, shape, info->ndim == 1 ? "," : "");
+    const int bytes = (used + 1 + 63) / 64 * 64;
+    memset(text + used, ' ', (size_t)(bytes - used));
+    text[bytes - 1] = '\n';
+    text[8] = (char)((bytes - MAGIC - 4) & 0xff);
+    text[9] = (char)((bytes - MAGIC - 4) >> 8);
+    writer->raw_offset = bytes;
+    return dm_output_write(&writer->output, text, (size_t)bytes);
+}
+
+static distmap_status npy_write(distmap_writer *writer, int64_t count, const void *slices) {
+    return dm_output_write(&writer->output, slices, (size_t)count * writer->slice_bytes);
+}
+
+const dm_codec dm_codec_npy = {
+    .info = {"npy", ".npy", true, true, "any shape, element type and order; memory-mapped when read and written"},
+    .sniff = npy_sniff,
+    .open = npy_open,
+    .read = dm_raw_read,
+    .holds = (1u << (DISTMAP_FLOAT64 + 1)) - (1u << DISTMAP_BOOL),
+    .min_ndim = 1,
+    .max_ndim = DISTMAP_MAX_NDIM,
+    .holds_empty = true,
+    .create = npy_create,
+    .write = npy_write,
+};

@@ -1,0 +1,126 @@
+/* A file that takes its name only when it is whole.
+ *
+ * It is written as .distmap-RANDOM in its target's folder, with the mode that the umask gives, and renamed at the end: a
+ * reader sees the old file or the new one. A symbolic link is followed, so that the link stays. Devices and pipes are
+ * written directly: to replace them would do harm.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/file.h"
+
+static distmap_status fail(const dm_output *output, const char *what) {
+    return distmap_error_set(DISTMAP_ERROR_IO, "%s: %s: %s", output->name, what, strerror(errno));
+}
+
+/* Makes output->temp beside output->target and opens it. */
+static distmap_status create_temp(dm_output *output) {
+    const char *slash = strrchr(output->target, '/');
+    const int folder = slash ? (int)(slash - output->target) + 1 : 0;
+    for (int attempt = 0; attempt < 100; attempt++) {
+        uint64_t number;
+        if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+            return fail(output, "cannot make a name");
+        free(output->temp);
+        if (asprintf(&output->temp, "%.*s.distmap-%016llx", folder, output->target, (unsigned long long)number) < 0) {
+            output->temp = NULL;
+            return distmap_error_set(DISTMAP_ERROR_MEMORY, "%s: out of memory", output->name);
+        }
+        output->fd = open(output->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (output->fd >= 0)
+            return DISTMAP_OK;
+        if (errno != EEXIST)
+            break;
+    }
+    free(output->temp);
+    output->temp = NULL;
+    return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot create a file in folder %.*s: %s", output->name,
+                             folder ? folder : 1, folder ? output->target : ".", strerror(errno));
+}
+
+static distmap_status open_target(dm_output *output, const char *path) {
+    if (!strcmp(path, "-")) {
+        output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+        return output->fd < 0 ? fail(output, "cannot write") : DISTMAP_OK;
+    }
+    struct stat info;
+    const bool exists = !stat(path, &info);
+    if (exists && S_ISDIR(info.st_mode))
+        return distmap_error_set(DISTMAP_ERROR_IO, "%s: is a folder, not a file", output->name);
+    if (exists && !S_ISREG(info.st_mode)) {
+        output->fd = open(path, O_WRONLY | O_CLOEXEC);
+        return output->fd < 0 ? fail(output, "cannot open for writing") : DISTMAP_OK;
+    }
+    const bool link = exists && !lstat(path, &info) && S_ISLNK(info.st_mode);
+    output->target = link ? realpath(path, NULL) : strdup(path);
+    if (!output->target)
+        return fail(output, "cannot open for writing");
+    return create_temp(output);
+}
+
+distmap_status dm_output_open(dm_output *output, const char *path) {
+    *output = (dm_output){.fd = -1};
+    output->name = strdup(strcmp(path, "-") ? path : "standard output");
+    if (!output->name)
+        return distmap_error_set(DISTMAP_ERROR_MEMORY, "%s: out of memory", path);
+    const distmap_status status = open_target(output, path);
+    if (status)
+        dm_output_abort(output);
+    return status;
+}
+
+distmap_status dm_output_failed(const dm_output *output) {
+    return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot write: %s", output->name,
+                             strerror(output->error ? output->error : EIO));
+}
+
+distmap_status dm_output_write(dm_output *output, const void *data, size_t bytes) {
+    const char *from = data;
+    while (bytes && !output->abandoned) {
+        const ssize_t n = output->error ? -1 : write(output->fd, from, bytes);
+        if (n < 0 && !output->error && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            if (!output->error)
+                output->error = n ? errno : ENOSPC;
+            return dm_output_failed(output);
+        }
+        from += n;
+        bytes -= (size_t)n;
+    }
+    return DISTMAP_OK;
+}
+
+distmap_status dm_output_finish(dm_output *output) {
+    distmap_status status = output->error ? dm_output_failed(output) : DISTMAP_OK;
+    const int fd = output->fd;
+    output->fd = -1;
+    if (close(fd) && !status)
+        status = fail(output, "cannot write");
+    if (!status && output->target && rename(output->temp, output->target))
+        status = fail(output, "cannot take its name");
+    if (!status) {
+        free(output->temp);
+        output->temp = NULL;
+    }
+    dm_output_abort(output);
+    return status;
+}
+
+void dm_output_abort(dm_output *output) {
+    if (output->fd >= 0)
+        close(output->fd);
+    if (output->temp)
+        unlink(output->temp);
+    free(output->temp);
+    free(output->target);
+    free(output->name);
+    *output = (dm_output){.fd = -1};
+}

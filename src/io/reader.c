@@ -1,0 +1,85 @@
+/* distmap_reader: finds the codec by the file's first bytes, checks arguments, hands over. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/codec.h"
+
+static const dm_codec *recognise(const uint8_t *head, size_t bytes) {
+    for (size_t row = 0; dm_codecs[row]; row++)
+        if (dm_codecs[row]->sniff && dm_codecs[row]->sniff(head, bytes))
+            return dm_codecs[row];
+    return NULL;
+}
+
+static distmap_status open_codec(distmap_reader *reader) {
+    uint8_t head[DM_SNIFF_BYTES];
+    size_t got;
+    TRY(dm_input_next(&reader->input, head, sizeof head, &got));
+    dm_input_seek(&reader->input, 0);
+    reader->codec = recognise(head, got);
+    if (!reader->codec)
+        return dm_broken(&reader->input,
+                         "not a file of a format that distmap reads (`distmap info --help` lists them)");
+    reader->info.format = reader->codec->info.name;
+    for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
+        reader->info.spacing[a] = 1;
+    TRY(reader->codec->open(reader));
+
+    const distmap_image_info *info = &reader->info;
+    int64_t bytes;
+    TRY(dm_shape_bytes(reader->input.name, info->ndim, info->shape, distmap_dtype_size(info->dtype), &bytes));
+    reader->slice_elements = 1;
+    for (int a = 1; a < info->ndim; a++)
+        reader->slice_elements *= info->shape[a];
+    reader->slice_bytes = (size_t)reader->slice_elements * distmap_dtype_size(info->dtype);
+    static const char *const axes[] = {"", "x", "yx", "zyx", "tzyx"};
+    strcpy(reader->info.axes, axes[info->ndim]);
+    return DISTMAP_OK;
+}
+
+distmap_status distmap_reader_open(const char *path, distmap_reader **reader) {
+    if (!reader)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "reader: must not be NULL");
+    *reader = NULL;
+    if (!path)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "path: must not be NULL");
+    distmap_reader *made = calloc(1, sizeof *made);
+    if (!made)
+        return dm_no_memory(path);
+    distmap_status status = dm_input_open(&made->input, path);
+    if (!status)
+        status = open_codec(made);
+    if (status)
+        distmap_reader_close(&made);
+    *reader = made;
+    return status;
+}
+
+const distmap_image_info *distmap_reader_info(const distmap_reader *reader) { return reader ? &reader->info : NULL; }
+
+distmap_status distmap_reader_read(distmap_reader *reader, int64_t first, int64_t count, void *out) {
+    if (!reader)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "reader: must not be NULL");
+    const int64_t slices = reader->info.shape[0];
+    if (first < 0 || count < 0 || first > slices || count > slices - first)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT,
+                                 "first, count: slices %lld + %lld are not within the file's %lld", (long long)first,
+                                 (long long)count, (long long)slices);
+    if (!count || !reader->slice_bytes)
+        return DISTMAP_OK;
+    if (!out)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "out: must not be NULL");
+    return reader->codec->read(reader, first, count, out);
+}
+
+distmap_view distmap_reader_map(distmap_reader *reader) { return reader ? dm_raw_map(reader) : (distmap_view){0}; }
+
+void distmap_reader_close(distmap_reader **reader) {
+    if (!reader || !*reader)
+        return;
+    if ((*reader)->codec && (*reader)->codec->close)
+        (*reader)->codec->close(*reader);
+    dm_input_close(&(*reader)->input);
+    free(*reader);
+    *reader = NULL;
+}

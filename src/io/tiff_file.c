@@ -1,0 +1,111 @@
+/* libtiff's callbacks over dm_input and dm_output.
+ *
+ * libtiff prints by default; each handle here has its own handlers, which keep the first error's text and drop warnings.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/tiff_file.h"
+
+/* Decoders that need a whole strip or tile ask for it in one piece; more than this plus a few times the file's size is
+ * a false header. */
+enum { LARGEST_PIECE = 192 << 20 };
+
+static int on_error(TIFF *tiff, void *user, const char *module, const char *format, va_list args) {
+    (void)tiff;
+    (void)module;
+    dm_tiff *file = user;
+    if (!file->message[0])
+        vsnprintf(file->message, sizeof file->message, format, args);
+    return 1;
+}
+
+static int on_warning(TIFF *tiff, void *user, const char *module, const char *format, va_list args) {
+    (void)tiff, (void)user, (void)module, (void)format, (void)args;
+    return 1;
+}
+
+static tmsize_t on_read(thandle_t handle, void *data, tmsize_t bytes) {
+    dm_tiff *file = handle;
+    tmsize_t got = 0;
+    while (got < bytes) {
+        const int fd = file->input ? file->input->fd : file->output->fd;
+        const ssize_t n = pread(fd, (char *)data + got, (size_t)(bytes - got), file->at);
+        if (n <= 0)
+            break;
+        got += n;
+        file->at += n;
+    }
+    return got;
+}
+
+static tmsize_t on_write(thandle_t handle, void *data, tmsize_t bytes) {
+    dm_tiff *file = handle;
+    if (file->input || lseek(file->output->fd, file->at, SEEK_SET) < 0 ||
+        dm_output_write(file->output, data, (size_t)bytes))
+        return -1;
+    file->at += bytes;
+    return bytes;
+}
+
+static toff_t on_size(thandle_t handle) {
+    dm_tiff *file = handle;
+    if (file->input)
+        return (toff_t)file->input->size;
+    const off_t end = lseek(file->output->fd, 0, SEEK_END);
+    return end < 0 ? 0 : (toff_t)end;
+}
+
+static toff_t on_seek(thandle_t handle, toff_t offset, int whence) {
+    dm_tiff *file = handle;
+    const int64_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? file->at : (int64_t)on_size(handle);
+    int64_t to;
+    if (__builtin_add_overflow(base, (int64_t)offset, &to) || to < 0)
+        return (toff_t)-1;
+    file->at = to;
+    return (toff_t)to;
+}
+
+static int on_close(thandle_t handle) {
+    (void)handle;
+    return 0;
+}
+
+static void open_handle(dm_tiff *file, const char *mode, int64_t largest) {
+    file->rows_page = file->rows_index = -1;
+    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    if (!options)
+        return;
+    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, file);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, file);
+    if (largest)
+        TIFFOpenOptionsSetMaxSingleMemAlloc(options, largest);
+    /* No mapping procedures: a file that is shortened while it is read must be an error, not a signal. */
+    file->tiff = TIFFClientOpenExt("", mode, file, on_read, on_write, on_seek, on_close, on_size, NULL, NULL, options);
+    TIFFOpenOptionsFree(options);
+}
+
+distmap_status dm_tiff_open_input(dm_tiff *file, dm_input *input) {
+    file->input = input;
+    open_handle(file, "r", LARGEST_PIECE + 4 * input->size);
+    return file->tiff ? DISTMAP_OK : dm_broken(input, "truncated or broken TIFF: %s", file->message);
+}
+
+distmap_status dm_tiff_open_output(dm_tiff *file, dm_output *output, bool big) {
+    file->output = output;
+    open_handle(file, big ? "w8" : "w", 0);
+    if (file->tiff)
+        return DISTMAP_OK;
+    return output->error ? dm_output_failed(output) : dm_no_memory(output->name);
+}
+
+void dm_tiff_close(dm_tiff *file) {
+    if (file->tiff)
+        TIFFClose(file->tiff);
+    free(file->rows);
+    free(file->tile);
+    *file = (dm_tiff){0};
+}

@@ -1,0 +1,70 @@
+/* libtiff over this library's files, and a page of a TIFF as the reader needs it. */
+#ifndef DISTMAP_IO_TIFF_FILE_H
+#define DISTMAP_IO_TIFF_FILE_H
+
+#include <tiffio.h>
+
+#include "io/codec.h"
+
+/* One libtiff handle and what its callbacks need. Errors are caught in `message`, warnings dropped. */
+typedef struct dm_tiff {
+    TIFF *tiff;
+    dm_input *input;   /* reading */
+    dm_output *output; /* writing */
+    int64_t at;
+    char message[300]; /* of the first error since it was cleared */
+    /* Tiles: the decoded rows of one row of tiles. */
+    uint8_t *rows, *tile;
+    int64_t rows_page, rows_index; /* which it holds; -1: none */
+} dm_tiff;
+
+distmap_status dm_tiff_open_input(dm_tiff *file, dm_input *input);
+/* `big`: BigTIFF. */
+distmap_status dm_tiff_open_output(dm_tiff *file, dm_output *output, bool big);
+void dm_tiff_close(dm_tiff *file);
+
+/* How the samples of every page are to be read. */
+typedef enum dm_tiff_colour { DM_TIFF_GREY, DM_TIFF_PALETTE, DM_TIFF_RGB, DM_TIFF_CMYK } dm_tiff_colour;
+
+enum { DM_TIFF_USED = 5 };
+
+typedef struct dm_tiff_page {
+    uint32_t width, height;
+    uint32_t tile_width, tile_height; /* 0: strips */
+    uint16_t bits, samples, format, photometric, planar, compression;
+    /* The samples of each pixel that matter: those of the colour, then opacity if there is any. */
+    uint16_t used[DM_TIFF_USED];
+    int used_count;
+    bool alpha;
+    dm_tiff_colour colour;
+    distmap_dtype dtype; /* of the elements */
+} dm_tiff_page;
+
+/* Reads the current directory's tags and says what cannot be read. `number` is for the error text. */
+distmap_status dm_tiff_page_read(dm_tiff *file, int64_t number, dm_tiff_page *page);
+
+/* Turns one row of samples as libtiff gives them into elements. planes[k] is the row of sample used[k] where planes are
+ * separate, else planes[0] holds all. `table`: luma of each palette index. `file_big`: the file is big-endian. */
+void dm_tiff_row(const dm_tiff_page *page, const uint8_t *const planes[], const uint8_t *table, bool file_big,
+                 void *out);
+/* Whether the row is already the elements, so that dm_tiff_row is not needed. */
+bool dm_tiff_row_is_plain(const dm_tiff_page *page);
+
+/* TIFF has no axis for volumes; ImageJ's text in the first page's ImageDescription says how pages make one. */
+typedef struct dm_tiff_text {
+    int64_t slices, frames; /* 0: not said */
+    double spacing;         /* between slices; 0: not said */
+    char unit[16];
+} dm_tiff_text;
+void dm_tiff_text_parse(const char *text, dm_tiff_text *parsed);
+/* Spacing of rows and columns, and the unit, from the resolution tags and the text. */
+void dm_tiff_spacing_read(TIFF *tiff, const dm_tiff_text *text, distmap_image_info *info);
+void dm_tiff_spacing_write(TIFF *tiff, const distmap_image_info *info, int64_t pages);
+
+/* The writing half of the codec, for its row in tiff_read.c. */
+distmap_status dm_tiff_create(distmap_writer *writer);
+distmap_status dm_tiff_write(distmap_writer *writer, int64_t count, const void *slices);
+distmap_status dm_tiff_finish(distmap_writer *writer);
+void dm_tiff_discard(distmap_writer *writer);
+
+#endif

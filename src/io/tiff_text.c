@@ -1,0 +1,106 @@
+/* Spacing and volumes in TIFF, which has neither: by the resolution tags, and by the text that ImageJ writes into the first
+ * page's ImageDescription:
+ *     ImageJ=1.54f\nimages=24\nslices=12\nframes=2\nhyperstack=true\nunit=um\nspacing=0.5\n
+ * Resolution is pixels per centimetre, per inch, or per ImageJ's unit. Its tags hold single precision, so six digits of
+ * the spacing are kept. 72 and 96 dots per inch are what programs write that know nothing, and tell nothing here.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/tiff_file.h"
+
+/* What follows "KEY=" at a line's beginning; NULL if there is no such line. */
+static const char *find(const char *text, const char *key) {
+    const size_t length = strlen(key);
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (!strncmp(line, key, length) && line[length] == '=')
+            return line + length + 1;
+    }
+    return NULL;
+}
+
+static int64_t find_count(const char *text, const char *key) {
+    const char *value = find(text, key);
+    const long long n = value ? strtoll(value, NULL, 10) : 0;
+    return n > 0 ? n : 0;
+}
+
+void dm_tiff_text_parse(const char *text, dm_tiff_text *parsed) {
+    *parsed = (dm_tiff_text){0};
+    if (!text || strncmp(text, "ImageJ=", 7) != 0)
+        return;
+    parsed->slices = find_count(text, "slices");
+    parsed->frames = find_count(text, "frames");
+    const char *value = find(text, "spacing");
+    const double spacing = value ? fabs(strtod(value, NULL)) : 0;
+    if (isfinite(spacing))
+        parsed->spacing = spacing;
+    value = find(text, "unit");
+    const size_t length = value ? strcspn(value, "\n") : 0;
+    if (length && length < sizeof parsed->unit) {
+        memcpy(parsed->unit, value, length);
+        /* ImageJ spells the micro sign out, as Latin-1 or as an escape. */
+        if (!strcmp(parsed->unit, "micron") || !strcmp(parsed->unit, "\\u00B5m") || !strcmp(parsed->unit, "\xb5m") ||
+            !strcmp(parsed->unit, "\xc2\xb5m"))
+            strcpy(parsed->unit, "um");
+    }
+}
+
+static double six_digits(double value) {
+    char text[40];
+    snprintf(text, sizeof text, "%.6g", value);
+    return strtod(text, NULL);
+}
+
+void dm_tiff_spacing_read(TIFF *tiff, const dm_tiff_text *text, distmap_image_info *info) {
+    if (info->ndim > 2 && text->spacing > 0)
+        info->spacing[info->ndim - 3] = text->spacing;
+    if (text->unit[0] && strcmp(text->unit, "pixel") != 0)
+        snprintf(info->unit, sizeof info->unit, "%s", text->unit);
+    float x = 0, y = 0;
+    uint16_t unit = RESUNIT_NONE;
+    TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &x);
+    TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &y);
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_RESOLUTIONUNIT, &unit);
+    if (!(x > 0 && y > 0 && isfinite(x) && isfinite(y)))
+        return;
+    const bool screen = unit == RESUNIT_INCH && x == y && (x == 72 || x == 96);
+    const double per = info->unit[0] ? 1 : unit == RESUNIT_CENTIMETER ? 10 : unit == RESUNIT_INCH ? 25.4 : 0;
+    if (!per || (screen && !info->unit[0]))
+        return;
+    const double dx = six_digits(per / (double)x), dy = six_digits(per / (double)y);
+    if (!(dx > 0 && dy > 0 && isfinite(dx) && isfinite(dy)))
+        return;
+    info->spacing[info->ndim - 1] = dx;
+    info->spacing[info->ndim - 2] = dy;
+    if (!info->unit[0])
+        strcpy(info->unit, "mm");
+}
+
+void dm_tiff_spacing_write(TIFF *tiff, const distmap_image_info *info, int64_t pages) {
+    const double dy = info->spacing[info->ndim - 2], dx = info->spacing[info->ndim - 1];
+    const double dz = info->ndim > 2 ? info->spacing[info->ndim - 3] : 1;
+    const bool spaced = dx != 1 || dy != 1 || dz != 1 || info->unit[0];
+    if (spaced) {
+        TIFFSetField(tiff, TIFFTAG_XRESOLUTION, 1 / dx);
+        TIFFSetField(tiff, TIFFTAG_YRESOLUTION, 1 / dy);
+        TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_NONE);
+    }
+    if (!spaced && info->ndim == 2)
+        return;
+    char text[300];
+    int used = snprintf(text, sizeof text, "ImageJ=1.11a\nimages=%lld\n", (long long)pages);
+    if (info->ndim > 2)
+        used +=
+            snprintf(text + used, sizeof text - (size_t)used, "slices=%lld\n", (long long)info->shape[info->ndim - 3]);
+    if (info->ndim > 3)
+        used += snprintf(text + used, sizeof text - (size_t)used, "frames=%lld\nhyperstack=true\n",
+                         (long long)info->shape[0]);
+    if (spaced)
+        snprintf(text + used, sizeof text - (size_t)used, "unit=%s\nspacing=%.17g\n",
+                 info->unit[0] ? info->unit : "pixel", dz);
+    TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, text);
+}

@@ -1,0 +1,214 @@
+/* distmap_writer: finds the codec by the name's ending, checks that it can hold the elements, keeps count of slices. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "io/codec.h"
+
+/* Whether `name` has one of the endings in a list such as ".tif .tiff". */
+static bool has_ending(const char *name, const char *endings) {
+    char list[64];
+    snprintf(list, sizeof list, "%s", endings);
+    char *rest = NULL;
+    for (char *ending = strtok_r(list, " ", &rest); ending; ending = strtok_r(NULL, " ", &rest))
+        if (dm_ends_with(name, ending))
+            return true;
+    return false;
+}
+
+static bool holds(const dm_codec *codec, const distmap_image_info *info, int64_t bytes) {
+    return codec->info.writes && codec->holds >> info->dtype & 1 && info->ndim >= codec->min_ndim &&
+           info->ndim <= codec->max_ndim && (bytes || codec->holds_empty);
+}
+
+static void append(char *text, size_t size, const char *separator, const char *word) {
+    const size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s", used ? separator : "", word);
+}
+
+static distmap_status choose(const char *path, const distmap_image_info *info, int64_t bytes, const dm_codec **chosen) {
+    char writable[200] = "", instead[200] = "", dtypes[200] = "";
+    *chosen = NULL;
+    for (size_t row = 0; dm_codecs[row]; row++) {
+        const dm_codec *codec = dm_codecs[row];
+        if (codec->info.writes)
+            append(writable, sizeof writable, " ", codec->info.endings);
+        if (holds(codec, info, bytes))
+            append(instead, sizeof instead, " ", codec->info.endings);
+        if (!strcmp(path, "-") ? codec == &dm_codec_npy : has_ending(path, codec->info.endings))
+            *chosen = codec;
+    }
+    if (!*chosen)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: no format has this ending; one of %s is needed", path,
+                                 writable);
+    const dm_codec *codec = *chosen;
+    if (!codec->info.writes)
+        return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: %s is read, not written; one of %s is needed", path,
+                                 codec->info.name, writable);
+    if (!(codec->holds >> info->dtype & 1)) {
+        for (unsigned d = 0; d < 32; d++)
+            if (codec->holds >> d & 1)
+                append(dtypes, sizeof dtypes, ", ", distmap_dtype_name((distmap_dtype)d));
+        return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: %s cannot hold %s (it holds %s); %s can", path,
+                                 codec->info.name, distmap_dtype_name(info->dtype), dtypes, instead);
+    }
+    if (info->ndim < codec->min_ndim || info->ndim > codec->max_ndim)
+        return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: %s holds %s axes, not %d; %s can", path,
+                                 codec->info.name, codec->max_ndim == 2 ? "2" : "2 to 4", info->ndim, instead);
+    if (!bytes && !codec->holds_empty)
+        return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: %s cannot hold an array without elements; %s can",
+                                 path, codec->info.name, instead);
+    return DISTMAP_OK;
+}
+
+static distmap_status check(const char *path, const distmap_image_info *info, distmap_writer **writer) {
+    if (!path)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "path: must not be NULL");
+    if (!info)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info: must not be NULL");
+    if (!writer)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "writer: must not be NULL");
+    if (!distmap_dtype_size(info->dtype))
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->dtype: %d is not an element type", (int)info->dtype);
+    if (info->ndim < 1 || info->ndim > DISTMAP_MAX_NDIM)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->ndim: is %d, must be 1 to %d", info->ndim,
+                                 DISTMAP_MAX_NDIM);
+    for (int a = 0; a < info->ndim; a++) {
+        if (info->shape[a] < 0)
+            return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->shape[%d]: is negative", a);
+        if (!(info->spacing[a] >= 0 && isfinite(info->spacing[a])))
+            return distmap_error_set(DISTMAP_ERROR_ARGUMENT,
+                                     "info->spacing[%d]: must be positive and finite, or 0 for 1", a);
+    }
+    if (!memchr(info->unit, 0, sizeof info->unit))
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->unit: must end with a zero byte");
+    return DISTMAP_OK;
+}
+
+static distmap_status create(const char *path, const distmap_image_info *info, const uint8_t (*palette)[3],
+                             distmap_writer **writer) {
+    if (writer)
+        *writer = NULL;
+    TRY(check(path, info, writer));
+    int64_t bytes;
+    const dm_codec *codec;
+    TRY(dm_shape_bytes(path, info->ndim, info->shape, distmap_dtype_size(info->dtype), &bytes));
+    TRY(choose(path, info, bytes, &codec));
+    if (palette && !codec->holds_palette)
+        return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: %s is not written with a palette; .png can", path,
+                                 codec->info.name);
+    if (palette && info->dtype != DISTMAP_UINT8)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->dtype: a picture by palette is uint8, not %s",
+                                 distmap_dtype_name(info->dtype));
+    distmap_writer *made = calloc(1, sizeof *made);
+    if (!made)
+        return dm_no_memory(path);
+    made->info = *info;
+    for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
+        if (a >= info->ndim || made->info.spacing[a] == 0)
+            made->info.spacing[a] = 1;
+    made->slice_elements = 1;
+    for (int a = 1; a < info->ndim; a++)
+        made->slice_elements *= info->shape[a];
+    made->slice_bytes = (size_t)made->slice_elements * distmap_dtype_size(info->dtype);
+    made->palette = palette;
+    distmap_status status = dm_output_open(&made->output, path);
+    if (!status) {
+        made->codec = codec;
+        status = codec->create(made);
+    }
+    made->palette = NULL;
+    if (status)
+        distmap_writer_abort(&made);
+    *writer = made;
+    return status;
+}
+
+distmap_status distmap_writer_open(const char *path, const distmap_image_info *info, distmap_writer **writer) {
+    return create(path, info, NULL, writer);
+}
+
+distmap_status distmap_writer_open_palette(const char *path, const distmap_image_info *info,
+                                           const uint8_t palette[256][3], distmap_writer **writer) {
+    if (!palette)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "palette: must not be NULL");
+    return create(path, info, palette, writer);
+}
+
+distmap_status distmap_writer_write(distmap_writer *writer, int64_t count, const void *slices) {
+    if (!writer)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "writer: must not be NULL");
+    const int64_t left = writer->info.shape[0] - writer->done;
+    if (count < 0 || count > left || writer->map)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: count: %lld slices are too many, %lld are left",
+                                 writer->output.name, (long long)count, (long long)(writer->map ? 0 : left));
+    if (count && writer->slice_bytes) {
+        if (!slices)
+            return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "slices: must not be NULL");
+        TRY(writer->codec->write(writer, count, slices));
+    }
+    writer->done += count;
+    return DISTMAP_OK;
+}
+
+distmap_view distmap_writer_map(distmap_writer *writer) {
+    const distmap_view none = {0};
+    if (!writer || !writer->raw_offset || writer->done || !writer->output.target)
+        return none;
+    const distmap_image_info *info = &writer->info;
+    if (!writer->map) {
+        const size_t bytes = (size_t)writer->raw_offset + (size_t)info->shape[0] * writer->slice_bytes;
+        if (posix_fallocate(writer->output.fd, 0, (off_t)bytes))
+            return none;
+        void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, writer->output.fd, 0);
+        if (map == MAP_FAILED)
+            return none;
+        writer->map = map;
+        writer->map_bytes = bytes;
+    }
+    return distmap_view_make((char *)writer->map + writer->raw_offset, info->dtype, info->ndim, info->shape);
+}
+
+/* Frees the codec's state and the mapping. */
+static void release(distmap_writer *writer) {
+    if (writer->codec && writer->codec->discard)
+        writer->codec->discard(writer);
+    if (writer->map)
+        munmap(writer->map, writer->map_bytes);
+    writer->map = NULL;
+}
+
+distmap_status distmap_writer_finish(distmap_writer **writer) {
+    if (!writer || !*writer)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "writer: must not be NULL");
+    distmap_writer *w = *writer;
+    distmap_status status = DISTMAP_OK;
+    if (!w->map && w->done < w->info.shape[0])
+        status = distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: only %lld of its %lld slices were written",
+                                   w->output.name, (long long)w->done, (long long)w->info.shape[0]);
+    if (!status && w->codec->finish)
+        status = w->codec->finish(w);
+    if (status) {
+        distmap_writer_abort(writer);
+        return status;
+    }
+    release(w);
+    status = dm_output_finish(&w->output);
+    free(w);
+    *writer = NULL;
+    return status;
+}
+
+void distmap_writer_abort(distmap_writer **writer) {
+    if (!writer || !*writer)
+        return;
+    (*writer)->output.abandoned = true;
+    release(*writer);
+    dm_output_abort(&(*writer)->output);
+    free(*writer);
+    *writer = NULL;
+}
