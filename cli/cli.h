@@ -120,6 +120,7 @@ int source_open(struct source *source, const struct options *options);
 int source_read(struct source *source, const struct options *options);
 /* The elements band by band, for whoever needs to see them but once: the whole is never held. */
 int source_visit(struct source *source, const struct options *options, void (*visit)(const distmap_view *band, void *user), void *user);
+void source_drop(struct source *source); /* its elements are not needed any more */
 void source_close(struct source *source);
 int64_t element_count(int ndim, const int64_t *shape);
 
@@ -190,6 +191,8 @@ double elements_largest(const distmap_view *view);
 /* Numbers the connected groups of sites (8 neighbours in 2-D, 26 in 3-D, along the measured axes) 1, 2, ... in the order
  * of their first elements; 0 elsewhere. `numbers`: one uint32 per element, row-major. */
 int components_number(const distmap_view *view, const distmap_problem *problem, uint32_t *numbers, int64_t *count);
+/* Whether one group holds most of the sites. */
+bool components_one_rules(const uint32_t *numbers, int64_t elements, int64_t count);
 
 /* ---- Previews ---- */
 
@@ -208,8 +211,10 @@ struct preview {
 int preview_open(struct preview *preview, const struct options *options, const distmap_problem *problem,
                  const distmap_image_info *input, bool regions);
 int preview_distances(struct preview *preview, const distmap_view *distances, bool squared, double largest);
-/* `sites`: the run's input, to show the sites themselves in darker colours. */
-int preview_regions(struct preview *preview, const distmap_view *labels, const distmap_view *sites);
+/* `sites`: the run's input, to show the sites themselves in darker colours. `index`: with data, zones are those of pieces of
+ * the sites, cut by a coarse grid, rather than those of labels. */
+int preview_regions(struct preview *preview, const distmap_view *labels, const distmap_view *sites,
+                    const distmap_view *index);
 void preview_close(struct preview *preview);
 
 enum { DISTANCE_TONES = 84, LINE_LEVELS = 3, REGION_COLOURS = 126 };
@@ -217,21 +222,27 @@ enum { COLOUR_GAP = 0, COLOUR_NO_SITE = 1, COLOUR_EDGE = 2, COLOUR_FIRST = 3 };
 void colours_distance(uint8_t palette[256][3]); /* COLOUR_FIRST + level * DISTANCE_TONES + tone */
 void colours_regions(uint8_t palette[256][3]);  /* COLOUR_FIRST + region, + REGION_COLOURS for its sites */
 
-/* ---- Reports ---- */
+/* ---- A map from file to file (edt, voronoi) ---- */
 
-/* One line on stderr and, with --json, an object on stdout. */
-struct report {
-    const struct source *source;
-    const distmap_problem *problem;
-    const struct work *work;
-    const struct sink *map, *index;
-    const struct preview *preview;
-    double largest;       /* of a distance map; < 0: not known */
-    int64_t components;   /* < 0: not counted */
+struct job {
+    struct source source;
+    distmap_problem problem;
+    struct work work;
+    struct sink map, index;
+    struct preview preview;
+    double largest;     /* of a distance map; < 0: not a distance map */
+    int64_t components; /* < 0: not counted */
     double write_seconds;
 };
 
-void report_give(const struct report *report, const struct options *options);
+/* Opens the outputs that the options name, the map with elements of `dtype`. */
+int job_open_outputs(struct job *job, const struct options *options, distmap_dtype dtype, bool regions);
+/* Writes what is not written yet, gives all outputs their names, and reports. */
+int job_finish(struct job *job, const struct options *options);
+void job_close(struct job *job);
+
+/* One line on stderr and, with --json, an object on stdout. */
+void report_give(const struct job *job, const struct options *options);
 
 struct json_object;
 struct json_object *json_shape(int ndim, const int64_t *shape);

@@ -147,3 +147,17 @@ out:
     free(site);
     return status;
 }
+
+bool components_one_rules(const uint32_t *numbers, int64_t elements, int64_t count) {
+    int64_t *sizes = calloc((size_t)count + 1, sizeof *sizes), sites = 0, largest = 0;
+    if (!sizes)
+        return false;
+    for (int64_t i = 0; i < elements; i++)
+        sizes[numbers[i]]++;
+    for (int64_t i = 1; i <= count; i++) {
+        sites += sizes[i];
+        largest = sizes[i] > largest ? sizes[i] : largest;
+    }
+    free(sizes);
+    return largest > sites / 4 * 3;
+}

@@ -1,62 +1,38 @@
 /* distmap edt: an image's distance map. */
 #include "cli.h"
 
-static int compute(const struct options *options, struct report *report, struct source *source,
-                   distmap_problem *problem, struct work *work, struct sink *map, struct sink *index,
-                   struct preview *preview) {
+static int compute(struct job *job, const struct options *options) {
+    distmap_problem *problem = &job->problem;
     distmap_dtype dtype;
     int status;
     /* Everything that can be refused is refused before the input's elements are read. */
-    if ((status = source_open(source, options)) || (status = problem_make(options, source->info, problem)) ||
-        (status = work_begin(work, options)) ||
-        (status = problem_want_distance(options, work->context, problem, &dtype)))
+    if ((status = source_open(&job->source, options)) || (status = problem_make(options, job->source.info, problem)) ||
+        (status = work_begin(&job->work, options)) ||
+        (status = problem_want_distance(options, job->work.context, problem, &dtype)))
         return status;
     if (options->index)
         problem->want.index = index_dtype(problem);
-    if ((status = work_plan(work, options, problem)) ||
-        (status = sink_open(map, options->output, problem, source->info, dtype)) ||
-        (options->index && (status = sink_open(index, options->index, problem, source->info, problem->want.index))) ||
-        (status = preview_open(preview, options, problem, source->info, false)) ||
-        (status = source_read(source, options)))
+    if ((status = work_plan(&job->work, options, problem)) || (status = job_open_outputs(job, options, dtype, false)) ||
+        (status = source_read(&job->source, options)))
         return status;
 
-    distmap_arrays arrays = {.input = source->view, .index = index->view};
-    *(options->squared ? &arrays.squared : &arrays.distance) = map->view;
-    if ((status = work_run(work, options, &arrays)))
+    distmap_arrays arrays = {.input = job->source.view, .index = job->index.view};
+    *(options->squared ? &arrays.squared : &arrays.distance) = job->map.view;
+    if ((status = work_run(&job->work, options, &arrays)))
         return status;
 
-    const double began = seconds_now();
     const bool told =
         options->json || options->preview || !options->quiet; /* else a pass over the result for nothing */
-    report->largest = told ? elements_largest(&map->view) : 0;
-    if ((status = sink_write(map, options)) || (status = sink_write(index, options)) ||
-        (status = preview_distances(preview, &map->view, options->squared, report->largest)) ||
-        (status = sinks_commit((struct sink *const[]){map, index, &preview->sink}, 3)))
+    job->largest = told ? elements_largest(&job->map.view) : 0;
+    if ((status = preview_distances(&job->preview, &job->map.view, options->squared, job->largest)))
         return status;
-    report->write_seconds = seconds_now() - began;
-    report_give(report, options);
-    return 0;
+    return job_finish(job, options);
 }
 
 static int run(const struct options *options) {
-    struct source source = {0};
-    distmap_problem problem;
-    struct work work = {0};
-    struct sink map = {0}, index = {0};
-    struct preview preview = {0};
-    struct report report = {.source = &source,
-                            .problem = &problem,
-                            .work = &work,
-                            .map = &map,
-                            .index = &index,
-                            .preview = &preview,
-                            .components = -1};
-    const int status = compute(options, &report, &source, &problem, &work, &map, &index, &preview);
-    preview_close(&preview);
-    sink_close(&index);
-    sink_close(&map);
-    work_end(&work);
-    source_close(&source);
+    struct job job = {.components = -1};
+    const int status = compute(&job, options);
+    job_close(&job);
     return status;
 }
 

@@ -112,13 +112,9 @@ static double element(const char *at, distmap_dtype dtype) {
     return 0;
 }
 
-static void count_axis(const distmap_view *view, const char *at, int axis, struct statistics *s) {
-    for (int64_t i = 0; i < view->shape[axis]; i++, at += view->strides[axis]) {
-        if (axis + 1 < view->ndim) {
-            count_axis(view, at, axis + 1, s);
-            continue;
-        }
-        const double value = element(at, view->dtype);
+static void count_row(const char *at, distmap_dtype dtype, int64_t stride, int64_t count, struct statistics *s) {
+    for (int64_t i = 0; i < count; i++, at += stride) {
+        const double value = element(at, dtype);
         if (isnan(value)) {
             s->nans++;
             continue;
@@ -136,8 +132,17 @@ struct statistics statistics_make(void) {
 }
 
 void elements_count(const distmap_view *view, struct statistics *statistics) {
-    if (element_count(view->ndim, view->shape))
-        count_axis(view, view->data, 0, statistics);
+    enum { N = DISTMAP_MAX_NDIM };
+    int64_t shape[N] = {1, 1, 1, 1}, stride[N] = {0}; /* four axes, missing leading ones of length 1 */
+    for (int a = 0; a < view->ndim; a++) {
+        shape[N - view->ndim + a] = view->shape[a];
+        stride[N - view->ndim + a] = view->strides[a];
+    }
+    for (int64_t t = 0; t < shape[0]; t++)
+        for (int64_t z = 0; z < shape[1]; z++)
+            for (int64_t y = 0; y < shape[2]; y++)
+                count_row((const char *)view->data + t * stride[0] + z * stride[1] + y * stride[2], view->dtype,
+                          stride[3], shape[3], statistics);
 }
 
 void dtype_limits(distmap_dtype dtype, double *least, double *most) {

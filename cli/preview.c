@@ -11,7 +11,7 @@
 
 #include "cli.h"
 
-enum { SIDE = 2048, SMALL = 800, GAP = 8, STRIP = 48, MAX_PANELS = 3, ISO_LINES = 12 };
+enum { SIDE = 2048, SMALL = 800, GAP = 8, STRIP = 48, MAX_PANELS = 3, ISO_LINES = 12, PIECES = 10 };
 
 struct panel {
     int down, across; /* axes of the image; down is -1 for a line, shown as a strip */
@@ -96,8 +96,8 @@ static const char *at_element(const char *origin, const struct panel *panel, con
 
 /* What a kind of picture does for a pixel. */
 struct painter {
-    const distmap_view *view, *sites;
-    const distmap_sites *rule;
+    const distmap_view *view, *sites, *index;
+    const distmap_problem *problem;
     bool squared;
     double largest, step, pitch;
 };
@@ -170,6 +170,20 @@ static uint64_t label_at(const distmap_view *view, const char *at) {
     return value;
 }
 
+/* The piece that a site belongs to: sites are cut by a grid of PIECES along the longest side. */
+static uint64_t piece_of(const distmap_problem *problem, int64_t site) {
+    double longest = 0;
+    for (int a = 0; a < problem->ndim; a++)
+        longest = fmax(longest, extent(problem, a));
+    uint64_t piece = 0;
+    for (int a = problem->ndim - 1; a >= 0; a--) {
+        const double at = (double)(site % problem->shape[a]) * problem->spacing[a];
+        piece = piece * (PIECES + 1) + (uint64_t)(at * PIECES / longest);
+        site /= problem->shape[a];
+    }
+    return piece + 1;
+}
+
 static int colour_of(uint64_t label) {
     label = (label ^ label >> 30) * 0xbf58476d1ce4e5b9; /* splitmix64's finish: neighbours' numbers differ by little */
     label = (label ^ label >> 27) * 0x94d049bb133111eb;
@@ -177,14 +191,20 @@ static int colour_of(uint64_t label) {
 }
 
 static uint8_t paint_region(const struct painter *painter, const struct panel *panel, between down, between across) {
-    const distmap_view *view = painter->view, *sites = painter->sites;
+    const distmap_view *view = painter->view, *sites = painter->sites, *index = painter->index;
     const int64_t row = down.part < 0.5 ? down.low : down.high, column = across.part < 0.5 ? across.low : across.high;
-    const uint64_t label = label_at(view, at_element(panel_origin(panel, view), panel, view, row, column));
+    uint64_t label = label_at(view, at_element(panel_origin(panel, view), panel, view, row, column));
     if (label == 0)
         return COLOUR_NO_SITE;
     uint8_t site;
-    elements_sites(at_element(panel_origin(panel, sites), panel, sites, row, column), sites->dtype, 0, 1, painter->rule,
-                   &site);
+    elements_sites(at_element(panel_origin(panel, sites), panel, sites, row, column), sites->dtype, 0, 1,
+                   &painter->problem->sites, &site);
+    if (index->data) {
+        if (site)
+            return COLOUR_EDGE;
+        const char *at = at_element(panel_origin(panel, index), panel, index, row, column);
+        label = piece_of(painter->problem, index->dtype == DISTMAP_INT32 ? *(const int32_t *)at : *(const int64_t *)at);
+    }
     return (uint8_t)(COLOUR_FIRST + colour_of(label) + (site ? REGION_COLOURS : 0));
 }
 
@@ -249,10 +269,11 @@ int preview_distances(struct preview *preview, const distmap_view *distances, bo
     return write_pixels(preview);
 }
 
-int preview_regions(struct preview *preview, const distmap_view *labels, const distmap_view *sites) {
+int preview_regions(struct preview *preview, const distmap_view *labels, const distmap_view *sites,
+                    const distmap_view *index) {
     if (!preview->pixels)
         return 0;
-    const struct painter painter = {.view = labels, .sites = sites, .rule = &preview->problem->sites};
+    const struct painter painter = {.view = labels, .sites = sites, .index = index, .problem = preview->problem};
     paint_all(preview, &painter, paint_region);
     draw_edges(preview);
     return write_pixels(preview);

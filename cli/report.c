@@ -30,18 +30,18 @@ void json_print(json_object *object) {
 
 static json_object *path_or_null(const char *path) { return path ? json_object_new_string(path) : NULL; }
 
-static void give_json(const struct report *report, const struct options *options) {
-    const distmap_problem *problem = report->problem;
-    const distmap_description *description = &report->work->description;
+static void give_json(const struct job *job, const struct options *options) {
+    const distmap_problem *problem = &job->problem;
+    const distmap_description *description = &job->work.description;
     json_object *object = json_object_new_object(), *spacing = json_object_new_array(),
                 *flags = json_object_new_object(), *times = json_object_new_object();
     for (int a = 0; a < problem->ndim; a++)
         json_object_array_add(spacing, json_object_new_double(problem->spacing[a]));
-    json_object_object_add(flags, "no_site", json_object_new_boolean(report->work->flags & DISTMAP_FLAG_NO_SITE));
-    json_object_object_add(flags, "nan", json_object_new_boolean(report->work->flags & DISTMAP_FLAG_NAN));
-    json_object_object_add(times, "read", json_number(report->source->seconds * 1e3));
-    json_object_object_add(times, "compute", json_number(report->work->seconds * 1e3));
-    json_object_object_add(times, "write", json_number(report->write_seconds * 1e3));
+    json_object_object_add(flags, "no_site", json_object_new_boolean(job->work.flags & DISTMAP_FLAG_NO_SITE));
+    json_object_object_add(flags, "nan", json_object_new_boolean(job->work.flags & DISTMAP_FLAG_NAN));
+    json_object_object_add(times, "read", json_number(job->source.seconds * 1e3));
+    json_object_object_add(times, "compute", json_number(job->work.seconds * 1e3));
+    json_object_object_add(times, "write", json_number(job->write_seconds * 1e3));
 
     json_object_object_add(object, "command", json_object_new_string(options->command->name));
     json_object_object_add(object, "input", json_object_new_string(options->input));
@@ -49,14 +49,14 @@ static void give_json(const struct report *report, const struct options *options
     json_object_object_add(object, "index", path_or_null(options->index));
     json_object_object_add(object, "preview", path_or_null(options->preview));
     json_object_object_add(object, "shape", json_shape(problem->ndim, problem->shape));
-    json_object_object_add(object, "axes", json_object_new_string(report->source->info->axes));
+    json_object_object_add(object, "axes", json_object_new_string(job->source.info->axes));
     json_object_object_add(object, "spacing", spacing);
-    json_object_object_add(object, "unit", json_object_new_string(report->source->info->unit));
-    json_object_object_add(object, "dtype", json_object_new_string(distmap_dtype_name(report->map->info.dtype)));
-    if (report->largest >= 0)
-        json_object_object_add(object, "max", json_number(report->largest));
-    if (report->components >= 0)
-        json_object_object_add(object, "components", json_object_new_int64(report->components));
+    json_object_object_add(object, "unit", json_object_new_string(job->source.info->unit));
+    json_object_object_add(object, "dtype", json_object_new_string(distmap_dtype_name(job->map.info.dtype)));
+    if (job->largest >= 0)
+        json_object_object_add(object, "max", json_number(job->largest));
+    if (job->components >= 0)
+        json_object_object_add(object, "components", json_object_new_int64(job->components));
     json_object_object_add(object, "method", json_object_new_string(description->method));
     json_object_object_add(object, "isa", json_object_new_string(description->isa));
     json_object_object_add(object, "threads", json_object_new_int(description->threads));
@@ -66,29 +66,29 @@ static void give_json(const struct report *report, const struct options *options
     json_print(object);
 }
 
-void report_give(const struct report *report, const struct options *options) {
-    work_warn(report->work, options, options->input);
+void report_give(const struct job *job, const struct options *options) {
+    work_warn(&job->work, options, options->input);
     if (options->json)
-        give_json(report, options);
-    const distmap_description *description = &report->work->description;
+        give_json(job, options);
+    const distmap_description *description = &job->work.description;
     char shape[96], found[64] = "";
-    shape_text(report->problem->ndim, report->problem->shape, shape, sizeof shape);
-    const char *unit = report->source->info->unit;
-    if (report->largest >= 0)
-        snprintf(found, sizeof found, ", max %g%s%s%s", report->largest, *unit ? " " : "", unit,
+    shape_text(job->problem.ndim, job->problem.shape, shape, sizeof shape);
+    const char *unit = job->source.info->unit;
+    if (job->largest >= 0)
+        snprintf(found, sizeof found, ", max %g%s%s%s", job->largest, *unit ? " " : "", unit,
                  options->squared && *unit ? "^2" : "");
-    if (report->components >= 0)
-        snprintf(found, sizeof found, ", %lld component%s", (long long)report->components,
-                 report->components == 1 ? "" : "s");
+    if (job->components >= 0)
+        snprintf(found, sizeof found, ", %lld component%s", (long long)job->components,
+                 job->components == 1 ? "" : "s");
     say(options, "%s: %s %s%s, %.3g ms (%s, %s, %d thread%s)", options->output, shape,
-        distmap_dtype_name(report->map->info.dtype), found, report->work->seconds * 1e3, description->method,
-        description->isa, description->threads, description->threads == 1 ? "" : "s");
+        distmap_dtype_name(job->map.info.dtype), found, job->work.seconds * 1e3, description->method, description->isa,
+        description->threads, description->threads == 1 ? "" : "s");
     if (options->index)
-        say(options, "%s: %s %s", options->index, shape, distmap_dtype_name(report->index->info.dtype));
-    if (options->preview && report->largest >= 0)
-        say(options, "%s: %d x %d, viridis from 0 to %g, iso-lines every %g%s%s", options->preview,
-            report->preview->width, report->preview->height, options->squared ? sqrt(report->largest) : report->largest,
-            report->preview->iso_step, *unit ? " " : "", unit);
+        say(options, "%s: %s %s", options->index, shape, distmap_dtype_name(job->index.info.dtype));
+    if (options->preview && job->largest >= 0)
+        say(options, "%s: %d x %d, viridis from 0 to %g, iso-lines every %g%s%s", options->preview, job->preview.width,
+            job->preview.height, options->squared ? sqrt(job->largest) : job->largest, job->preview.iso_step,
+            *unit ? " " : "", unit);
     else if (options->preview)
-        say(options, "%s: %d x %d", options->preview, report->preview->width, report->preview->height);
+        say(options, "%s: %d x %d", options->preview, job->preview.width, job->preview.height);
 }

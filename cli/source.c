@@ -75,8 +75,14 @@ int source_visit(struct source *source, const struct options *options,
     return 0;
 }
 
-void source_close(struct source *source) {
-    distmap_reader_close(&source->reader);
+void source_drop(struct source *source) {
     free(source->buffer);
+    source->buffer = NULL;
+    source->view.data = NULL;
+}
+
+void source_close(struct source *source) {
+    source_drop(source);
+    distmap_reader_close(&source->reader);
     *source = (struct source){0};
 }

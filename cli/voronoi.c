@@ -59,83 +59,84 @@ static distmap_view fit_numbers(uint32_t *numbers, distmap_dtype dtype, const di
     return distmap_view_make(numbers, size == 8 ? DISTMAP_UINT32 : dtype, problem->ndim, problem->shape);
 }
 
-/* Labels lie in the input's elements; numbers of groups are made into *numbers, which becomes the input. */
-static int prepare_input(const struct options *options, struct source *source, distmap_problem *problem, bool labels,
-                         distmap_dtype dtype, uint32_t **numbers, distmap_view *input, int64_t *components) {
-    *input = source->view;
-    if (labels)
-        return 0;
-    const int64_t elements = element_count(problem->ndim, problem->shape);
-    *numbers = malloc(elements ? (size_t)elements * sizeof **numbers : 1);
-    if (!*numbers)
-        return fail("%s: not enough memory to number its groups", options->input);
-    int status = components_number(input, problem, *numbers, components);
-    if (status || (status = check_range(0, (double)*components, dtype)))
+/* What is made beside the job's files. */
+struct extra {
+    bool labels, by_pieces; /* by_pieces: how the preview shows its zones */
+    uint32_t *numbers;      /* of the connected groups: the computation's input */
+    distmap_view input;     /* that, or the file's elements */
+    void *nearest;          /* indices for the preview alone */
+};
+
+static void *allocate(const struct options *options, const distmap_problem *problem, distmap_dtype dtype) {
+    const size_t bytes = (size_t)element_count(problem->ndim, problem->shape) * distmap_dtype_size(dtype);
+    void *memory = malloc(bytes ? bytes : 1);
+    if (!memory)
+        fail("%s: not enough memory for %zu bytes", options->input, bytes);
+    return memory;
+}
+
+/* Numbers the groups; where one holds most sites, a preview by groups would show nothing, and goes by pieces. */
+static int number_groups(struct job *job, struct extra *extra, const struct options *options, distmap_dtype dtype) {
+    distmap_problem *problem = &job->problem;
+    extra->numbers = allocate(options, problem, DISTMAP_UINT32);
+    if (!extra->numbers)
+        return EXIT_FAILED;
+    int status = components_number(&job->source.view, problem, extra->numbers, &job->components);
+    if (status || (status = check_range(0, (double)job->components, dtype)))
         return status;
-    *input = fit_numbers(*numbers, dtype, problem);
-    problem->dtype = input->dtype;
+    source_drop(&job->source);
+    if (options->preview &&
+        components_one_rules(extra->numbers, element_count(problem->ndim, problem->shape), job->components)) {
+        extra->by_pieces = true;
+        problem->want.index = index_dtype(problem);
+        extra->nearest = options->index ? NULL : allocate(options, problem, problem->want.index);
+        if (!options->index && !extra->nearest)
+            return EXIT_FAILED;
+    }
+    extra->input = fit_numbers(extra->numbers, dtype, problem);
+    problem->dtype = extra->input.dtype;
     problem->sites = (distmap_sites){.rule = DISTMAP_SITES_NONZERO};
     return 0;
 }
 
-static int compute(const struct options *options, struct report *report, struct source *source,
-                   distmap_problem *problem, struct work *work, struct sink *map, struct sink *index,
-                   struct preview *preview, uint32_t **numbers) {
+static int compute(struct job *job, struct extra *extra, const struct options *options) {
+    distmap_problem *problem = &job->problem;
     distmap_dtype dtype;
-    distmap_view input;
     int status;
-    if ((status = source_open(source, options)) || (status = problem_make(options, source->info, problem)) ||
-        (status = work_begin(work, options)))
+    if ((status = source_open(&job->source, options)) || (status = problem_make(options, job->source.info, problem)) ||
+        (status = work_begin(&job->work, options)))
         return status;
-    const bool labels = takes_labels(options, problem);
-    if ((status = choose_dtype(options, problem, labels, &dtype)))
+    extra->labels = takes_labels(options, problem);
+    if ((status = choose_dtype(options, problem, extra->labels, &dtype)))
         return status;
     problem->want.label = dtype;
     problem->want.index = options->index ? index_dtype(problem) : DISTMAP_NONE;
-    if ((status = sink_open(map, options->output, problem, source->info, dtype)) ||
-        (options->index && (status = sink_open(index, options->index, problem, source->info, problem->want.index))) ||
-        (status = preview_open(preview, options, problem, source->info, true)) ||
-        (status = source_read(source, options)) ||
-        (status = prepare_input(options, source, problem, labels, dtype, numbers, &input, &report->components)) ||
-        (status = work_plan(work, options, problem)))
+    if ((status = job_open_outputs(job, options, dtype, true)) || (status = source_read(&job->source, options)))
+        return status;
+    extra->input = job->source.view;
+    if ((!extra->labels && (status = number_groups(job, extra, options, dtype))) ||
+        (status = work_plan(&job->work, options, problem)))
         return status;
 
-    const distmap_arrays arrays = {.input = input, .label = map->view, .index = index->view};
-    if ((status = work_run(work, options, &arrays)))
+    distmap_arrays arrays = {.input = extra->input, .label = job->map.view, .index = job->index.view};
+    if (extra->nearest)
+        arrays.index = distmap_view_make(extra->nearest, problem->want.index, problem->ndim, problem->shape);
+    if ((status = work_run(&job->work, options, &arrays)))
         return status;
-
-    const double began = seconds_now();
-    if ((status = sink_write(map, options)) || (status = sink_write(index, options)) ||
-        (status = preview_regions(preview, &map->view, &input)) ||
-        (status = sinks_commit((struct sink *const[]){map, index, &preview->sink}, 3)))
+    const distmap_view by_label = {0};
+    if ((status = preview_regions(&job->preview, &job->map.view, &extra->input,
+                                  extra->by_pieces ? &arrays.index : &by_label)))
         return status;
-    report->write_seconds = seconds_now() - began;
-    report_give(report, options);
-    return 0;
+    return job_finish(job, options);
 }
 
 static int run(const struct options *options) {
-    struct source source = {0};
-    distmap_problem problem;
-    struct work work = {0};
-    struct sink map = {0}, index = {0};
-    struct preview preview = {0};
-    uint32_t *numbers = NULL;
-    struct report report = {.source = &source,
-                            .problem = &problem,
-                            .work = &work,
-                            .map = &map,
-                            .index = &index,
-                            .preview = &preview,
-                            .largest = -1,
-                            .components = -1};
-    const int status = compute(options, &report, &source, &problem, &work, &map, &index, &preview, &numbers);
-    free(numbers);
-    preview_close(&preview);
-    sink_close(&index);
-    sink_close(&map);
-    work_end(&work);
-    source_close(&source);
+    struct job job = {.largest = -1, .components = -1};
+    struct extra extra = {0};
+    const int status = compute(&job, &extra, options);
+    free(extra.nearest);
+    free(extra.numbers);
+    job_close(&job);
     return status;
 }
 
@@ -152,7 +153,8 @@ const struct command command_voronoi = {
              "                the order of the groups' first elements; the default for all else: masks, --threshold,\n"
              "                --sites zero or VALUE, floating-point images\n"
              "Elements without a site, or nearer to the border with --border, get 0. Of several nearest sites the\n"
-             "first in the file's order counts. In the preview regions have hashed colours, sites are darker.",
+             "first in the file's order counts. In the preview regions have hashed colours, sites are darker;\n"
+             "where one group holds most sites, regions are those of its pieces, cut by a coarse grid.",
     .example =
         "  distmap voronoi data/coins.png -o coins.npy --threshold 120 --index nearest.npy --preview regions.png\n",
     .run = run,

@@ -1,0 +1,61 @@
+# Bash completion for distmap. Options come from `distmap SUBCOMMAND --help`, method names from `distmap methods`, so that
+# nothing is listed twice.
+
+_distmap_options()
+{
+    "$1" "$2" --help 2>/dev/null | sed -n 's/^  *\(-.,\)* *\(--[a-z-]*\).*/\2/p'
+}
+
+_distmap_methods()
+{
+    "$1" methods 2>/dev/null | sed -n 's/^\([^ ][^ ]*\) .*/\1/p'
+}
+
+# Completes the last item of a list with commas: what is typed before the last comma stays.
+_distmap_list()
+{
+    local word=$1 items=$2 head=
+    case $word in
+    *,*) head=${word%,*}, ;;
+    esac
+    COMPREPLY=($(compgen -P "$head" -W "$items" -- "${word##*,}"))
+    compopt -o nospace
+}
+
+_distmap()
+{
+    local command=$1 word=$2 before=$3 subcommand=${COMP_WORDS[1]}
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        local subcommands
+        subcommands=$("$command" --help 2>/dev/null | sed -n '/^Subcommands/,/^$/s/^  \([a-z]*\) .*/\1/p')
+        COMPREPLY=($(compgen -W "$subcommands --help --version" -- "$word"))
+        return
+    fi
+    case $before in
+    --sites) COMPREPLY=($(compgen -W "zero nonzero none" -- "$word")) ;;
+    --metric) COMPREPLY=($(compgen -W "euclidean squared" -- "$word")) ;;
+    --device) COMPREPLY=($(compgen -W "auto cpu" -- "$word")) ;;
+    --dtype)
+        if [[ $subcommand == edt ]]; then
+            COMPREPLY=($(compgen -W "float32 float64 uint32 uint64" -- "$word"))
+        else
+            COMPREPLY=($(compgen -W "uint8 uint16 uint32 uint64 int8 int16 int32 int64" -- "$word"))
+        fi
+        ;;
+    --method) COMPREPLY=($(compgen -W "$(_distmap_methods "$command")" -- "$word")) ;;
+    --methods) _distmap_list "$word" "$(_distmap_methods "$command")" ;;
+    --patterns) _distmap_list "$word" "random corner lattice diagonal circle parabola blobs" ;;
+    --threshold | --spacing | --axes | --limit | --threads | --param | --sizes | --volumes | --densities | --repeat | --seed) ;;
+    *)
+        if [[ $word == -* ]]; then
+            COMPREPLY=($(compgen -W "$(_distmap_options "$command" "$subcommand")" -- "$word"))
+        else
+            compopt -o filenames
+            COMPREPLY=($(compgen -f -- "$word"))
+        fi
+        ;;
+    esac
+}
+
+complete -F _distmap distmap

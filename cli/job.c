@@ -1,0 +1,31 @@
+/* What edt and voronoi have in common: their outputs, and how a run ends. */
+#include "cli.h"
+
+int job_open_outputs(struct job *job, const struct options *options, distmap_dtype dtype, bool regions) {
+    const distmap_image_info *info = job->source.info;
+    int status = sink_open(&job->map, options->output, &job->problem, info, dtype);
+    if (status == 0 && options->index)
+        status = sink_open(&job->index, options->index, &job->problem, info, job->problem.want.index);
+    if (status == 0)
+        status = preview_open(&job->preview, options, &job->problem, info, regions);
+    return status;
+}
+
+int job_finish(struct job *job, const struct options *options) {
+    const double began = seconds_now();
+    int status;
+    if ((status = sink_write(&job->map, options)) || (status = sink_write(&job->index, options)) ||
+        (status = sinks_commit((struct sink *const[]){&job->map, &job->index, &job->preview.sink}, 3)))
+        return status;
+    job->write_seconds = seconds_now() - began;
+    report_give(job, options);
+    return 0;
+}
+
+void job_close(struct job *job) {
+    preview_close(&job->preview);
+    sink_close(&job->index);
+    sink_close(&job->map);
+    work_end(&job->work);
+    source_close(&job->source);
+}

@@ -1,0 +1,40 @@
+#!/bin/sh
+# Distance maps, Voronoi maps and pictures of a real image and of a real volume: tools/demo.sh [COMMAND]
+# They go to build/demo/; what was made, and how long each computation took, is printed.
+set -eu
+cd "$(dirname "$0")/.."
+distmap=${1:-build/release/distmap}
+case $distmap in
+/*) ;;
+*) distmap=./$distmap ;;
+esac
+out=build/demo
+horse=data/horse.png
+brain=data/mni152_gray_matter.nii.gz
+# The volume holds probabilities of grey matter, 0 to 255: at 128 it is more likely than not.
+mkdir -p "$out"
+
+show() { # a title, then the command's arguments
+    printf '\n%s\n  distmap' "$1"
+    shift
+    printf ' %s' "$@"
+    printf '\n'
+    "$distmap" "$@" 2>&1
+}
+
+show "How deep every point of the horse lies:" \
+    edt "$horse" -o "$out/horse_depth.npy" --threshold 128 --sites nonzero --preview "$out/horse_depth.png"
+show "How far every point is from the horse:" \
+    edt "$horse" -o "$out/horse_distance.npy" --threshold 128 --preview "$out/horse_distance.png"
+show "Which part of the horse is nearest:" \
+    voronoi "$horse" -o "$out/horse_voronoi.npy" --threshold 128 --sites zero --index "$out/horse_nearest.npy" \
+    --preview "$out/horse_voronoi.png"
+show "How deep every point of the brain's grey matter lies (mm):" \
+    edt "$brain" -o "$out/brain_depth.nii.gz" --threshold 128 --preview "$out/brain_depth.png"
+show "How far every point is from the grey matter (mm):" \
+    edt "$brain" -o "$out/brain_distance.nii.gz" --threshold 128 --sites nonzero --preview "$out/brain_distance.png"
+show "Which part of the grey matter is nearest:" \
+    voronoi "$brain" -o "$out/brain_voronoi.nii.gz" --threshold 128 --preview "$out/brain_voronoi.png"
+
+printf '\nMaps (.npy: NumPy, .nii.gz: NIfTI) and pictures (.png) are in %s:\n' "$(pwd)/$out"
+ls -lh "$out" | awk 'NR > 1 { printf "  %-24s %s\n", $NF, $5 }'
