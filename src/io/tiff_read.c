@@ -15,8 +15,10 @@ typedef struct state {
     dm_tiff planes[DM_TIFF_USED]; /* one handle each; together: the first alone */
     int plane_count;
     int64_t page[DM_TIFF_USED]; /* the page that each handle is at */
-    dm_tiff_page form;          /* of every page */
-    uint64_t *offsets;          /* of the pages' directories */
+    int64_t next[DM_TIFF_USED]; /* strips: the row that follows the last one read there */
+    uint32_t strip_rows;
+    dm_tiff_page form; /* of every page */
+    uint64_t *offsets; /* of the pages' directories */
     int64_t pages;
     uint8_t *rows[DM_TIFF_USED]; /* strips: one row of samples */
     size_t row_bytes;            /* of samples, in one plane */
@@ -219,6 +221,10 @@ static distmap_status go_to_page(distmap_reader *reader, state *s, int k, int64_
     if (!same_form(&form, &s->form))
         return dm_broken(&reader->input, "the file was changed while it was read");
     s->page[k] = page;
+    s->next[k] = 0;
+    TIFFGetFieldDefaulted(file->tiff, TIFFTAG_ROWSPERSTRIP, &s->strip_rows);
+    if (!s->strip_rows)
+        return dm_broken(&reader->input, "page %lld has strips of no rows", (long long)page + 1);
     return DISTMAP_OK;
 }
 
@@ -259,11 +265,21 @@ static distmap_status read_row(distmap_reader *reader, state *s, int k, int64_t 
         *row = file->rows + (size_t)(y % s->form.tile_height) * s->row_bytes;
         return DISTMAP_OK;
     }
-    uint8_t *to = direct ? direct : s->rows[k];
-    if (TIFFReadScanline(file->tiff, to, (uint32_t)y, s->form.planar == PLANARCONFIG_SEPARATE ? s->form.used[k] : 0) <
-        0)
-        return failed(reader, file);
-    *row = to;
+    /* Compressed strips can only be decoded in order: rows between are read and dropped. */
+    const int64_t begin = y - y % s->strip_rows;
+    int64_t at = y;
+    if (s->form.compression != COMPRESSION_NONE)
+        at = s->next[k] >= begin && s->next[k] <= y ? s->next[k] : begin;
+    const uint16_t sample = s->form.planar == PLANARCONFIG_SEPARATE ? s->form.used[k] : 0;
+    for (; at <= y; at++) {
+        uint8_t *to = direct && at == y ? direct : s->rows[k];
+        if (TIFFReadScanline(file->tiff, to, (uint32_t)at, sample) < 0) {
+            s->page[k] = -1;
+            return failed(reader, file);
+        }
+        *row = to;
+    }
+    s->next[k] = at;
     return DISTMAP_OK;
 }
 
