@@ -128,7 +128,7 @@ static distmap_status set_spacing(distmap_plan *plan) {
     plan->number = !integer ? DM_F64 : plan->max2 < UINT32_MAX ? DM_U32 : DM_U64;
     /* Samples add to the geometry: u32 only where the largest sample still fits. */
     if (p->input == DISTMAP_INPUT_SAMPLED && plan->number == DM_U32 &&
-        plan->max2 + dm_dtype_max(p->dtype) >= UINT32_MAX)
+        dm_dtype_max(p->dtype) >= UINT32_MAX - plan->max2)
         plan->number = DM_U64;
     if (plan->number == DM_F64)
         plan->max2 = 0;
