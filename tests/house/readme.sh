@@ -1,0 +1,34 @@
+#!/bin/bash
+# tests/house/readme.sh README LIBRARY COMMAND
+# What the README shows works when typed: its C program compiles, runs and prints what its comment says; its commands run.
+set -euo pipefail
+readme=$(realpath "$1")
+library=$(realpath "$2")
+source=$(dirname "$readme")
+PATH=$(dirname "$(realpath "$3")"):$PATH
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+ln -s "$source/data" data
+
+# The lines between a fence of that language and its end.
+block() { sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" "$readme" | grep -v '^```'; }
+
+block c >example.c
+want=$(sed -n 's|.*/\* \([0-9.]*\) \*/$|\1|p' example.c)
+[[ -n $want ]] || { echo "readme: the C program does not say what it prints"; exit 1; }
+cc -Wall -Wextra -Werror -I"$source/include" example.c "$library" -Wl,-rpath,"$(dirname "$library")" -o example
+got=$(./example)
+[[ $got == "$want" ]] || { echo "readme: the C program prints '$got', not '$want'"; exit 1; }
+
+commands=0
+while IFS= read -r line; do
+    [[ -n $line ]] || continue
+    bash -c "$line" >log 2>&1 </dev/null || { echo "readme: fails: $line"; cat log; exit 1; }
+    commands=$((commands + 1))
+    for file in $(grep -oE '(-o|--index|--preview) [^ ]+' <<<"$line" | cut -d' ' -f2); do
+        [[ -s $file ]] || { echo "readme: no $file after: $line"; exit 1; }
+    done
+done < <(block sh)
+[[ $commands -ge 5 ]] || { echo "readme: only $commands commands found"; exit 1; }
+echo "readme: the program and $commands commands work"
