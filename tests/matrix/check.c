@@ -1,0 +1,341 @@
+#include "check.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "../require.h"
+
+enum { MAX_CONTEXTS = 16, MAX_METHODS = 32, MAX_OUTPUTS = 8, SHOWN_FAILURES = 12 };
+
+static struct {
+    distmap_context *context[MAX_CONTEXTS];
+    int contexts;
+    long ran[MAX_METHODS], refused[MAX_METHODS];
+    int failures;
+} state;
+
+/* ---- Contexts ---- */
+
+void check_open(void) {
+    static const char *const isas[] = {"plain", "sse4", "avx2", "avx512", "neon"};
+    for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
+        for (int threads = 1; threads <= 2; threads++) {
+            setenv("DISTMAP_ISA", isas[i], 1);
+            distmap_context *made;
+            REQUIRE(distmap_context_create(&(distmap_context_options){.threads = threads}, &made) == DISTMAP_OK);
+            if (strcmp(distmap_context_isa(made), isas[i]) == 0)
+                state.context[state.contexts++] = made;
+            else
+                distmap_context_destroy(&made);
+        }
+    unsetenv("DISTMAP_ISA");
+    REQUIRE(state.contexts >= 2);
+}
+
+void check_close(void) {
+    for (int i = 0; i < state.contexts; i++)
+        distmap_context_destroy(&state.context[i]);
+}
+
+/* ---- What the oracle wants in memory ---- */
+
+enum kind { DISTANCE, SQUARED, INDEX, COORDS, LABEL };
+
+struct output {
+    enum kind kind;
+    int axis; /* COORDS */
+    const char *name;
+    struct placed placed;
+    unsigned char *wanted; /* what placed.memory must become */
+};
+
+struct job {
+    const struct test_case *test;
+    const struct expected *expected;
+    distmap_problem problem;
+    struct placed input, payload;
+    struct output outputs[MAX_OUTPUTS];
+    int count;
+    int64_t elements;
+    int64_t *index; /* the sites to go by: the oracle's, or with loose ties equally good ones */
+};
+
+static int64_t coordinate(const distmap_problem *p, int64_t linear, int axis) {
+    for (int a = p->ndim - 1; a > axis; a--)
+        linear /= p->shape[a];
+    return linear % p->shape[axis];
+}
+
+/* The integer that an INDEX, COORDS or LABEL element must hold, as 64 bits. */
+static uint64_t wanted_integer(const struct job *j, const struct output *o, int64_t i) {
+    const int64_t site = j->index[i];
+    if (o->kind == LABEL) {
+        if (site < 0)
+            return 0;
+        const long double x = oracle_element(j->test->input, j->problem.dtype, site);
+        return x < 0 ? (uint64_t)(int64_t)x : (uint64_t)x;
+    }
+    if (site < 0)
+        return (uint64_t)site;
+    if (o->kind == COORDS)
+        return (uint64_t)coordinate(&j->problem, site, o->axis);
+    return j->problem.payload ? (uint64_t)(int64_t)oracle_element(j->test->payload, j->problem.payload, site)
+                              : (uint64_t)site;
+}
+
+static void put_wanted(const struct job *j, const struct output *o, int64_t i, unsigned char *at) {
+    const struct expected *e = j->expected;
+    const distmap_dtype dtype = o->placed.view.dtype;
+    const bool none = j->index[i] == DISTMAP_INDEX_NONE;
+    if (o->kind != DISTANCE && o->kind != SQUARED) {
+        const uint64_t bits = wanted_integer(j, o, i);
+        memcpy(at, &bits, distmap_dtype_size(dtype)); /* the low bytes come first on every machine that we build for */
+        return;
+    }
+    if (dtype == DISTMAP_UINT32 || dtype == DISTMAP_UINT64) {
+        const uint64_t bits = none ? UINT64_MAX : e->d2[i];
+        memcpy(at, &bits, distmap_dtype_size(dtype));
+    } else if (dtype == DISTMAP_FLOAT32) {
+        float v = e->integer ? (float)e->d2[i] : (float)e->d2f[i];
+        v = o->kind == DISTANCE ? sqrtf(v) : v;
+        v = none ? (float)INFINITY : v;
+        memcpy(at, &v, sizeof v);
+    } else {
+        double v = e->integer ? (double)e->d2[i] : e->d2f[i];
+        v = o->kind == DISTANCE ? sqrt(v) : v;
+        v = none ? (double)INFINITY : v;
+        memcpy(at, &v, sizeof v);
+    }
+}
+
+static void fill_wanted(struct job *j) {
+    for (int k = 0; k < j->count; k++) {
+        struct output *o = &j->outputs[k];
+        layout_poison(&o->placed);
+        memcpy(o->wanted, o->placed.memory, o->placed.bytes);
+        for (int64_t i = 0; i < j->elements; i++)
+            put_wanted(j, o, i, o->wanted + layout_offset(&o->placed, i));
+    }
+}
+
+/* ---- Failures ---- */
+
+struct run {
+    const char *method;
+    const distmap_context *context;
+};
+
+static bool fail(const struct job *j, const struct run *r) {
+    if (++state.failures > SHOWN_FAILURES)
+        return false;
+    const distmap_problem *p = &j->problem;
+    fprintf(stderr,
+            "FAILED %s\n  method %s, isa %s, %d threads; input %d dtype %s, sites %d [%g, %g], axes 0x%x, spacing",
+            j->test->name, r->method, distmap_context_isa(r->context), distmap_context_threads(r->context),
+            (int)p->input, distmap_dtype_name(p->dtype), (int)p->sites.rule, p->sites.lo, p->sites.hi, p->axes);
+    for (int a = 0; a < p->ndim; a++)
+        fprintf(stderr, " %.17g", p->spacing[a]);
+    fprintf(stderr, ", limit %.17g, border %d, payload %s, layouts %s %s; want d %s, d2 %s, i %s, c %s, l %s\n  ",
+            p->limit, p->border, distmap_dtype_name(p->payload), layout_names[j->test->in], layout_names[j->test->out],
+            distmap_dtype_name(p->want.distance), distmap_dtype_name(p->want.squared),
+            distmap_dtype_name(p->want.index), distmap_dtype_name(p->want.coords), distmap_dtype_name(p->want.label));
+    return true;
+}
+
+static void fail_place(const struct job *j, const struct run *r, const struct output *o) {
+    if (!fail(j, r))
+        return;
+    const size_t size = distmap_dtype_size(o->placed.view.dtype);
+    for (int64_t i = 0; i < j->elements; i++) {
+        const size_t at = layout_offset(&o->placed, i);
+        if (memcmp(o->wanted + at, o->placed.memory + at, size) == 0)
+            continue;
+        long double got, want; /* copies, because memory at odd places may not be aligned for its type */
+        unsigned char element[8] __attribute__((aligned(8)));
+        memcpy(element, o->placed.memory + at, size);
+        got = oracle_element(element, o->placed.view.dtype, 0);
+        memcpy(element, o->wanted + at, size);
+        want = oracle_element(element, o->placed.view.dtype, 0);
+        fprintf(stderr, "%s at (", o->name);
+        for (int a = 0; a < j->problem.ndim; a++)
+            fprintf(stderr, "%s%" PRId64, a ? ", " : "", coordinate(&j->problem, i, a));
+        fprintf(stderr, "): got %.20Lg, want %.20Lg; the oracle's site %" PRId64 "\n", got, want, j->index[i]);
+        return;
+    }
+    fprintf(stderr, "%s: memory outside the array was changed\n", o->name);
+}
+
+/* ---- One run ---- */
+
+static distmap_arrays arrays_of(const struct job *j) {
+    distmap_arrays arrays = {.input = j->input.view};
+    if (j->problem.payload)
+        arrays.payload = j->payload.view;
+    for (int k = 0; k < j->count; k++) {
+        const struct output *o = &j->outputs[k];
+        distmap_view *const views[] = {&arrays.distance, &arrays.squared, &arrays.index, &arrays.coords[o->axis],
+                                       &arrays.label};
+        *views[o->kind] = o->placed.view;
+    }
+    return arrays;
+}
+
+/* With loose ties another site is as good when it may serve and lies at the very same distance. */
+static bool adopt_sites(struct job *j, const struct run *r) {
+    const struct output *index = NULL;
+    for (int k = 0; k < j->count; k++)
+        if (j->outputs[k].kind == INDEX)
+            index = &j->outputs[k];
+    memcpy(j->index, j->expected->index, (size_t)j->elements * sizeof *j->index);
+    for (int64_t i = 0; index && i < j->elements; i++) {
+        int64_t got;
+        REQUIRE(index->placed.view.dtype == DISTMAP_INT64);
+        memcpy(&got, index->placed.memory + layout_offset(&index->placed, i), sizeof got);
+        if (got == j->index[i] || j->index[i] < 0)
+            continue;
+        if (!oracle_serves(&j->problem, j->test->input, i, got) ||
+            oracle_distance_f64(&j->problem, j->test->input, i, got) != j->expected->d2f[i]) {
+            if (fail(j, r))
+                fprintf(stderr,
+                        "index at element %" PRId64 ": got %" PRId64
+                        ", which is not at the least distance; want %" PRId64 "\n",
+                        i, got, j->index[i]);
+            return false;
+        }
+        j->index[i] = got;
+    }
+    for (int k = 0; k < j->count; k++)
+        for (int64_t i = 0; i < j->elements; i++)
+            put_wanted(j, &j->outputs[k], i, j->outputs[k].wanted + layout_offset(&j->outputs[k].placed, i));
+    return true;
+}
+
+static bool execute(struct job *j, const struct run *r, distmap_plan *plan, const unsigned char *input) {
+    for (int k = 0; k < j->count; k++)
+        layout_poison(&j->outputs[k].placed);
+    const distmap_arrays arrays = arrays_of(j);
+    if (distmap_plan_execute(plan, &arrays) != DISTMAP_OK) {
+        if (fail(j, r))
+            fprintf(stderr, "execute: %s\n", distmap_error_text());
+        return false;
+    }
+    if (j->test->loose_ties && !adopt_sites(j, r))
+        return false;
+    for (int k = 0; k < j->count; k++) {
+        const struct output *o = &j->outputs[k];
+        if (memcmp(o->wanted, o->placed.memory, o->placed.bytes) != 0) {
+            fail_place(j, r, o);
+            return false;
+        }
+    }
+    if (memcmp(input, j->input.memory, j->input.bytes) != 0) {
+        if (fail(j, r))
+            fprintf(stderr, "the input was changed\n");
+        return false;
+    }
+    if (distmap_plan_flags(plan) != j->expected->flags) {
+        if (fail(j, r))
+            fprintf(stderr, "flags: got %u, want %u\n", distmap_plan_flags(plan), j->expected->flags);
+        return false;
+    }
+    return true;
+}
+
+static void run_method(struct job *j, size_t method, int which, const unsigned char *input) {
+    const struct run r = {distmap_method_get(method)->name, state.context[which]};
+    distmap_plan *plan = NULL;
+    const distmap_status status =
+        distmap_plan_create(state.context[which], &j->problem, &(distmap_plan_options){.method = r.method}, &plan);
+    if (status == DISTMAP_ERROR_UNSUPPORTED) {
+        state.refused[method]++;
+        return;
+    }
+    if (status != DISTMAP_OK) {
+        if (fail(j, &r))
+            fprintf(stderr, "plan: %s\n", distmap_error_text());
+        return;
+    }
+    state.ran[method]++;
+    distmap_description description;
+    distmap_plan_describe(plan, &description);
+    if (description.integer != j->expected->integer && fail(j, &r))
+        fprintf(stderr, "arithmetic: integer is %d\n", description.integer);
+    const bool good = execute(j, &r, plan, input);
+    if (good && j->test->number % state.contexts == which) /* nothing may be left behind in the plan */
+        execute(j, &r, plan, input);
+    distmap_plan_destroy(&plan);
+}
+
+/* ---- One case ---- */
+
+static void add_output(struct job *j, enum kind kind, int axis, const char *name, distmap_dtype dtype) {
+    if (!dtype)
+        return;
+    REQUIRE(j->count < MAX_OUTPUTS);
+    struct output *o = &j->outputs[j->count++];
+    *o = (struct output){kind, axis, name, layout_place(j->test->out, dtype, j->problem.ndim, j->problem.shape), NULL};
+    o->wanted = malloc(o->placed.bytes);
+    REQUIRE(o->wanted);
+}
+
+static struct placed place_copy(const struct test_case *c, distmap_dtype dtype, const void *from, int64_t elements) {
+    struct placed placed = layout_place(c->in, dtype, c->problem.ndim, c->problem.shape);
+    const size_t size = distmap_dtype_size(dtype);
+    for (int64_t i = 0; i < elements; i++)
+        memcpy(placed.memory + layout_offset(&placed, i), (const char *)from + (size_t)i * size, size);
+    return placed;
+}
+
+void check_case(const struct test_case *c, const struct expected *e, const distmap_outputs *want) {
+    static const char *const axes[] = {"coords[0]", "coords[1]", "coords[2]", "coords[3]"};
+    struct job j = {.test = c, .expected = e, .problem = c->problem, .elements = oracle_elements(&c->problem)};
+    j.problem.want = *want;
+    j.input = place_copy(c, c->problem.dtype, c->input, j.elements);
+    if (j.problem.payload)
+        j.payload = place_copy(c, c->problem.payload, c->payload, j.elements);
+    add_output(&j, DISTANCE, 0, "distance", want->distance);
+    add_output(&j, SQUARED, 0, "squared", want->squared);
+    add_output(&j, INDEX, 0, "index", want->index);
+    for (int a = 0; a < j.problem.ndim; a++)
+        add_output(&j, COORDS, a, axes[a], want->coords);
+    add_output(&j, LABEL, 0, "label", want->label);
+    j.index = malloc((size_t)j.elements * sizeof *j.index + 1);
+    unsigned char *input = malloc(j.input.bytes);
+    REQUIRE(j.index && input);
+    memcpy(j.index, e->index, (size_t)j.elements * sizeof *j.index);
+    memcpy(input, j.input.memory, j.input.bytes);
+    fill_wanted(&j);
+
+    for (size_t m = 0; distmap_method_get(m); m++) {
+        REQUIRE(m < MAX_METHODS);
+        const distmap_method_info *info = distmap_method_get(m);
+        /* The definition takes elements times sites: once is enough where that is long. */
+        const bool slow = strncmp(info->name, "brute/", 6) == 0 && j.elements > 300;
+        for (int i = 0; info->exact && i < state.contexts; i++)
+            if (!slow || (i == c->number % state.contexts && j.elements <= 6000))
+                run_method(&j, m, i, input);
+    }
+    for (int k = 0; k < j.count; k++) {
+        free(j.outputs[k].placed.memory);
+        free(j.outputs[k].wanted);
+    }
+    free(j.input.memory);
+    free(j.payload.memory);
+    free(j.index);
+    free(input);
+}
+
+int check_report(bool all_run) {
+    for (size_t m = 0; distmap_method_get(m); m++) {
+        const distmap_method_info *info = distmap_method_get(m);
+        printf("  %-16s ran %ld, does not take %ld\n", info->name, state.ran[m], state.refused[m]);
+        if (all_run && info->exact && state.ran[m] + state.refused[m] > 0 && state.ran[m] == 0) {
+            fprintf(stderr, "FAILED %s took none of the plain cases\n", info->name);
+            state.failures++;
+        }
+    }
+    if (state.failures)
+        fprintf(stderr, "%d failures\n", state.failures);
+    return state.failures;
+}

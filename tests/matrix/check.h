@@ -1,0 +1,27 @@
+/* Runs one case through every method, instruction set and thread count, and compares every byte with the oracle's. */
+#ifndef TESTS_MATRIX_CHECK_H
+#define TESTS_MATRIX_CHECK_H
+
+#include "layout.h"
+#include "oracle.h"
+
+struct test_case {
+    char name[96]; /* "2d #17 circle 63x64": says how to find it again, together with the seed */
+    int number;
+    distmap_problem problem; /* `want` stays empty here */
+    void *input, *payload;   /* row-major; payload may be NULL */
+    enum layout in, out;
+    bool loose_ties; /* FP64 with inexact products: any site at the right distance will do */
+};
+
+/* The contexts to run on: each instruction set that this machine has, with 1 and 2 threads. */
+void check_open(void);
+void check_close(void);
+
+/* One combination of outputs. Failures are printed and counted. */
+void check_case(const struct test_case *c, const struct expected *e, const distmap_outputs *want);
+
+/* Prints what ran. Returns the number of failures; a method that never ran counts as one if `all_run`. */
+int check_report(bool all_run);
+
+#endif

@@ -1,0 +1,43 @@
+#include "layout.h"
+
+#include "../require.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { POISON = 0xA5, GUARD = 128 };
+
+const char *const layout_names[LAYOUT_COUNT] = {"plain", "padded", "reversed", "transposed", "stepped"};
+
+void layout_poison(struct placed *placed) { memset(placed->memory, POISON, placed->bytes); }
+
+struct placed layout_place(enum layout layout, distmap_dtype dtype, int ndim, const int64_t *shape) {
+    const int64_t size = (int64_t)distmap_dtype_size(dtype);
+    struct placed p = {.view = {.dtype = dtype, .ndim = ndim}};
+    int64_t stride = layout == LAYOUT_STEPPED ? 3 * size : size, first = 0;
+    for (int k = 0; k < ndim; k++) {
+        const int a = layout == LAYOUT_TRANSPOSED ? k : ndim - 1 - k;
+        const bool back = layout == LAYOUT_REVERSED && k % 2 == 0;
+        p.view.shape[a] = shape[a];
+        p.view.strides[a] = back ? -stride : stride;
+        if (back && shape[a] > 0)
+            first += stride * (shape[a] - 1);
+        stride *= shape[a] > 0 ? shape[a] : 1;
+        if (layout == LAYOUT_PADDED)
+            stride += 5 * size;
+    }
+    p.bytes = (size_t)(stride + 2 * GUARD);
+    p.memory = malloc(p.bytes);
+    REQUIRE(p.memory);
+    layout_poison(&p);
+    p.view.data = p.memory + GUARD + first;
+    return p;
+}
+
+size_t layout_offset(const struct placed *p, int64_t linear) {
+    int64_t offset = (unsigned char *)p->view.data - p->memory;
+    for (int a = p->view.ndim - 1; a >= 0; a--) {
+        offset += linear % p->view.shape[a] * p->view.strides[a];
+        linear /= p->view.shape[a];
+    }
+    return (size_t)offset;
+}

@@ -1,0 +1,26 @@
+/* Arrays in odd places: strided, reversed, transposed views inside poisoned memory with room on all sides. */
+#ifndef TESTS_MATRIX_LAYOUT_H
+#define TESTS_MATRIX_LAYOUT_H
+
+#include <distmap.h>
+#include <stddef.h>
+
+#include "random.h"
+
+enum layout { LAYOUT_PLAIN, LAYOUT_PADDED, LAYOUT_REVERSED, LAYOUT_TRANSPOSED, LAYOUT_STEPPED, LAYOUT_COUNT };
+
+struct placed {
+    distmap_view view;
+    unsigned char *memory;
+    size_t bytes;
+};
+
+/* A view of that layout in fresh memory filled with the poison byte. Free `memory`. */
+struct placed layout_place(enum layout layout, distmap_dtype dtype, int ndim, const int64_t *shape);
+void layout_poison(struct placed *placed);
+/* Offset in `memory` of the element with that row-major index. */
+size_t layout_offset(const struct placed *placed, int64_t linear);
+
+extern const char *const layout_names[LAYOUT_COUNT];
+
+#endif

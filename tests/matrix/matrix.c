@@ -1,0 +1,220 @@
+/* matrix GROUP [CASE]: runs one group of cases, or one case of it.
+ *
+ * DISTMAP_TEST_SEED repeats a run (it prints its seed), DISTMAP_TEST_SCALE multiplies the number of drawn cases.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "../require.h"
+#include "recipe.h"
+
+struct group {
+    const char *name;
+    unsigned always, sometimes; /* features; each of `sometimes` with probability 1/3 */
+    int drawn;                  /* cases of drawn shape; 0: every pattern on every shape of the list */
+    int ndim_lo, ndim_hi;
+    int64_t most;               /* elements of a drawn shape */
+    const int64_t (*shapes)[4]; /* ends with a row of zeros; a zero ends a shape */
+    int first, last;            /* patterns; last 0: all */
+};
+
+static const int64_t shapes_1d[][4] = {{1}, {2}, {3}, {31}, {63}, {64}, {65}, {127}, {1000}, {4097}, {0}};
+static const int64_t shapes_2d[][4] = {{1, 1},    {1, 7},   {9, 1},   {2, 3},     {7, 5},    {8, 8},    {31, 33},
+                                       {63, 64},  {64, 65}, {65, 63}, {127, 128}, {129, 66}, {97, 101}, {16, 300},
+                                       {300, 16}, {1, 257}, {257, 1}, {140, 190}, {0}};
+static const int64_t shapes_3d[][4] = {{1, 1, 1},   {3, 4, 5},   {5, 1, 64},  {17, 16, 15}, {33, 31, 20},
+                                       {2, 65, 63}, {40, 3, 70}, {64, 9, 33}, {1, 50, 51},  {70, 1, 20},
+                                       {20, 65, 1}, {7, 7, 130}, {0}};
+static const int64_t shapes_4d[][4] = {{2, 3, 4, 5},  {3, 1, 6, 17}, {5, 4, 7, 9}, {1, 8, 8, 64},
+                                       {9, 2, 3, 65}, {4, 17, 5, 1}, {0}};
+static const int64_t shapes_wide[][4] = {{1, 70000},    {70000, 2}, {2, 46342}, {46341, 1}, {65535},
+                                         {65536},       {65537, 1}, {3, 65536}, {1, 66000}, {66000, 1, 2},
+                                         {2, 1, 70000}, {140000},   {0}};
+static const int64_t shapes_dense[][4] = {{230, 310}, {64, 1100}, {1100, 70}, {30, 40, 50}, {0}};
+
+enum { EVERY = VARY_AXES | VARY_INTEGER_SPACING | VARY_LIMIT | VARY_BORDER | VARY_DTYPE | VARY_LAYOUT };
+
+static const struct group groups[] = {
+    {.name = "1d", .shapes = shapes_1d},
+    {.name = "2d", .shapes = shapes_2d},
+    {.name = "3d", .shapes = shapes_3d},
+    {.name = "4d", .shapes = shapes_4d},
+    {.name = "wide", .shapes = shapes_wide, .first = 2, .last = 8},
+    {.name = "dense", .shapes = shapes_dense},
+    {.name = "batches",
+     .always = VARY_AXES,
+     .sometimes = VARY_INTEGER_SPACING,
+     .drawn = 250,
+     .ndim_lo = 2,
+     .ndim_hi = 4,
+     .most = 3000},
+    {.name = "spacing",
+     .always = VARY_INTEGER_SPACING,
+     .sometimes = VARY_LIMIT,
+     .drawn = 250,
+     .ndim_lo = 1,
+     .ndim_hi = 4,
+     .most = 5000},
+    {.name = "real",
+     .always = VARY_REAL_SPACING,
+     .sometimes = VARY_LIMIT | VARY_BORDER,
+     .drawn = 300,
+     .ndim_lo = 1,
+     .ndim_hi = 4,
+     .most = 3000},
+    {.name = "limits",
+     .always = VARY_LIMIT,
+     .sometimes = VARY_BORDER | VARY_AXES,
+     .drawn = 250,
+     .ndim_lo = 1,
+     .ndim_hi = 4,
+     .most = 8000},
+    {.name = "border",
+     .always = VARY_BORDER,
+     .sometimes = VARY_INTEGER_SPACING | VARY_AXES,
+     .drawn = 250,
+     .ndim_lo = 1,
+     .ndim_hi = 4,
+     .most = 5000},
+    {.name = "dtypes", .always = VARY_DTYPE, .drawn = 500, .ndim_lo = 1, .ndim_hi = 3, .most = 1500},
+    {.name = "strides",
+     .always = VARY_LAYOUT,
+     .sometimes = VARY_DTYPE,
+     .drawn = 300,
+     .ndim_lo = 1,
+     .ndim_hi = 4,
+     .most = 3000},
+    {.name = "labels",
+     .always = LABELS_INPUT,
+     .sometimes = EVERY | VARY_REAL_SPACING,
+     .drawn = 400,
+     .ndim_lo = 1,
+     .ndim_hi = 4,
+     .most = 1000},
+    {.name = "sampled",
+     .always = SAMPLED_INPUT,
+     .sometimes = EVERY | VARY_REAL_SPACING,
+     .drawn = 500,
+     .ndim_lo = 1,
+     .ndim_hi = 4,
+     .most = 1500},
+    {.name = "everything",
+     .sometimes = EVERY | VARY_REAL_SPACING | SAMPLED_INPUT | LABELS_INPUT,
+     .drawn = 600,
+     .ndim_lo = 1,
+     .ndim_hi = 4,
+     .most = 2000},
+};
+
+static uint64_t seed_of_run(void) {
+    const char *given = getenv("DISTMAP_TEST_SEED");
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    return given ? strtoull(given, NULL, 0) : ((uint64_t)now.tv_sec * 1000003 + (uint64_t)now.tv_nsec) % 1000000007;
+}
+
+static double scale_of_run(void) {
+    const char *given = getenv("DISTMAP_TEST_SCALE");
+    const double scale = given ? strtod(given, NULL) : 1;
+    REQUIRE(scale > 0);
+    return scale;
+}
+
+/* Lengths drawn so that odd, power-of-two and one-element axes are all common. */
+static void draw_shape(const struct group *g, struct image *m, struct rng *r) {
+    static const int64_t lengths[] = {1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 200};
+    m->ndim = (int)rng_range(r, g->ndim_lo, g->ndim_hi);
+    do {
+        m->elements = 1;
+        for (int a = 0; a < m->ndim; a++) {
+            m->shape[a] = lengths[rng_range(r, 0, sizeof lengths / sizeof *lengths - 1)];
+            m->elements *= m->shape[a];
+        }
+    } while (m->elements > g->most);
+}
+
+static void run_case(const struct group *g, struct image *m, int pattern, unsigned features, int number, uint64_t seed,
+                     struct rng *r) {
+    struct test_case c = {.number = number};
+    m->site = malloc((size_t)m->elements);
+    REQUIRE(m->site);
+    corpus_paint(pattern, m, r);
+    recipe_make(&c, m, features, r);
+    int end = snprintf(c.name, sizeof c.name, "%s %d (seed %" PRIu64 "): %s", g->name, number, seed,
+                       corpus_patterns[pattern].name);
+    for (int a = 0; a < m->ndim; a++)
+        end += snprintf(c.name + end, sizeof c.name - (size_t)end, "%c%" PRId64, a ? 'x' : ' ', m->shape[a]);
+    struct expected e;
+    e.d2 = malloc((size_t)m->elements * sizeof *e.d2);
+    e.d2f = malloc((size_t)m->elements * sizeof *e.d2f);
+    e.index = malloc((size_t)m->elements * sizeof *e.index);
+    REQUIRE(e.d2 && e.d2f && e.index);
+    oracle_compute(&c.problem, c.input, &e);
+    for (int k = 0; k < 3; k++) {
+        const distmap_outputs want = recipe_outputs(&c, k, r);
+        check_case(&c, &e, &want);
+    }
+    free(e.d2);
+    free(e.d2f);
+    free(e.index);
+    free(c.input);
+    free(c.payload);
+    free(m->site);
+}
+
+static void run_group(const struct group *g, uint64_t seed, double scale, int only) {
+    int shapes = 0;
+    while (g->shapes && g->shapes[shapes][0])
+        shapes++;
+    const int patterns = (g->last ? g->last : corpus_count) - g->first;
+    const int count = g->drawn ? 1 + (int)(g->drawn * scale) : shapes * patterns;
+    for (int number = 0; number < count; number++) {
+        if (only >= 0 && number != only)
+            continue;
+        struct rng r = {seed * 1000003 + (uint64_t)number};
+        for (const char *c = g->name; *c; c++)
+            r.state = rng_next(&r) + (uint64_t)*c;
+        if (!g->drawn && !rng_chance(&r, scale))
+            continue;
+        struct image m = {0};
+        unsigned features = g->always;
+        int pattern = (int)rng_range(&r, 0, corpus_count - 1);
+        if (g->drawn) {
+            draw_shape(g, &m, &r);
+        } else {
+            const int64_t *shape = g->shapes[number / patterns];
+            pattern = g->first + number % patterns;
+            m.elements = 1;
+            for (; m.ndim < 4 && shape[m.ndim]; m.ndim++)
+                m.elements *= m.shape[m.ndim] = shape[m.ndim];
+        }
+        for (unsigned bit = 1; bit <= LABELS_INPUT; bit <<= 1)
+            if (g->sometimes & bit && rng_chance(&r, 1.0 / 3))
+                features |= bit;
+        run_case(g, &m, pattern, features, number, seed, &r);
+    }
+}
+
+int main(int argc, char **argv) {
+    const uint64_t seed = seed_of_run();
+    const double scale = scale_of_run();
+    const int only = argc > 2 ? atoi(argv[2]) : -1;
+    for (size_t i = 0; argc > 1 && i < sizeof groups / sizeof *groups; i++) {
+        const struct group *g = &groups[i];
+        if (strcmp(g->name, argv[1]) != 0)
+            continue;
+        printf("matrix %s, seed %" PRIu64 ", scale %g\n", g->name, seed, scale);
+        check_open();
+        run_group(g, seed, scale, only);
+        const int failures = check_report(g->shapes && g->always + g->sometimes == 0 && only < 0 && scale >= 1);
+        check_close();
+        return failures != 0;
+    }
+    fprintf(stderr, "usage: matrix GROUP [CASE]; groups:");
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        fprintf(stderr, " %s", groups[i].name);
+    fprintf(stderr, "\n");
+    return 2;
+}

@@ -1,0 +1,33 @@
+/* The oracle: what the header promises, computed from its words by the tests' own code. */
+#ifndef TESTS_MATRIX_ORACLE_H
+#define TESTS_MATRIX_ORACLE_H
+
+#include <distmap.h>
+
+struct expected {
+    bool integer; /* exact integers in d2; else FP64 in d2f */
+    uint64_t *d2; /* valid where index is not -1 */
+    double *d2f;
+    int64_t *index; /* linear index of the site; DISTMAP_INDEX_NONE, DISTMAP_INDEX_BORDER */
+    unsigned flags;
+};
+
+/* Element i of row-major memory, exactly: the widest float holds every 64-bit integer and every double. */
+long double oracle_element(const void *data, distmap_dtype dtype, int64_t i);
+
+/* Whether the element brings anything along: a site, a label, a sample that is not "none". */
+bool oracle_offers(const distmap_problem *problem, const void *input, int64_t i);
+/* The sites rule alone, as labels' background uses it. */
+bool oracle_is_ruled(const distmap_problem *problem, const void *input, int64_t i);
+
+int64_t oracle_elements(const distmap_problem *problem);
+
+/* `input` is row-major. Fills `e`, whose arrays hold one entry per element. */
+void oracle_compute(const distmap_problem *problem, const void *input, struct expected *e);
+
+/* FP64: the distance from p to the site with linear index q, by the header's formula. */
+double oracle_distance_f64(const distmap_problem *problem, const void *input, int64_t p, int64_t q);
+/* Whether q may serve p at all: same batch, and a site, a sample or another label. */
+bool oracle_serves(const distmap_problem *problem, const void *input, int64_t p, int64_t q);
+
+#endif

@@ -1,0 +1,288 @@
+#include "recipe.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../require.h"
+
+#define PICK(r, list) ((list)[rng_range(r, 0, (int64_t)(sizeof(list) / sizeof *(list)) - 1)])
+
+static bool is_float(distmap_dtype t) { return t == DISTMAP_FLOAT32 || t == DISTMAP_FLOAT64; }
+static bool is_signed(distmap_dtype t) {
+    return t == DISTMAP_INT8 || t == DISTMAP_INT16 || t == DISTMAP_INT32 || t == DISTMAP_INT64;
+}
+static uint64_t type_max(distmap_dtype t) {
+    return t == DISTMAP_BOOL ? 1 : UINT64_MAX >> (64 - 8 * distmap_dtype_size(t) + is_signed(t));
+}
+
+/* ---- Geometry ---- */
+
+static void make_spacing(distmap_problem *p, unsigned features, struct rng *r) {
+    static const double integers[] = {0, 1, 2, 3, 5, 7, 1000, 1 << 20};
+    static const double reals[] = {0.1, 0.3, 1.0 / 3, 0.7, 1e-3, 1e3, 3.14159265358979, 0.5, 1.25, 1, 0.25};
+    static const double halves[] = {0.5, 1.25, 1, 2, 0.25, 0.75};
+    const bool exact = rng_chance(r, 0.3), same = rng_chance(r, 0.3);
+    for (int a = 0; a < p->ndim; a++) {
+        if (features & VARY_REAL_SPACING)
+            p->spacing[a] = exact ? PICK(r, halves) : PICK(r, reals);
+        else if (features & VARY_INTEGER_SPACING)
+            p->spacing[a] = PICK(r, integers);
+        if (same)
+            p->spacing[a] = p->spacing[0];
+    }
+}
+
+static bool spacing_is_exact(const distmap_problem *p) {
+    for (int a = 0; a < p->ndim; a++)
+        if (p->spacing[a] * 8 != floor(p->spacing[a] * 8) || p->spacing[a] > 2000)
+            return false;
+    return true;
+}
+
+static void make_geometry(distmap_problem *p, unsigned features, struct rng *r) {
+    static const double limits[] = {
+        0.5, 1, 1.5, 2, 3.7, 5, 10, 13, 100, 1e9, 1e200, 1.4142135623730951, 3.605551275463989};
+    make_spacing(p, features, r);
+    if (features & VARY_AXES)
+        p->axes = (unsigned)rng_range(r, 0, (1 << p->ndim) - 1);
+    if (features & VARY_LIMIT) {
+        p->limit = PICK(r, limits);
+        if (p->spacing[0] > 0 && rng_chance(r, 0.5))
+            p->limit *= p->spacing[0];
+    }
+    if (features & VARY_BORDER)
+        p->border = true;
+}
+
+/* ---- Elements ---- */
+
+static const distmap_dtype all_dtypes[] = {DISTMAP_BOOL,   DISTMAP_INT8,    DISTMAP_UINT8,  DISTMAP_INT16,
+                                           DISTMAP_UINT16, DISTMAP_INT32,   DISTMAP_UINT32, DISTMAP_INT64,
+                                           DISTMAP_UINT64, DISTMAP_FLOAT32, DISTMAP_FLOAT64};
+
+static void put(void *data, distmap_dtype dtype, int64_t i, uint64_t integer, double real) {
+    const size_t size = distmap_dtype_size(dtype);
+    const float single = (float)real;
+    const void *from = dtype == DISTMAP_FLOAT32   ? (const void *)&single
+                       : dtype == DISTMAP_FLOAT64 ? (const void *)&real
+                                                  : (const void *)&integer;
+    memcpy((char *)data + (size_t)i * size, from, size);
+}
+
+enum { POOL = 32 };
+
+/* Values at which comparisons go wrong first: the types' ends, the rule's ends and their neighbours, 2^53 + 1, NaN. */
+static void make_pool(const distmap_problem *p, void *pool, struct rng *r) {
+    static const double reals[] = {0, -0.0, 1, -1, 0.5, 5e-324, -5e-324, INFINITY, -INFINITY, NAN, 1e30, 3.0000001};
+    const uint64_t ends[] = {0,
+                             1,
+                             type_max(p->dtype),
+                             type_max(p->dtype) + 1,
+                             type_max(p->dtype) - 1,
+                             (uint64_t)-1,
+                             ((uint64_t)1 << 53) + 1,
+                             (uint64_t)1 << 53};
+    const double lo = fmin(fmax(p->sites.lo, -9e18), 9e18), hi = fmin(fmax(p->sites.hi, -9e18), 9e18);
+    for (int i = 0; i < POOL; i++) {
+        const uint64_t near = (uint64_t)((int64_t)(rng_chance(r, 0.5) ? lo : hi) + rng_range(r, -2, 2));
+        const uint64_t integer = i < 8 ? ends[i] : i < 20 ? near : rng_next(r);
+        const double real = i < 12   ? reals[i]
+                            : i < 18 ? nextafter(rng_chance(r, 0.5) ? lo : hi, i % 2 ? INFINITY : -INFINITY)
+                            : i < 24 ? (double)(int64_t)near
+                                     : (double)rng_range(r, -100, 100);
+        put(pool, p->dtype, i, is_float(p->dtype) ? 0 : integer, real);
+    }
+}
+
+static void make_rule(distmap_problem *p, struct rng *r) {
+    static const double edges[] = {0,
+                                   1,
+                                   -1,
+                                   0.5,
+                                   -0.5,
+                                   3,
+                                   100,
+                                   127,
+                                   128,
+                                   255,
+                                   255.5,
+                                   256,
+                                   -128,
+                                   65535,
+                                   2147483647,
+                                   2147483648,
+                                   4294967295,
+                                   9007199254740992,
+                                   9223372036854774784.0,
+                                   9223372036854775808.0,
+                                   18446744073709551615.0};
+    p->sites.rule = (distmap_sites_rule)rng_range(
+        r, DISTMAP_SITES_ZERO, p->input == DISTMAP_INPUT_LABELS ? DISTMAP_SITES_NONE : DISTMAP_SITES_RANGE);
+    const double a = PICK(r, edges), b = PICK(r, edges);
+    if (p->sites.rule == DISTMAP_SITES_VALUE)
+        p->sites.lo = p->sites.hi = a;
+    if (p->sites.rule == DISTMAP_SITES_RANGE) {
+        p->sites.lo = rng_chance(r, 0.1) ? -INFINITY : fmin(a, b);
+        p->sites.hi = rng_chance(r, 0.1) ? INFINITY : fmax(a, b);
+    }
+}
+
+/* Site elements get values that the rule takes, others those that it does not, as far as the type has both. */
+static void make_mask(struct test_case *c, const struct image *m, unsigned features, struct rng *r) {
+    distmap_problem *p = &c->problem;
+    const size_t size = distmap_dtype_size(p->dtype);
+    _Alignas(8) char pool[POOL * 8];
+    int sorted[2][POOL], count[2] = {0, 0};
+    make_pool(p, pool, r);
+    if (!(features & VARY_DTYPE))
+        for (int i = 0; i < POOL; i++)
+            pool[i] = i % 2 ? (char)rng_range(r, 1, 255) : 0;
+    for (int i = 0; i < POOL; i++) {
+        const bool site = oracle_is_ruled(p, pool, i);
+        sorted[site][count[site]++] = i;
+    }
+    for (int64_t i = 0; i < m->elements; i++) {
+        const int want = m->site[i], side = count[want] ? want : !want;
+        const int pick = sorted[side][rng_range(r, 0, count[side] - 1)];
+        memcpy((char *)c->input + (size_t)i * size, pool + (size_t)pick * size, size);
+    }
+}
+
+/* Cells of a few labels, with the painted sites as specks of one more. */
+static void make_labels(struct test_case *c, const struct image *m, struct rng *r) {
+    const distmap_problem *p = &c->problem;
+    const size_t size = distmap_dtype_size(p->dtype);
+    _Alignas(8) char pool[POOL * 8];
+    make_pool(p, pool, r);
+    const int64_t cell = rng_range(r, 1, 20), kinds = rng_range(r, 1, 6);
+    const uint64_t salt = rng_next(r);
+    int64_t at[4] = {0};
+    int map[8];
+    for (int k = 0; k < 8; k++)
+        map[k] = (int)rng_range(r, 0, POOL - 1);
+    for (int64_t i = 0; i < m->elements; i++) {
+        uint64_t key = salt;
+        for (int a = 0; a < m->ndim; a++)
+            key = rng_next(&(struct rng){key + (uint64_t)(at[a] / cell)});
+        const int pick = m->site[i] ? map[7] : map[key % (uint64_t)kinds];
+        memcpy((char *)c->input + (size_t)i * size, pool + (size_t)pick * size, size);
+        for (int a = m->ndim - 1; a >= 0 && ++at[a] == m->shape[a]; a--)
+            at[a] = 0;
+    }
+}
+
+static void make_samples(struct test_case *c, const struct image *m, struct rng *r) {
+    distmap_problem *p = &c->problem;
+    static const double scales[] = {0, 1, 4, 100, 5000, 1e6, 1e12};
+    const double scale = PICK(r, scales);
+    const uint64_t top = is_float(p->dtype) ? 0 : type_max(p->dtype), most = (uint64_t)1 << 61;
+    const bool whole = rng_chance(r, 0.5), everywhere = rng_chance(r, 0.3), huge = rng_chance(r, 0.1);
+    if (is_float(p->dtype) && !(whole && scale < 1e9 && spacing_is_exact(p)))
+        c->loose_ties = true;
+    for (int64_t i = 0; i < m->elements; i++) {
+        double real = rng_unit(r) * scale;
+        if (whole)
+            real = floor(real);
+        uint64_t integer = (uint64_t)real;
+        if (huge && rng_chance(r, 0.5))
+            integer = most - (uint64_t)rng_range(r, 0, 3);
+        integer = integer > top ? top : integer;
+        if (!m->site[i] && !everywhere) {
+            integer = top;
+            real = rng_chance(r, 0.5) ? INFINITY : NAN;
+        }
+        put(c->input, p->dtype, i, integer, real);
+    }
+}
+
+void recipe_make(struct test_case *c, const struct image *m, unsigned features, struct rng *r) {
+    distmap_problem *p = &c->problem;
+    *p = (distmap_problem){.dtype = DISTMAP_UINT8, .ndim = m->ndim};
+    memcpy(p->shape, m->shape, sizeof p->shape);
+    p->input = features & SAMPLED_INPUT  ? DISTMAP_INPUT_SAMPLED
+               : features & LABELS_INPUT ? DISTMAP_INPUT_LABELS
+                                         : DISTMAP_INPUT_MASK;
+    if (features & VARY_DTYPE)
+        p->dtype = PICK(r, all_dtypes);
+    if (p->input == DISTMAP_INPUT_LABELS && is_float(p->dtype))
+        p->dtype = DISTMAP_UINT16;
+    make_geometry(p, features, r);
+    c->loose_ties = features & VARY_REAL_SPACING && !spacing_is_exact(p);
+    if (features & VARY_LAYOUT) {
+        c->in = (enum layout)rng_range(r, 0, LAYOUT_COUNT - 1);
+        c->out = (enum layout)rng_range(r, 0, LAYOUT_COUNT - 1);
+    }
+    c->input = malloc((size_t)m->elements * distmap_dtype_size(p->dtype) + 1);
+    c->payload = NULL;
+    REQUIRE(c->input);
+    if (p->input != DISTMAP_INPUT_SAMPLED && features & VARY_DTYPE)
+        make_rule(p, r);
+    if (p->input == DISTMAP_INPUT_MASK)
+        make_mask(c, m, features, r);
+    else if (p->input == DISTMAP_INPUT_LABELS)
+        make_labels(c, m, r);
+    else
+        make_samples(c, m, r);
+    if (p->input == DISTMAP_INPUT_SAMPLED && !c->loose_ties && rng_chance(r, 0.4)) {
+        p->payload = rng_chance(r, 0.5) ? DISTMAP_INT32 : DISTMAP_INT64;
+        c->payload = malloc((size_t)m->elements * 8 + 1);
+        REQUIRE(c->payload);
+        for (int64_t i = 0; i < m->elements; i++)
+            put(c->payload, p->payload, i, rng_next(r), 0);
+    }
+}
+
+/* ---- Outputs ---- */
+
+/* Whether every squared distance is below 2^32 - 1 by the shape alone. */
+static bool fits_u32(const distmap_problem *p) {
+    double sum = p->input == DISTMAP_INPUT_SAMPLED ? 1e12 : 0;
+    for (int a = 0; a < p->ndim; a++) {
+        const double w = p->spacing[a] == 0 ? 1 : p->spacing[a], n = (double)p->shape[a];
+        sum += w * w * fmax(n - 1, p->border) * fmax(n - 1, p->border);
+    }
+    return sum < 4294967295.0;
+}
+
+static bool is_integer(const distmap_problem *p) {
+    bool integer = !(p->input == DISTMAP_INPUT_SAMPLED && is_float(p->dtype));
+    for (int a = 0; a < p->ndim; a++)
+        integer &= p->spacing[a] == floor(p->spacing[a]);
+    return integer;
+}
+
+distmap_outputs recipe_outputs(const struct test_case *c, int number, struct rng *r) {
+    const distmap_problem *p = &c->problem;
+    const distmap_dtype exact = !is_integer(p) ? DISTMAP_FLOAT64 : fits_u32(p) ? DISTMAP_UINT32 : DISTMAP_UINT64;
+    const distmap_dtype index = c->loose_ties || p->payload == DISTMAP_INT64 ? DISTMAP_INT64 : DISTMAP_INT32;
+    const bool coords = !p->payload, labels = p->input != DISTMAP_INPUT_SAMPLED && !is_float(p->dtype);
+    bool narrow = true;
+    for (int a = 0; a < p->ndim; a++)
+        narrow &= p->shape[a] <= 32768;
+    distmap_outputs w = {0};
+    if (number == 0 && !p->payload) {
+        w.distance = DISTMAP_FLOAT32;
+        return w;
+    }
+    if (number == 1 || p->payload) {
+        w = (distmap_outputs){
+            .squared = exact, .index = index, .coords = coords ? narrow ? DISTMAP_INT16 : DISTMAP_INT32 : DISTMAP_NONE};
+        w.label = labels ? p->dtype : DISTMAP_NONE;
+        return w;
+    }
+    static const distmap_dtype roots[] = {DISTMAP_NONE, DISTMAP_FLOAT32, DISTMAP_FLOAT64};
+    const distmap_dtype squares[] = {DISTMAP_NONE, DISTMAP_FLOAT32, DISTMAP_FLOAT64, exact,
+                                     is_integer(p) ? DISTMAP_UINT64 : DISTMAP_FLOAT32};
+    w.distance = PICK(r, roots);
+    w.squared = PICK(r, squares);
+    if (rng_chance(r, 0.5)) {
+        w.index = rng_chance(r, 0.5) ? DISTMAP_INT64 : index;
+        w.coords = !coords || rng_chance(r, 0.3) ? DISTMAP_NONE : rng_chance(r, 0.5) ? DISTMAP_INT64 : DISTMAP_INT32;
+        w.label = !labels || rng_chance(r, 0.3) ? DISTMAP_NONE
+                  : p->dtype == DISTMAP_UINT64  ? DISTMAP_UINT64
+                                                : DISTMAP_INT64;
+    }
+    if (!w.distance && !w.squared && !w.index)
+        w.squared = exact;
+    return w;
+}
