@@ -64,6 +64,8 @@ static const struct group groups[] = {
      .ndim_lo = 1,
      .ndim_hi = 4,
      .most = 3000},
+    /* Equal pitches put many sites at equal distance, and rounding makes most of those almost equal. */
+    {.name = "ties", .always = VARY_REAL_SPACING, .drawn = 120, .ndim_lo = 2, .ndim_hi = 3, .most = 20000},
     {.name = "limits",
      .always = VARY_LIMIT,
      .sometimes = VARY_BORDER | VARY_AXES,

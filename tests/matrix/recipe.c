@@ -21,7 +21,7 @@ static void make_spacing(distmap_problem *p, unsigned features, struct rng *r) {
     static const double integers[] = {0, 1, 2, 3, 5, 7, 1000, 1 << 20};
     static const double reals[] = {0.1, 0.3, 1.0 / 3, 0.7, 1e-3, 1e3, 3.14159265358979, 0.5, 1.25, 1, 0.25};
     static const double halves[] = {0.5, 1.25, 1, 2, 0.25, 0.75};
-    const bool exact = rng_chance(r, 0.3), same = rng_chance(r, 0.3);
+    const bool exact = rng_chance(r, 0.3), same = rng_chance(r, features & VARY_REAL_SPACING ? 0.6 : 0.3);
     for (int a = 0; a < p->ndim; a++) {
         if (features & VARY_REAL_SPACING)
             p->spacing[a] = exact ? PICK(r, halves) : PICK(r, reals);
