@@ -3,8 +3,10 @@
  * Every line is the fastest of --repeat runs into warm outputs, beside the bandwidth of a plain copy by as many threads
  * measured in the same run: figures of different runs, or machines, do not compare, but shares of the copy do.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <json-c/json.h>
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -235,17 +237,24 @@ static json_object *whole_report(const struct bench *bench) {
     return object;
 }
 
-/* The report file takes its name when it is whole. */
-static int write_report(json_object *report, const char *path) {
-    char part[4096];
+/* Writes the report, or with NULL only sees whether it could be: better to know before minutes of measuring. It takes its
+ * name when it is whole. */
+static int write_report(struct json_object *report, const char *path) {
+    char part[PATH_MAX];
     if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
         return fail("%s: the name is too long", path);
-    if (json_object_to_file_ext(part, report, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE) ||
-        rename(part, path)) {
-        remove(part);
-        return fail("%s: the report could not be written", path);
-    }
-    return 0;
+    FILE *file = fopen(part, "w");
+    bool good = file != NULL;
+    if (file && report)
+        good = fputs(json_object_to_json_string_ext(report, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE),
+                     file) >= 0 &&
+               fputc('\n', file) != EOF;
+    good = file && fclose(file) == 0 && good;
+    if (good && report && rename(part, path) == 0)
+        return 0;
+    const int reason = errno;
+    remove(part);
+    return good && !report ? 0 : fail("%s: cannot write: %s", path, strerror(reason));
 }
 
 static int check_names(const struct options *options) {
@@ -268,7 +277,7 @@ static int run(const struct options *options) {
     static const double usual_sizes[] = {1024, 4096}, usual_volumes[] = {128};
     struct bench bench = {.options = options, .table = !options->json && !options->quiet};
     int status = check_names(options);
-    if (status)
+    if (status || (options->output && (status = write_report(NULL, options->output))))
         return status;
     const distmap_context_options how = {.threads = options->threads};
     if (distmap_context_create(&how, &bench.context))
