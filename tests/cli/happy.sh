@@ -1,0 +1,179 @@
+# Every subcommand on small images with known answers and on the real ones.
+source "$(dirname "$0")/checks.sh" "$@" || exit 1
+
+# A 3 x 4 image with one zero, at row 1, column 1.
+printf 'P5 4 3 255\n\1\1\1\1\1\0\1\1\1\1\1\2' >mask.pgm
+
+works "edt" edt mask.pgm -o out/d.npy
+check "edt: distances" equal "$(npy_values out/d.npy f4)" \
+    "1.4142135 1 1.4142135 2.236068 1 0 1 2 1.4142135 1 1.4142135 2.236068"
+check "edt: says what it did" matches "$(cat stderr)" "^out/d.npy: 3 x 4 float32, max 2.23607, [0-9.e-]+ ms \(.*/cpu, .*threads?\)$"
+check "edt: only the output is left" equal "$(ls -A out)" "d.npy"
+
+works "edt float64" edt mask.pgm -o out/d.npy --dtype float64 --quiet
+check "edt float64: header" matches "$(npy_header out/d.npy)" "<f8.*\(3, 4\)"
+check "edt --quiet: says nothing" equal "$(cat stderr)" ""
+
+works "edt squared" edt mask.pgm -o out/d.npy --metric squared
+check "edt squared: exact uint32" equal "$(npy_header out/d.npy | grep -o '<u4') $(npy_values out/d.npy u4)" \
+    "<u4 2 1 2 5 1 0 1 4 2 1 2 5"
+works "edt squared uint64" edt mask.pgm -o out/d.npy --metric squared --dtype uint64
+check "edt squared uint64: values" equal "$(npy_values out/d.npy u8)" "2 1 2 5 1 0 1 4 2 1 2 5"
+
+works "edt squared, wide spacing" edt mask.pgm -o out/d.npy --metric squared --spacing 100000
+check "edt squared, wide spacing: uint64 by itself" matches "$(npy_header out/d.npy)" "<u8"
+works "edt squared, real spacing" edt mask.pgm -o out/d.npy --metric squared --spacing 0.5,2
+check "edt squared, real spacing: float64" equal "$(npy_values out/d.npy f8)" \
+    "4.25 0.25 4.25 16.25 4 0 4 16 4.25 0.25 4.25 16.25"
+works "edt one spacing for all" edt mask.pgm -o out/d.npy --metric squared --spacing 3
+check "edt one spacing for all: values" equal "$(npy_values out/d.npy u4)" "18 9 18 45 9 0 9 36 18 9 18 45"
+
+works "edt --index" edt mask.pgm -o out/d.npy --index out/i.npy
+check "edt --index: all the one site" equal "$(npy_header out/i.npy | grep -o '<i4') $(npy_values out/i.npy d4)" \
+    "<i4 5 5 5 5 5 5 5 5 5 5 5 5"
+run edt mask.pgm -o out/d.npy --metric squared --axes x
+check "edt --axes x: rows alone" equal "$(npy_values out/d.npy u4)" \
+    "4294967295 4294967295 4294967295 4294967295 1 0 1 4 4294967295 4294967295 4294967295 4294967295"
+cp out/d.npy by_name.npy
+run edt mask.pgm -o out/d.npy --metric squared --axes 1
+check "edt --axes 1 is --axes x" cmp out/d.npy by_name.npy
+works "edt --border" edt mask.pgm -o out/d.npy --metric squared --border --index out/i.npy
+check "edt --border: distances" equal "$(npy_values out/d.npy u4)" "1 1 1 1 1 0 1 1 1 1 1 1"
+check "edt --border: the border is index -2, the site wins at equal distance" equal "$(npy_values out/i.npy d4)" \
+    "-2 5 -2 -2 5 5 5 -2 -2 5 -2 -2"
+works "edt --sites nonzero" edt mask.pgm -o out/d.npy --sites nonzero --metric squared
+check "edt --sites nonzero: values" equal "$(npy_values out/d.npy u4)" "0 0 0 0 0 1 0 0 0 0 0 0"
+works "edt --sites VALUE" edt mask.pgm -o out/d.npy --sites 2 --metric squared
+check "edt --sites VALUE: values" equal "$(npy_values out/d.npy u4)" "13 8 5 4 10 5 2 1 9 4 1 0"
+for range in 1.5..2 1.5.. 2..7; do
+    works "edt --sites $range" edt mask.pgm -o out/d.npy --sites "$range" --metric squared
+    check "edt --sites $range: values" equal "$(npy_values out/d.npy u4)" "13 8 5 4 10 5 2 1 9 4 1 0"
+done
+works "edt --sites ..0" edt mask.pgm -o out/d.npy --sites ..0 --metric squared
+check "edt --sites ..0: values" equal "$(npy_values out/d.npy u4)" "2 1 2 5 1 0 1 4 2 1 2 5"
+works "edt --threshold" edt mask.pgm -o out/d.npy --threshold 2 --metric squared
+check "edt --threshold 2: all but the 2 are sites" equal "$(npy_values out/d.npy u4)" "0 0 0 0 0 0 0 0 0 0 0 1"
+works "edt --threshold --sites nonzero" edt mask.pgm -o out/d.npy --threshold 2 --sites nonzero --metric squared
+check "edt --threshold --sites nonzero: the 2 is the site" equal "$(npy_values out/d.npy u4)" "13 8 5 4 10 5 2 1 9 4 1 0"
+works "edt --labels" edt mask.pgm -o out/d.npy --labels --metric squared
+check "edt --labels: to the nearest other label" equal "$(npy_values out/d.npy u4)" "2 1 2 4 1 0 1 1 2 1 1 1"
+works "edt --labels --sites none" edt mask.pgm -o out/d.npy --labels --sites none --metric squared
+check "edt --labels --sites none: label 0 counts as any other" equal "$(npy_values out/d.npy u4)" "2 1 2 4 1 1 1 1 2 1 1 1"
+
+# A limit: what lies farther has no site, which is said once.
+run edt mask.pgm -o out/d.npy --limit 1.5 --metric squared --index out/i.npy
+check "edt --limit: status" equal "$status" 0
+check "edt --limit: values" equal "$(npy_values out/d.npy u4)" "2 1 2 4294967295 1 0 1 4294967295 2 1 2 4294967295"
+check "edt --limit: index -1 beyond" equal "$(npy_values out/i.npy d4)" "5 5 5 -1 5 5 5 -1 5 5 5 -1"
+check "edt --limit: says so once" equal "$(grep -c 'no site within the limit' stderr)" 1
+
+# No site at all.
+printf 'P5 2 2 255\n\1\1\1\1' >full.pgm
+run edt full.pgm -o out/d.npy
+check "edt without sites: status" equal "$status" 0
+check "edt without sites: infinity" equal "$(npy_values out/d.npy f4)" "inf inf inf inf"
+check "edt without sites: says so once" equal "$(grep -c 'no site' stderr)" 1
+
+# NaN is never a site, which is said once.
+make_npy nan.npy '<f4' '3,' '\x00\x00\xc0\x7f\x00\x00\x00\x00\x00\x00\xc0\x7f'
+run edt nan.npy -o out/d.npy
+check "edt with NaN: values" equal "$(npy_values out/d.npy f4)" "1 0 1"
+check "edt with NaN: says so once" equal "$(grep -c NaN stderr)" 1
+run edt nan.npy -o out/d.npy --sites nonzero
+check "edt with NaN: NaN is not nonzero" equal "$(npy_values out/d.npy f4)" "inf inf inf"
+
+# Empty arrays.
+make_npy empty.npy '|u1' '0, 5' ''
+works "edt of nothing" edt empty.npy -o out/d.npy
+check "edt of nothing: shape" matches "$(npy_header out/d.npy)" "\(0, 5\)"
+
+# Voronoi: labels, components, indices.
+printf 'P5 5 2 255\n\7\0\0\0\3\0\0\0\0\0' >seeds.pgm
+works "voronoi of labels" voronoi seeds.pgm -o out/v.npy --index out/i.npy
+check "voronoi of labels: the first site wins ties" equal "$(npy_values out/v.npy u1)" "7 7 7 3 3 7 7 7 3 3"
+check "voronoi of labels: the input's dtype" matches "$(npy_header out/v.npy)" "u1"
+check "voronoi of labels: indices" equal "$(npy_values out/i.npy d4)" "0 0 0 4 4 0 0 0 4 4"
+works "voronoi --components" voronoi seeds.pgm -o out/v.npy --components
+check "voronoi --components: numbers by first element" equal "$(npy_values out/v.npy d4)" "1 1 1 2 2 1 1 1 2 2"
+works "voronoi --threshold" voronoi seeds.pgm -o out/v.npy --threshold 5
+check "voronoi --threshold: one component" equal "$(npy_values out/v.npy d4)" "1 1 1 1 1 1 1 1 1 1"
+check "voronoi --threshold: says how many" matches "$(cat stderr)" "int32, 1 component,"
+for dtype in uint8:u1 int16:d2 uint32:u4 uint64:u8 int64:d8; do
+    works "voronoi --dtype ${dtype%:*}" voronoi seeds.pgm -o out/v.npy --components --dtype "${dtype%:*}"
+    check "voronoi --dtype ${dtype%:*}: values" equal "$(npy_values out/v.npy "${dtype#*:}")" "1 1 1 2 2 1 1 1 2 2"
+done
+# Diagonals connect; a U is one group although its arms are met apart.
+printf 'P5 5 3 255\n\1\0\1\0\1\1\0\1\0\0\0\1\0\0\1' >shape.pgm
+works "voronoi of a U" voronoi shape.pgm -o out/v.npy --components
+check "voronoi of a U: three groups" matches "$(cat stderr)" "3 components"
+check "voronoi of a U: whose numbers are" equal "$(npy_values out/v.npy d4)" "1 1 1 1 2 1 1 1 1 2 1 1 1 3 3"
+works "voronoi by rows" voronoi shape.pgm -o out/v.npy --components --axes x
+check "voronoi by rows: nothing connects across" matches "$(cat stderr)" "7 components"
+
+# Formats: what one writes the other reads, with spacing.
+for ending in npy tif nii nii.gz; do
+    works "edt to $ending" edt mask.pgm -o "out/d.$ending" --spacing 2,3
+    check "$ending: shape and values come back" matches "$("$distmap" info "out/d.$ending" | tr '\n' ' ')" \
+        "float32 .*3 x 4.*values +0 to 6.3245"
+done
+works "edt to nii" edt mask.pgm -o out/d.nii --spacing 2,3
+check "nii keeps the spacing" matches "$("$distmap" info out/d.nii)" "spacing +2 x 3"
+cp out/d.nii spaced.nii
+run info spaced.nii --json
+check "info --json: spacing" matches "$(tr -d ' \n' <stdout)" '"spacing":\[2.0,3.0\]'
+works "edt uses the file's spacing" edt spaced.nii -o out/d.npy --metric squared
+check "edt uses the file's spacing: values" equal "$(npy_values out/d.npy u4)" "13 4 13 40 9 0 9 36 13 4 13 40"
+
+# Standard input and output.
+"$distmap" edt - -o - --quiet <mask.pgm >piped.npy 2>stderr
+check "edt - -o -: values" equal "$(npy_values piped.npy f4)" \
+    "1.4142135 1 1.4142135 2.236068 1 0 1 2 1.4142135 1 1.4142135 2.236068"
+cat mask.pgm | "$distmap" edt - -o - --metric squared --quiet | "$distmap" info - --json | tr -d ' \n' >stdout
+check "a pipe through two of them" matches "$(cat stdout)" '"max":5.0.*"zeros":1'
+
+# JSON.
+run edt mask.pgm -o out/d.npy --json --quiet
+json=$(tr -d ' \n' <stdout)
+for item in '"command":"edt"' '"input":"mask.pgm"' '"output":"out/d.npy"' '"shape":\[3,4\]' '"dtype":"float32"' \
+    '"max":2.23606' '"method":"[a-z]+/cpu"' '"no_site":false' '"compute":[0-9.e-]+'; do
+    check "edt --json has $item" matches "$json" "$item"
+done
+run methods --json
+check "methods --json: brute is there" matches "$(tr -d ' \n' <stdout)" '"name":"brute/cpu"'
+run methods
+for method in $(sed -n 's/^\([a-z]*\/[a-z]*\) .*/\1/p' stdout); do
+    works "edt --method $method" edt mask.pgm -o out/d.npy --method "$method" --metric squared --threads 2
+    check "edt --method $method: values" equal "$(npy_values out/d.npy u4)" "2 1 2 5 1 0 1 4 2 1 2 5"
+done
+run devices
+check "devices: threads" matches "$(cat stdout)" "cpu .*instruction set .* thread"
+run devices --json
+check "devices --json" matches "$(tr -d ' \n' <stdout)" '^\[\{"name":"cpu".*"threads":[0-9]+'
+run info mask.pgm
+check "info" matches "$(tr -s ' \n' ' ' <stdout)" "format pgm .*dtype uint8 shape 3 x 4, axes yx spacing 1 x 1 values 0 to 2, .*zeros 1 of 12"
+run info nan.npy
+check "info counts NaN" matches "$(tr -s ' \n' ' ' <stdout)" "NaN 2"
+run --version
+check "--version" matches "$(cat stdout)" "^distmap [0-9]+\.[0-9]+\.[0-9]+$"
+run --help
+check "--help lists the subcommands" matches "$(tr '\n' ' ' <stdout)" "edt.*voronoi.*info.*methods.*devices.*bench"
+
+# Bench: every pattern, both kinds, a seed that repeats.
+run bench --sizes 65 --volumes 17 --densities 0.01 --repeat 1 --index --seed 7 -o out/bench.json
+check "bench: status" equal "$status" 0
+check "bench: every pattern, 2-D and 3-D" equal \
+    "$(grep -o '^[^ ]* *[0-9x ]* *\(random\|corner\|lattice\|diagonal\|circle\|parabola\|blobs\)' stdout | awk '{print $NF}' | sort | uniq | wc -l)" 7
+check "bench: says its seed" matches "$(cat stderr)" "seed 7,"
+check "bench: JSON" matches "$(tr -d ' \n' <out/bench.json)" '"cpu":.*"seed":7.*"copy_gb_per_s":.*"ns_per_element":'
+
+# The real ones, with pictures.
+for file in horse.png coins.png page.png text.png retina.jpg mni152_gray_matter.nii.gz; do
+    works "edt $file" edt "$data/$file" -o out/d.npy --threshold 128 --preview out/p.png
+    check "edt $file: the picture is one" matches "$("$distmap" info out/p.png)" "format +png"
+    works "voronoi $file" voronoi "$data/$file" -o out/v.npy --threshold 128 --index out/i.npy --preview out/p.png
+    check "voronoi $file: the picture is one" matches "$("$distmap" info out/p.png)" "format +png"
+done
+run edt "$data/mni152_gray_matter.nii.gz" -o out/d.nii.gz --threshold 128 --json
+check "the volume's axes and spacing" matches "$(tr -d ' \n' <stdout)" '"shape":\[189,233,197\],"axes":"zyx","spacing":\[1.0,1.0,1.0\]'
+
+finish

@@ -1,0 +1,119 @@
+# Command lines that are wrong: status 2 where they are so by themselves, 1 where it takes the file to see it; one line that
+# names the option; no output.
+source "$(dirname "$0")/checks.sh" "$@" || exit 1
+
+printf 'P5 4 3 255\n\1\1\1\1\1\0\1\1\1\1\1\2' >mask.pgm
+make_npy float.npy '<f4' '2,' '\0\0\0\0\0\0\0\0'
+make_npy wide.npy '<u2' '2,' '\1\1\0\0'
+make_npy long.npy '<i8' '1,' '\0\0\0\0\0\0\0\0'
+
+# Subcommands and arguments.
+refuses 2 "subcommand is needed: edt, voronoi, info, methods, devices, bench"
+refuses 2 "no subcommand 'skeleton'; there are edt, voronoi, info, methods, devices, bench" skeleton mask.pgm -o out/d.npy
+refuses 2 "input file is missing" edt
+refuses 2 "-o OUTPUT is missing" edt mask.pgm
+refuses 2 "one input" edt mask.pgm mask.pgm -o out/d.npy
+refuses 2 "name is empty" edt "" -o out/d.npy
+refuses 2 "name is empty" edt mask.pgm -o ""
+refuses 2 "the file is missing" info
+refuses 2 "takes no argument" methods mask.pgm
+refuses 2 "takes no argument" devices mask.pgm
+refuses 2 "takes no argument" bench mask.pgm
+refuses 2 "no option --bogus" edt mask.pgm -o out/d.npy --bogus
+refuses 2 "no option --labels" info mask.pgm --labels
+refuses 2 "no option --metric" voronoi mask.pgm -o out/d.npy --metric squared
+refuses 2 "-o: .*argument" edt mask.pgm -o
+refuses 2 "--limit is given twice" edt mask.pgm -o out/d.npy --limit 1 --limit 2
+
+# Values.
+for sites in "" zeros 1..x x..1 .. nan 1..nan 1-2 " 1"; do
+    refuses 2 "--sites: '$sites' is" edt mask.pgm -o out/d.npy --sites "$sites"
+done
+refuses 2 "--sites: the range 2..1 is empty" edt mask.pgm -o out/d.npy --sites 2..1
+refuses 2 "--threshold: 'nan' is not a number" edt mask.pgm -o out/d.npy --threshold nan
+refuses 2 "--threshold: 'x' is not a number" edt mask.pgm -o out/d.npy --threshold x
+refuses 2 "--metric: 'manhattan' is no metric" edt mask.pgm -o out/d.npy --metric manhattan
+for metric in cityblock chessboard chamfer:3,4; do
+    refuses 2 "--metric: $metric is not in this version" edt mask.pgm -o out/d.npy --metric $metric
+done
+refuses 2 "--signed: .*not in this version" edt mask.pgm -o out/d.npy --signed
+refuses 2 "--device: cuda:0 is not in this version" edt mask.pgm -o out/d.npy --device cuda:0
+refuses 2 "--device: 'tpu' is no device" edt mask.pgm -o out/d.npy --device tpu
+refuses 2 "--spacing: 0 is" edt mask.pgm -o out/d.npy --spacing 0
+refuses 2 "--spacing: -1 is" edt mask.pgm -o out/d.npy --spacing 1,-1
+refuses 2 "--spacing: 'nan' is not a number" edt mask.pgm -o out/d.npy --spacing nan,1
+refuses 2 "--spacing: inf is" edt mask.pgm -o out/d.npy --spacing inf
+refuses 2 "--spacing: '1,' has an empty item" edt mask.pgm -o out/d.npy --spacing 1,
+refuses 1 "--spacing: 3 values given, but mask.pgm has 2 axes \(yx\)" edt mask.pgm -o out/d.npy --spacing 1,1,1
+refuses 1 "--axes: mask.pgm has no axis 'z'; it has yx" edt mask.pgm -o out/d.npy --axes z
+refuses 1 "--axes: mask.pgm has no axis '2'" edt mask.pgm -o out/d.npy --axes 2
+refuses 1 "--axes: axis 'y' is named twice" edt mask.pgm -o out/d.npy --axes x,y,y
+for limit in 0 -1 nan inf; do
+    refuses 2 "--limit: '?$limit'? is" edt mask.pgm -o out/d.npy --limit $limit
+done
+for threads in 0 -1 1025 two 1.5 99999999999999999999; do
+    refuses 2 "--threads: '?$threads'? is" edt mask.pgm -o out/d.npy --threads $threads
+done
+refuses 2 "--method: there is no method 'magic/cpu'" edt mask.pgm -o out/d.npy --method magic/cpu
+refuses 2 "--param: 'x' is not NAME=VALUE" edt mask.pgm -o out/d.npy --method brute/cpu --param x
+refuses 2 "--param: 'y' is not a whole number" edt mask.pgm -o out/d.npy --method brute/cpu --param x=y
+refuses 2 "--param needs --method" edt mask.pgm -o out/d.npy --param x=1
+refuses 1 "brute/cpu has no parameter 'x'" edt mask.pgm -o out/d.npy --method brute/cpu --param x=1
+refuses 2 "--preview: 'out/p.jpg' must end in .png" edt mask.pgm -o out/d.npy --preview out/p.jpg
+
+# Contradictions.
+refuses 2 "--threshold and --labels contradict" edt mask.pgm -o out/d.npy --threshold 1 --labels
+refuses 2 "--labels and --components contradict" voronoi mask.pgm -o out/d.npy --labels --components
+refuses 2 "--threshold goes with --sites zero or nonzero" edt mask.pgm -o out/d.npy --threshold 1 --sites 1
+refuses 2 "--threshold goes with --sites zero or nonzero" edt mask.pgm -o out/d.npy --threshold 1 --sites 1..2
+refuses 2 "--sites none goes with edt --labels" edt mask.pgm -o out/d.npy --sites none
+refuses 2 "-o - and --json contradict" edt mask.pgm -o - --json
+refuses 2 "--index - and -o - contradict" edt mask.pgm -o - --index -
+refuses 2 "--index - and --json contradict" edt mask.pgm -o out/d.npy --index - --json
+refuses 2 "--index out/d.npy is the same file as -o out/d.npy" edt mask.pgm -o out/d.npy --index out/d.npy
+refuses 2 "--preview .* is the same file as -o" edt mask.pgm -o out/d.png --preview ./out/../out/d.png
+
+# The output must not be the input, under whatever name.
+cp "$data/coins.png" coins.png
+ln -s coins.png symbolic.png
+ln coins.png hard.png
+before=$(cksum <coins.png)
+for name in coins.png ./coins.png "$work/coins.png" symbolic.png hard.png; do
+    refuses 2 "-o $name is the same file as the input" edt coins.png -o "$name"
+    refuses 2 "--preview $name is the same file as the input" edt coins.png -o out/d.npy --preview "$name"
+done
+check "the input is as it was" equal "$(cksum <coins.png)" "$before"
+
+# Types.
+refuses 2 "--dtype: 'float16' is no element type" edt mask.pgm -o out/d.npy --dtype float16
+refuses 1 "--dtype: uint32 cannot hold the euclidean distances of mask.pgm; these would do: float32, float64" \
+    edt mask.pgm -o out/d.npy --dtype uint32
+refuses 1 "--dtype: uint32 cannot hold the squared distances of mask.pgm; these would do: uint64, float64" \
+    edt mask.pgm -o out/d.npy --metric squared --dtype uint32 --spacing 100000
+refuses 1 "--dtype: uint64 cannot hold the squared distances of mask.pgm; these would do: float64" \
+    edt mask.pgm -o out/d.npy --metric squared --dtype uint64 --spacing 0.3
+refuses 1 "--dtype: uint8 cannot hold labels from 0 to 65535; uint16 would do" voronoi wide.npy -o out/d.npy --dtype uint8
+refuses 1 "--dtype: float32 cannot hold labels" voronoi mask.pgm -o out/d.npy --dtype float32
+refuses 1 "--labels: labels are integers, but float.npy holds float32" edt float.npy -o out/d.npy --labels
+refuses 1 "--labels: labels are integers, but float.npy holds float32" voronoi float.npy -o out/d.npy --labels
+refuses 1 "--threshold: .* is beyond 2\^53" edt long.npy -o out/d.npy --threshold 1e18
+refuses 1 "out/d.png: .*float32.*uint8" edt mask.pgm -o out/d.png
+refuses 1 "out/i.png: .*int32.*uint8" edt mask.pgm -o out/d.npy --index out/i.png
+# 300 groups do not fit uint8.
+{
+    printf 'P5 600 1 255\n'
+    for ((i = 0; i < 300; i++)); do printf '\1\0'; done
+} >many.pgm
+refuses 1 "--dtype: uint8 cannot hold labels from 0 to 300; int16 would do" \
+    voronoi many.pgm -o out/d.npy --components --dtype uint8
+refuses 1 "out/d.xyz: " edt mask.pgm -o out/d.xyz
+
+# Bench.
+refuses 2 "--methods: there is no method 'magic'" bench --methods magic
+refuses 2 "--patterns: there is no pattern 'stars'" bench --patterns random,stars
+refuses 2 "--densities: 2 is out of range" bench --densities 2
+refuses 2 "--sizes: 0 is" bench --sizes 0
+refuses 2 "--repeat: 0 is" bench --repeat 0
+refuses 2 "--param needs --methods with one name" bench --param x=1
+
+finish
