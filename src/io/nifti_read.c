@@ -141,14 +141,23 @@ static distmap_status nifti_open(distmap_reader *reader) {
 
 /* ---- Elements ---- */
 
-/* `bytes` stored bytes from `at` on. */
+/* `bytes` stored bytes from `at` on. After the last of a gzipped file its checksum is checked too. */
 static distmap_status read_stored(distmap_reader *reader, state *s, int64_t at, void *data, size_t bytes) {
     at += s->header.offset;
     if (!s->gz)
         return dm_input_at(&reader->input, at, data, bytes);
     if (gztell(s->gz) != at && gzseek(s->gz, at, SEEK_SET) < 0)
         return gz_failed(reader, s->gz);
-    return gz_read(reader, s, data, bytes);
+    TRY(gz_read(reader, s, data, bytes));
+    const int64_t elements = reader->info.shape[0] * reader->slice_elements;
+    if (at + (int64_t)bytes < s->header.offset + elements * (int64_t)s->stored_size)
+        return DISTMAP_OK;
+    char more;
+    int code = Z_OK;
+    const int n = gzread(s->gz, &more, 1);
+    if (n == 0)
+        gzerror(s->gz, &code);
+    return n < 0 || code != Z_OK ? gz_failed(reader, s->gz) : DISTMAP_OK;
 }
 
 #define SCALE(type)                                 \

@@ -1,0 +1,3 @@
+/* Fuzz target: the jpeg reader. See fuzz_read.h. */
+#define FORMAT "jpeg"
+#include "fuzz_read.h"

@@ -1,0 +1,3 @@
+/* Fuzz target: the pbm reader. See fuzz_read.h. */
+#define FORMAT "pbm"
+#include "fuzz_read.h"

@@ -1,0 +1,3 @@
+/* Fuzz target: the pgm reader. See fuzz_read.h. */
+#define FORMAT "pgm"
+#include "fuzz_read.h"

@@ -1,0 +1,153 @@
+/* Files made by other programs: every one in files/ must read as the array beside it, in bands of any height, backwards,
+ * and through its mapping. And the pictures of data/. */
+#include <dirent.h>
+
+#include "support.h"
+
+/* Reads NAME in bands backwards; the file is opened once, so that formats that only go forward must start again. */
+static void check_backwards(const char *path, const void *want) {
+    distmap_reader *reader = NULL;
+    assert_int_equal(distmap_reader_open(path, &reader), DISTMAP_OK);
+    const distmap_image_info *info = distmap_reader_info(reader);
+    const size_t slice = info_bytes(info) / (size_t)info->shape[0];
+    char *out = malloc(3 * slice);
+    for (int64_t first = info->shape[0] - 1; first >= 0; first -= 2) {
+        const int64_t count = info->shape[0] - first < 3 ? info->shape[0] - first : 3;
+        assert_int_equal(distmap_reader_read(reader, first, count, out), DISTMAP_OK);
+        assert_memory_equal(out, (const char *)want + (size_t)first * slice, (size_t)count * slice);
+    }
+    free(out);
+    distmap_reader_close(&reader);
+}
+
+/* The mapping, where there is one, holds the same elements. Returns whether there is one. */
+static bool check_map(const char *path, const char *want) {
+    distmap_reader *reader = NULL;
+    assert_int_equal(distmap_reader_open(path, &reader), DISTMAP_OK);
+    const distmap_view v = distmap_reader_map(reader);
+    const size_t size = distmap_dtype_size(v.dtype);
+    int64_t at[DISTMAP_MAX_NDIM] = {0};
+    for (bool more = v.data != NULL; more; want += size) {
+        const char *p = v.data;
+        for (int a = 0; a < v.ndim; a++)
+            p += at[a] * v.strides[a];
+        assert_memory_equal(p, want, size);
+        more = false;
+        for (int a = v.ndim - 1; a >= 0 && !more; a--) {
+            more = ++at[a] < v.shape[a];
+            if (!more)
+                at[a] = 0;
+        }
+    }
+    distmap_reader_close(&reader);
+    return v.data;
+}
+
+static void check_file(const char *path, const char *expected) {
+    distmap_image_info want_info, info;
+    void *want = read_all(expected, 1 << 20, &want_info);
+    for (int64_t band = 1; band < 40; band = band * 3 + 1) {
+        void *got = read_all(path, band, &info);
+        if (info.dtype != want_info.dtype || info.ndim != want_info.ndim ||
+            memcmp(info.shape, want_info.shape, sizeof info.shape) != 0 || memcmp(got, want, info_bytes(&info)) != 0)
+            fail_msg("%s reads wrong in bands of %d: %s, %d axes, %s", path, (int)band, distmap_dtype_name(info.dtype),
+                     info.ndim, info.stored);
+        free(got);
+    }
+    assert_true(info.stored[0] && info.axes[0] && (int)strlen(info.axes) == info.ndim);
+    check_backwards(path, want);
+    const bool mapped = check_map(path, want);
+    if (strstr(path, "fortran_f") || strstr(path, "version2.npy"))
+        assert_true(mapped);
+    if (strstr(path, ".png") || strstr(path, ".gz") || strstr(path, "big_i4.nii"))
+        assert_false(mapped);
+    free(want);
+}
+
+static void test_all_files(void **state) {
+    (void)state;
+    DIR *d = opendir(TEST_FILES);
+    assert_non_null(d);
+    int checked = 0;
+    for (struct dirent *e = readdir(d); e; e = readdir(d)) {
+        char path[512], expected[520];
+        snprintf(path, sizeof path, "%s/%s", TEST_FILES, e->d_name);
+        snprintf(expected, sizeof expected, "%s.npy", path);
+        for (char *p = expected + strlen(TEST_FILES) + 1; p < expected + strlen(path); p++)
+            *p = *p == '.' ? '_' : *p;
+        FILE *there = fopen(expected, "rb");
+        if (!there)
+            continue;
+        fclose(there);
+        check_file(path, expected);
+        checked++;
+    }
+    closedir(d);
+    assert_true(checked > 100);
+}
+
+static void check_spacing(const char *name, const char *unit, double s0, double s1, double s2, double s3) {
+    distmap_reader *reader = NULL;
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", TEST_FILES, name);
+    assert_int_equal(distmap_reader_open(path, &reader), DISTMAP_OK);
+    const distmap_image_info *info = distmap_reader_info(reader);
+    const double want[] = {s0, s1, s2, s3};
+    assert_string_equal(info->unit, unit);
+    for (int a = 0; a < info->ndim; a++)
+        assert_true(info->spacing[a] == want[a]);
+    distmap_reader_close(&reader);
+}
+
+static void test_spacing(void **state) {
+    (void)state;
+    check_spacing("imagej.tif", "um", 1, 2.5, 0.25, 0.5);
+    check_spacing("big_f4.nii", "mm", 2.5, 0.8, 0.7, 0); /* floats in the file: the decimal that was meant */
+    check_spacing("two_u1.nii.gz", "um", 2.5, 0.8, 0.7, 0);
+    check_spacing("grey2.png", "", 1, 1, 0, 0);
+}
+
+/* FNV-1a of the elements, so that a change in what real files read as is noticed. */
+static uint64_t hash(const uint8_t *p, size_t n) {
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    while (n--)
+        h = (h ^ *p++) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+static void test_pictures(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *axes;
+        int64_t shape[3];
+        uint64_t hash; /* by Pillow and NumPy */
+    } pictures[] = {
+        {"horse.png", "yx", {328, 400}, UINT64_C(0x223fd8d011f9bb79)},
+        {"coins.png", "yx", {303, 384}, UINT64_C(0x0fbdb13f2ecae696)},
+        {"page.png", "yx", {191, 384}, UINT64_C(0x29c111bb6df9b3af)},
+        {"text.png", "yx", {172, 448}, UINT64_C(0x182334ed69980d8a)},
+        {"retina.jpg", "yx", {1411, 1411}, UINT64_C(0xbdb6ba8693dae242)},
+        {"mni152_gray_matter.nii.gz", "zyx", {189, 233, 197}, UINT64_C(0x2156bb1e6e9ac5f9)},
+    };
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
+        char path[512];
+        distmap_image_info info;
+        snprintf(path, sizeof path, "%s/%s", DATA_FILES, pictures[i].name);
+        uint8_t *got = read_all(path, 17, &info);
+        assert_string_equal(info.axes, pictures[i].axes);
+        assert_int_equal(info.dtype, DISTMAP_UINT8);
+        assert_memory_equal(info.shape, pictures[i].shape, (size_t)info.ndim * sizeof *info.shape);
+        if (hash(got, info_bytes(&info)) != pictures[i].hash)
+            fail_msg("%s reads as something else: %016llx", path, (unsigned long long)hash(got, info_bytes(&info)));
+        free(got);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_files),
+        cmocka_unit_test(test_spacing),
+        cmocka_unit_test(test_pictures),
+    };
+    return cmocka_run_group_tests_name("io.files", tests, NULL, NULL);
+}
