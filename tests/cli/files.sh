@@ -44,8 +44,8 @@ for name in $names; do
 done
 
 # Headers that claim more than the file holds, or sizes beyond all bounds. Memory is capped, so that believing them fails
-# otherwise than with a clear line.
-ulimit -v 4000000
+# otherwise than with a clear line. (A build with sanitizers reserves more addresses than that before it starts.)
+if (ulimit -v 4000000 && "$distmap" --version) >/dev/null 2>&1; then ulimit -v 4000000; fi
 claims() { refuses 1 "$1: " edt "$1" -o out/d.npy; }
 printf 'P5 100000 100000 255\n1234' >claim.pgm
 printf 'P5 4000000000 4000000000 255\n1234' >absurd.pgm
