@@ -178,14 +178,14 @@ static void fill_info(distmap_reader *reader, state *s) {
     info->shape[info->ndim - 1] = s->form.width;
     dm_tiff_spacing_read(t, &text, info);
 
-    char layout[64] = "strips", pages[64] = "", text[256];
+    char layout[64] = "strips", pages[64] = "", stored[256];
     if (s->form.tile_width)
         snprintf(layout, sizeof layout, "tiles %ux%u", s->form.tile_width, s->form.tile_height);
     if (s->pages > 1)
         snprintf(pages, sizeof pages, ", %lld pages", (long long)s->pages);
-    snprintf(text, sizeof text, "%s%s, %u x %u bits, %.32s%s", TIFFIsBigTIFF(t) ? "BigTIFF, " : "", layout, s->form.samples,
-             s->form.bits, compression_name(s->form.compression), pages);
-    snprintf(info->stored, sizeof info->stored, "%.63s", text);
+    snprintf(stored, sizeof stored, "%s%s, %u x %u bits, %.32s%s", TIFFIsBigTIFF(t) ? "BigTIFF, " : "", layout,
+             s->form.samples, s->form.bits, compression_name(s->form.compression), pages);
+    snprintf(info->stored, sizeof info->stored, "%.63s", stored);
 }
 
 static distmap_status tiff_open(distmap_reader *reader) {
