@@ -1,6 +1,6 @@
 #!/bin/bash
 # tools/fuzz.sh BUILD_DIR SECONDS
-# Runs every fuzz target of a build for that long, from its seed corpus (tests/fuzz/corpus/NAME, where there is one), and
+# Runs every fuzz target of a build for that long, from its seed corpus (tests/fuzz/corpus, where it has one), and
 # fails if any of them found something. What it found stays in BUILD_DIR/findings.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,13 +13,10 @@ mkdir -p "$build/findings"
 failed=()
 for target in "${targets[@]}"; do
     name=$(basename "$target")
-    short=${name#fuzz_}
     corpus=$build/corpus/$name # new inputs are kept here from run to run
     mkdir -p "$corpus"
     seeds=()
-    for folder in tests/fuzz/corpus/{"$short","${short#read_}"}; do
-        [[ ! -d $folder ]] || seeds=("$folder")
-    done
+    [[ ! -d tests/fuzz/corpus/${name#fuzz_} ]] || seeds=("tests/fuzz/corpus/${name#fuzz_}")
     echo "== $name, $seconds s"
     "$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -malloc_limit_mb=512 -print_final_stats=1 \
         -artifact_prefix="$build/findings/$name-" "$corpus" "${seeds[@]}" 2>&1 | tail -n 12 || failed+=("$name")
