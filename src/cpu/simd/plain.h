@@ -1,0 +1,103 @@
+/* Plain C: 8 lanes of u16, 4 of i32 and f32, as small structs that a compiler may vectorise. The operations are told in
+ * simd.h. */
+#include <math.h>
+#include <string.h>
+
+enum { N16 = 8, N32 = 4 };
+typedef struct { uint16_t lane[N16]; } V16;
+typedef struct { int32_t lane[N32]; } V32;
+typedef struct { float lane[N32]; } F32;
+typedef struct { uint16_t lane[N16]; } M16; /* 1 or 0 */
+typedef struct { uint32_t lane[N32]; } M32;
+
+#define LANES(type, n, expression)      \
+    do {                                \
+        type r;                         \
+        for (int i = 0; i < (n); i++)   \
+            r.lane[i] = (expression);   \
+        return r;                       \
+    } while (0)
+
+static inline V16 v16_load(const uint16_t *p) { V16 r; memcpy(&r, p, sizeof r); return r; }
+static inline void v16_store(uint16_t *p, V16 a) { memcpy(p, &a, sizeof a); }
+static inline V16 v16_set(uint16_t a) { LANES(V16, N16, a); }
+static inline V16 v16_add(V16 a, V16 b) { LANES(V16, N16, (uint16_t)(a.lane[i] + b.lane[i])); }
+static inline V16 v16_adds(V16 a, V16 b) {
+    LANES(V16, N16, (uint16_t)(a.lane[i] + b.lane[i] > 0xFFFF ? 0xFFFF : a.lane[i] + b.lane[i]));
+}
+static inline V16 v16_sub(V16 a, V16 b) { LANES(V16, N16, (uint16_t)(a.lane[i] - b.lane[i])); }
+static inline V16 v16_mul(V16 a, V16 b) { LANES(V16, N16, (uint16_t)((uint32_t)a.lane[i] * b.lane[i])); }
+static inline V16 v16_min(V16 a, V16 b) { LANES(V16, N16, a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]); }
+static inline V16 v16_max(V16 a, V16 b) { LANES(V16, N16, a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]); }
+static inline M16 v16_le(V16 a, V16 b) { LANES(M16, N16, a.lane[i] <= b.lane[i]); }
+static inline V16 v16_blend(M16 m, V16 a, V16 b) { LANES(V16, N16, m.lane[i] ? a.lane[i] : b.lane[i]); }
+static inline bool v16_any_gt(V16 a, V16 b) {
+    bool any = false;
+    for (int i = 0; i < N16; i++)
+        any |= a.lane[i] > b.lane[i];
+    return any;
+}
+static inline V16 v16_bits(const uint64_t *words, size_t lane, V16 a, V16 b) {
+    const unsigned bits = (unsigned)(words[lane / 64] >> (lane % 64));
+    LANES(V16, N16, bits >> i & 1 ? a.lane[i] : b.lane[i]);
+}
+static inline V32 v16_low(V16 a) { LANES(V32, N32, a.lane[i]); }
+static inline V32 v16_high(V16 a) { LANES(V32, N32, a.lane[i + N32]); }
+
+static inline V32 v32_load(const void *p) { V32 r; memcpy(&r, p, sizeof r); return r; }
+static inline void v32_store(void *p, V32 a) { memcpy(p, &a, sizeof a); }
+static inline V32 v32_set(int32_t a) { LANES(V32, N32, a); }
+static inline V32 v32_iota(void) { LANES(V32, N32, i); }
+static inline V32 v32_add(V32 a, V32 b) { LANES(V32, N32, (int32_t)((uint32_t)a.lane[i] + (uint32_t)b.lane[i])); }
+static inline V32 v32_sub(V32 a, V32 b) { LANES(V32, N32, (int32_t)((uint32_t)a.lane[i] - (uint32_t)b.lane[i])); }
+static inline V32 v32_mul(V32 a, V32 b) { LANES(V32, N32, (int32_t)((uint32_t)a.lane[i] * (uint32_t)b.lane[i])); }
+static inline V32 v32_min(V32 a, V32 b) { LANES(V32, N32, a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]); }
+static inline V32 v32_and(V32 a, V32 b) { LANES(V32, N32, a.lane[i] & b.lane[i]); }
+static inline V32 v32_shr(V32 a, int n) { LANES(V32, N32, (int32_t)((uint32_t)a.lane[i] >> n)); }
+static inline M32 v32_lt(V32 a, V32 b) { LANES(M32, N32, a.lane[i] < b.lane[i]); }
+static inline M32 v32_eq(V32 a, V32 b) { LANES(M32, N32, a.lane[i] == b.lane[i]); }
+static inline V32 v32_blend(M32 m, V32 a, V32 b) { LANES(V32, N32, m.lane[i] ? a.lane[i] : b.lane[i]); }
+static inline V32 v32_gather(const void *base, V32 index) { LANES(V32, N32, ((const int32_t *)base)[index.lane[i]]); }
+static inline V16 v32_narrow(V32 low, V32 high) {
+    V16 r;
+    for (int i = 0; i < N16; i++) {
+        const uint32_t a = (uint32_t)(i < N32 ? low.lane[i] : high.lane[i - N32]);
+        r.lane[i] = a > 0xFFFF ? 0xFFFF : (uint16_t)a;
+    }
+    return r;
+}
+static inline M32 m32_and(M32 a, M32 b) { LANES(M32, N32, a.lane[i] & b.lane[i]); }
+static inline M32 m32_or(M32 a, M32 b) { LANES(M32, N32, a.lane[i] | b.lane[i]); }
+static inline M32 m32_not(M32 a) { LANES(M32, N32, !a.lane[i]); }
+static inline size_t m32_count(M32 m) { return m.lane[0] + m.lane[1] + m.lane[2] + m.lane[3]; }
+static inline bool m32_any(M32 m) { return m32_count(m) != 0; }
+static inline void v32_compress(int32_t *p, M32 m, V32 a) {
+    for (int i = 0; i < N32; i++) {
+        *p = a.lane[i];
+        p += m.lane[i];
+    }
+}
+
+static inline F32 f32_set(float a) { LANES(F32, N32, a); }
+static inline F32 f32_signed(V32 a) { LANES(F32, N32, (float)a.lane[i]); }
+static inline F32 f32_unsigned(V32 a) { LANES(F32, N32, (float)(uint32_t)a.lane[i]); }
+static inline V32 f32_round(F32 a) { LANES(V32, N32, (int32_t)lrintf(a.lane[i])); }
+static inline F32 f32_add(F32 a, F32 b) { LANES(F32, N32, a.lane[i] + b.lane[i]); }
+static inline F32 f32_sub(F32 a, F32 b) { LANES(F32, N32, a.lane[i] - b.lane[i]); }
+static inline F32 f32_mul(F32 a, F32 b) { LANES(F32, N32, a.lane[i] * b.lane[i]); }
+static inline F32 f32_abs(F32 a) { LANES(F32, N32, fabsf(a.lane[i])); }
+static inline F32 f32_sqrt(F32 a) { LANES(F32, N32, sqrtf(a.lane[i])); }
+static inline M32 f32_lt(F32 a, F32 b) { LANES(M32, N32, a.lane[i] < b.lane[i]); }
+static inline F32 f32_blend(M32 m, F32 a, F32 b) { LANES(F32, N32, m.lane[i] ? a.lane[i] : b.lane[i]); }
+static inline void f32_store(float *p, F32 a) { memcpy(p, &a, sizeof a); }
+static inline void f32_stream(float *p, F32 a) { memcpy(p, &a, sizeof a); }
+static inline void v32_stream(void *p, V32 a) { memcpy(p, &a, sizeof a); }
+static inline void stream_fence(void) {}
+
+static inline uint64_t bytes_equal(const uint8_t *p, uint8_t value) {
+    uint64_t bits = 0;
+    for (int i = 0; i < 64; i++)
+        bits |= (uint64_t)(p[i] == value) << i;
+    return bits;
+}
+#undef LANES

@@ -1,0 +1,115 @@
+/* Finished rows to memory: roots, indices, or the store between stages. */
+
+/* Writes n elements made by `make(x)` N32 at a time (reading up to N32 - 1 beyond n), with whole aligned vectors past the
+ * cache when `stream` is set. */
+#define EMIT_ROW(type, out, n, stream, store_op, stream_op, make)                      \
+    do {                                                                               \
+        type part[N32];                                                                \
+        const size_t vector = sizeof(type) * N32;                                      \
+        size_t at = (vector - (uintptr_t)(out) % vector) % vector / sizeof(type);      \
+        at = at < (n) ? at : (n);                                                      \
+        if (at) {                                                                      \
+            store_op(part, make(0));                                                   \
+            memcpy(out, part, at * sizeof(type));                                      \
+        }                                                                              \
+        if (stream)                                                                    \
+            for (; at + N32 <= (n); at += N32)                                         \
+                stream_op((out) + at, make(at));                                       \
+        else                                                                           \
+            for (; at + N32 <= (n); at += N32)                                         \
+                store_op((out) + at, make(at));                                        \
+        if (at < (n)) {                                                                \
+            store_op(part, make(at));                                                  \
+            memcpy((out) + at, part, ((n) - at) * sizeof(type));                       \
+        }                                                                              \
+    } while (0)
+
+static inline F32 root(V32 d2, V32 most) {
+    return f32_blend(v32_lt(most, d2), f32_set(INFINITY), f32_sqrt(f32_signed(d2)));
+}
+
+static void emit_distance(const mp_job *job, const int32_t *d2, float *out, size_t n) {
+    const V32 most = v32_set(job->most);
+#define MAKE(x) root(v32_load(d2 + (x)), most)
+    EMIT_ROW(float, out, n, job->stream, f32_store, f32_stream, MAKE);
+#undef MAKE
+}
+
+static void emit_words(const mp_job *job, const int32_t *values, int32_t *out, size_t n) {
+#define MAKE(x) v32_load(values + (x))
+    EMIT_ROW(int32_t, out, n, job->stream, v32_store, v32_stream, MAKE);
+#undef MAKE
+}
+
+/* True when a value is beyond `most`, that is: has no site. */
+static bool any_none(const mp_job *job, const int32_t *d2, size_t n) {
+    const V32 most = v32_set(job->most);
+    size_t x = 0;
+    bool any = false;
+    for (; x + N32 <= n; x += N32)
+        any |= m32_any(v32_lt(most, v32_load(d2 + x)));
+    for (; x < n; x++)
+        any |= d2[x] > job->most;
+    return any;
+}
+
+static inline char *address(const dm_array *a, const int64_t at[DM_NDIM]) {
+    return a->data + at[0] * a->stride[0] + at[1] * a->stride[1] + at[2] * a->stride[2] + at[3] * a->stride[3];
+}
+
+/* A final row, or run of a row, from at: d2, and the sites' linear indices (u32; NULL where not wanted). */
+static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM], const int32_t *d2, const uint32_t *site,
+                       size_t n) {
+    distmap_plan *plan = job->plan;
+    const dm_arrays *out = job->arrays;
+    const bool none = any_none(job, d2, n);
+    if (job->emit_general) {
+        uint32_t *squared = (uint32_t *)w->squared;
+        for (size_t x = 0; x < n; x++)
+            squared[x] = d2[x] > job->most ? UINT32_MAX : (uint32_t)d2[x];
+        if (site)
+            for (size_t x = 0; x < n; x++)
+                w->site[x] = d2[x] > job->most ? -1 : (int64_t)site[x];
+        dm_row_emit(plan, out, at, (int64_t)n, squared, site ? w->site : NULL);
+        return;
+    }
+    if (none)
+        dm_flag(plan, DISTMAP_FLAG_NO_SITE);
+    if (out->distance.data)
+        emit_distance(job, d2, (float *)address(&out->distance, at), n);
+    if (!site)
+        return;
+    if (out->index.dtype == DISTMAP_INT32) {
+        const V32 most = v32_set(job->most), minus = v32_set(-1);
+        int32_t *index = (int32_t *)address(&out->index, at);
+#define MAKE(x) v32_blend(v32_lt(most, v32_load(d2 + (x))), minus, v32_load(site + (x)))
+        EMIT_ROW(int32_t, index, n, job->stream, v32_store, v32_stream, MAKE);
+#undef MAKE
+    } else {
+        int64_t *index = (int64_t *)address(&out->index, at);
+        for (size_t x = 0; x < n; x++)
+            index[x] = d2[x] > job->most ? -1 : (int64_t)site[x];
+    }
+}
+
+/* A run of a row into the stores between stages; values beyond the limit become none. */
+static void emit_between(const mp_job *job, const int64_t at[DM_NDIM], int32_t *d2, const uint32_t *site, size_t n) {
+    if (job->most < MP_NONE - 1)
+        for (size_t x = 0; x < n; x += N32) {
+            const V32 v = v32_load(d2 + x);
+            v32_store(d2 + x, v32_blend(v32_lt(v32_set(job->most), v), v32_set(MP_NONE), v));
+        }
+    const void *values[2] = {d2, site};
+    const mp_store *stores[2] = {&job->d2_store, &job->site_store};
+    for (int i = 0; i < 2; i++) {
+        if (!values[i])
+            continue;
+        const mp_store *s = stores[i];
+        char *to = s->data + at[0] * s->stride[0] + at[1] * s->stride[1] + at[2] * s->stride[2] + at[3] * s->stride[3];
+        if (s->stride[DM_X] == 4)
+            emit_words(job, values[i], (int32_t *)to, n);
+        else
+            for (size_t x = 0; x < n; x++)
+                memcpy(to + (int64_t)x * s->stride[DM_X], (const int32_t *)values[i] + x, 4);
+    }
+}

@@ -1,0 +1,214 @@
+/* The far search: the same min-plus product at any distance, for a list of candidates (p, f), p rising:
+ *     out[x] = min over c of f[c] + w (x - p[c])^2.
+ *
+ * Pruning. Candidate 1 with neighbours 0 and 2 in the list, a = p1 - p0, b = p2 - p1, is above the other two everywhere
+ * when (f1 - f0) b - (f2 - f1) a >= w a b (a + b). Whole vectors are tested and packed, in rounds, until a round removes
+ * little. What it should have removed and did not costs time only, so the test is in floats with a margin.
+ *
+ * Search. The matrix f[c] + w (x - p[c])^2 is totally monotone: the best candidates' positions rise with x. N32 pixels,
+ * one every `step`, scan their range of candidates together, one lane each; between neighbouring lanes the range of
+ * candidates is then known, and the pixels in between are done the same way with step / N32, down to 1. Every level reads
+ * each candidate about once, so a row of W pixels and m candidates costs about (m + W / N32) log W / log N32 vector steps,
+ * whatever the image: that is the worst-case guarantee. No branch depends on values.
+ *
+ * Ties. The leftmost best candidate wins, or with keys the smallest key, then the leftmost; ranges are kept wide enough
+ * (leftmost at their left end, rightmost at their right end) that all tied candidates are seen.
+ */
+
+typedef enum far_mode {
+    FAR_VALUE, /* d2 */
+    FAR_KEY,   /* d2, sx = position, sy = key */
+    FAR_ARG,   /* d2, sx = position, leftmost of equals */
+} far_mode;
+
+typedef struct far_query {
+    const int32_t *p, *f, *key;
+    int32_t *d2, *sx, *sy;
+    int32_t w2;
+    int32_t end; /* first pixel not to be written; rounded up to N32 by the caller's buffers */
+    far_mode mode;
+} far_query;
+
+/* A round of pruning from list `from` to list `to`; keeps the first and last candidate. Returns how many are left. */
+static size_t far_prune(mp_far *far, int from, size_t m, int32_t w2, bool keys) {
+    const int32_t *p = far->p[from], *f = far->f[from], *key = far->key[from];
+    int32_t *to_p = far->p[!from], *to_f = far->f[!from], *to_key = far->key[!from];
+    const F32 w = f32_set((float)w2), margin = f32_set(0x1p-20f);
+    size_t n = 1;
+    to_p[0] = p[0], to_f[0] = f[0];
+    if (keys)
+        to_key[0] = key[0];
+    for (size_t i = 1; i < m - 1; i += N32) {
+        const V32 p1 = v32_load(p + i), f1 = v32_load(f + i);
+        const F32 a = f32_signed(v32_sub(p1, v32_load(p + i - 1))), b = f32_signed(v32_sub(v32_load(p + i + 1), p1));
+        const F32 rise = f32_mul(f32_signed(v32_sub(f1, v32_load(f + i - 1))), b);
+        const F32 fall = f32_mul(f32_signed(v32_sub(v32_load(f + i + 1), f1)), a);
+        const F32 bend = f32_mul(f32_mul(w, f32_mul(a, b)), f32_add(a, b));
+        const F32 excess = f32_sub(f32_sub(rise, fall), bend);
+        const F32 scale = f32_add(f32_add(f32_abs(rise), f32_abs(fall)), bend);
+        const V32 lane = v32_add(v32_set((int32_t)i), v32_iota());
+        const M32 keep = m32_and(m32_not(f32_lt(f32_mul(scale, margin), excess)), v32_lt(lane, v32_set((int32_t)m - 1)));
+        v32_compress(to_p + n, keep, p1);
+        v32_compress(to_f + n, keep, f1);
+        if (keys)
+            v32_compress(to_key + n, keep, v32_load(key + i));
+        n += m32_count(keep);
+    }
+    to_p[n] = p[m - 1], to_f[n] = f[m - 1];
+    if (keys)
+        to_key[n] = key[m - 1];
+    return n + 1;
+}
+
+/* Defines what the vector loads of far_prune see beyond the list's end. */
+static inline void far_close(mp_far *far, int list, size_t m) {
+    v32_store(far->p[list] + m, v32_set(0));
+    v32_store(far->f[list] + m, v32_set(0));
+    v32_store(far->key[list] + m, v32_set(0));
+}
+
+/* Prunes list 0 of m candidates; returns the list that holds the result, and its length in *m. */
+static int far_reduce(mp_far *far, size_t *m, int32_t w2, bool keys) {
+    int list = 0;
+    while (*m > 2 * N32) {
+        far_close(far, list, *m);
+        const size_t n = far_prune(far, list, *m, w2, keys);
+        const bool little = n > *m - *m / 8;
+        list = !list;
+        *m = n;
+        if (little)
+            break;
+    }
+    return list;
+}
+
+static inline V32 far_value(const far_query *q, V32 x, size_t c, bool unit) {
+    const V32 d = v32_sub(x, v32_set(q->p[c]));
+    V32 square = v32_mul(d, d);
+    if (!unit)
+        square = v32_mul(square, v32_set(q->w2));
+    return v32_add(square, v32_set(q->f[c]));
+}
+
+/* N32 neighbouring pixels from x0, candidates [a, b]. */
+static inline void far_leaf(const far_query *q, int32_t x0, size_t a, size_t b, bool unit, far_mode mode) {
+    const V32 x = v32_add(v32_set(x0), v32_iota());
+    V32 best = far_value(q, x, a, unit), p = v32_set(q->p[a]), key = v32_set(mode == FAR_KEY ? q->key[a] : 0);
+    for (size_t c = a + 1; c <= b; c++) {
+        const V32 v = far_value(q, x, c, unit);
+        if (mode != FAR_VALUE) {
+            M32 better = v32_lt(v, best);
+            if (mode == FAR_KEY) {
+                const V32 k = v32_set(q->key[c]);
+                better = m32_or(better, m32_and(v32_eq(v, best), v32_lt(k, key)));
+                key = v32_blend(better, k, key);
+            }
+            p = v32_blend(better, v32_set(q->p[c]), p);
+        }
+        best = v32_min(best, v);
+    }
+    v32_store(q->d2 + x0, best);
+    if (mode != FAR_VALUE)
+        v32_store(q->sx + x0, p);
+    if (mode == FAR_KEY)
+        v32_store(q->sy + x0, key);
+}
+
+static inline void far_leaf_any(const far_query *q, int32_t x0, size_t a, size_t b) {
+    const bool unit = q->w2 == 1;
+    switch (q->mode) {
+    case FAR_VALUE:
+        if (unit)
+            far_leaf(q, x0, a, b, true, FAR_VALUE);
+        else
+            far_leaf(q, x0, a, b, false, FAR_VALUE);
+        break;
+    case FAR_KEY: far_leaf(q, x0, a, b, unit, FAR_KEY); break;
+    case FAR_ARG: far_leaf(q, x0, a, b, unit, FAR_ARG); break;
+    }
+}
+
+/* Pixels [x0, x0 + N32 * step) below q->end, whose best candidates are all within [a, b]. */
+static void far_search(const far_query *q, int32_t x0, int32_t step, size_t a, size_t b) {
+    if (step == 1 || a == b) {
+        const int32_t end = q->end < x0 + N32 * step ? q->end : x0 + N32 * step;
+        for (int32_t x = x0; x < end; x += N32)
+            far_leaf_any(q, x, a, b);
+        return;
+    }
+    const V32 last = v32_set(q->end - 1);
+    const V32 x = v32_min(v32_add(v32_set(x0), v32_mul(v32_iota(), v32_set(step))), last);
+    V32 best = far_value(q, x, a, false), left = v32_set((int32_t)a), right = left;
+    for (size_t c = a + 1; c <= b; c++) {
+        const V32 v = far_value(q, x, c, false), at = v32_set((int32_t)c);
+        left = v32_blend(v32_lt(v, best), at, left);
+        right = v32_blend(v32_lt(best, v), right, at);
+        best = v32_min(best, v);
+    }
+    int32_t from[N32], to[N32 + 1];
+    v32_store(from, left);
+    v32_store(to, right);
+    to[N32] = (int32_t)b;
+    for (int i = 0; i < N32 && x0 + i * step < q->end; i++)
+        far_search(q, x0 + i * step, step / N32, (size_t)from[i], (size_t)to[i + 1]);
+}
+
+/* Pixels [first, q->end); both multiples of N32, candidates [0, m), m > 0. */
+static void far_solve(const far_query *q, int32_t first, size_t m) {
+    int32_t step = 1;
+    while ((int64_t)step * N32 < q->end - first)
+        step *= N32;
+    far_search(q, first, step, 0, m - 1);
+}
+
+/* The candidates of row y among columns [first, last): every column that holds a site, as (x, wy2 g^2), key the site's
+ * row. Returns how many. */
+static size_t far_collect(const mp_job *job, mp_worker *w, const uint16_t *below, int64_t y, size_t first, size_t last) {
+    int32_t *p = w->far.p[0], *f = w->far.f[0], *key = w->far.key[0];
+    const V32 none = v32_set(0xFFFF), weight = v32_set(job->wy2), row = v32_set((int32_t)y), most = v32_set(job->most);
+    size_t n = 0;
+    for (size_t x = first; x < last; x += N16) {
+        const V16 above16 = v16_load(w->above + x), below16 = v16_load(below + x);
+        for (int half = 0; half < 2; half++) {
+            const V32 u = half ? v16_high(above16) : v16_low(above16), d = half ? v16_high(below16) : v16_low(below16);
+            const V32 g = v32_min(u, d);
+            const V32 value = v32_mul(v32_mul(g, g), weight);
+            const M32 keep = m32_and(v32_lt(g, none), m32_not(v32_lt(most, value)));
+            if (!m32_any(keep))
+                continue;
+            v32_compress(p + n, keep, v32_add(v32_set((int32_t)x + half * N32), v32_iota()));
+            v32_compress(f + n, keep, value);
+            if (job->sites)
+                v32_compress(key + n, keep, v32_blend(v32_lt(d, u), v32_add(row, d), v32_sub(row, u)));
+            n += m32_count(keep);
+        }
+    }
+    return n;
+}
+
+static void fill_none(const mp_job *job, mp_worker *w, size_t first, size_t last) {
+    for (size_t x = first; x < last; x += N32) {
+        v32_store(w->d2 + x, v32_set(MP_NONE));
+        if (job->sites) {
+            v32_store(w->sx + x, v32_set(-1));
+            v32_store(w->sy + x, v32_set(-1));
+        }
+    }
+}
+
+/* Pixels [first, last) of row y, groups' bounds, by the candidates of columns [from, to), multiples of N16. */
+static void far_row(const mp_job *job, mp_worker *w, const uint16_t *below, int64_t y, size_t first, size_t last,
+                    size_t from, size_t to) {
+    size_t m = far_collect(job, w, below, y, from, to);
+    if (m == 0) {
+        fill_none(job, w, first, last);
+        return;
+    }
+    const int list = far_reduce(&w->far, &m, job->wx2, job->sites);
+    const far_query q = {
+        .p = w->far.p[list], .f = w->far.f[list], .key = w->far.key[list],
+        .d2 = w->d2, .sx = w->sx, .sy = w->sy,
+        .w2 = job->wx2, .end = (int32_t)last, .mode = job->sites ? FAR_KEY : FAR_VALUE,
+    };
+    far_solve(&q, (int32_t)first, m);
+}

@@ -1,0 +1,115 @@
+/* A block of rows of one plane, from bits to finished rows. */
+
+/* Advances w->above by one row and fills w->padded with the row's values for the near search:
+ * wy2 g^2, or with sites the key of (g, direction). */
+static void row_values(const mp_job *job, mp_worker *w, const uint64_t *bits, const uint16_t *below) {
+    const V16 zero = v16_set(0), one = v16_set(1), none = v16_set(0xFFFF), weight = v16_set((uint16_t)job->wy2);
+    const V16 most = v16_set(job->near_y), middle = v16_set(32);
+    uint16_t *f = w->padded + MP_PAD;
+    if (!job->sites)
+        for (size_t x = 0; x < job->wide; x += N16) {
+            const V16 up = v16_bits(bits, x, zero, v16_adds(v16_load(w->above + x), one));
+            v16_store(w->above + x, up);
+            const V16 g = v16_min(up, v16_load(below + x));
+            v16_store(f + x, v16_blend(v16_le(g, most), v16_mul(v16_mul(g, g), weight), none));
+        }
+    else
+        for (size_t x = 0; x < job->wide; x += N16) {
+            const V16 up = v16_bits(bits, x, zero, v16_adds(v16_load(w->above + x), one)), down = v16_load(below + x);
+            v16_store(w->above + x, up);
+            const V16 g = v16_min(up, down);
+            const V16 dy = v16_blend(v16_le(up, down), v16_sub(middle, up), v16_add(middle, down)); /* + 32 */
+            const V16 d2 = v16_mul(v16_mul(g, g), weight);
+            const V16 key = v16_add(v16_mul(d2, v16_set(1 << MP_KEY)), v16_add(dy, dy));
+            v16_store(f + x, v16_blend(v16_le(g, most), key, none));
+        }
+}
+
+/* Far searches for the groups that the near one left open. A group's own columns bound its distances, and so the columns
+ * that can matter. */
+static void far_groups(const mp_job *job, mp_worker *w, const uint16_t *below, int64_t y, const uint8_t *open) {
+    const size_t groups = job->wide / NEAR_GROUP;
+    for (size_t first = 0; first < groups;) {
+        if (!open[first]) {
+            first++;
+            continue;
+        }
+        size_t last = first;
+        while (last < groups && open[last])
+            last++;
+        const size_t x0 = first * NEAR_GROUP, x1 = last * NEAR_GROUP;
+        V16 most = v16_set(0);
+        for (size_t x = x0; x < x1; x += N16)
+            most = v16_max(most, v16_min(v16_load(w->above + x), v16_load(below + x)));
+        uint16_t lanes[N16];
+        v16_store(lanes, most);
+        uint16_t g = 0;
+        for (int i = 0; i < N16; i++)
+            g = lanes[i] > g ? lanes[i] : g;
+        size_t from = 0, to = job->wide;
+        if (g < 0xFFFF) {
+            const size_t reach = 1 + (size_t)(g * sqrt((double)job->wy2 / job->wx2));
+            from = reach < x0 ? (x0 - reach) / N16 * N16 : 0;
+            to = x1 + reach < job->wide ? (x1 + reach + N16 - 1) / N16 * N16 : job->wide;
+        }
+        far_row(job, w, below, y, x0, x1, from, to);
+        first = last;
+    }
+}
+
+static void row_out(const mp_job *job, mp_worker *w, const mp_plane *plane, int64_t y) {
+    const int64_t at[DM_NDIM] = {plane->t, plane->z, plane->y + y, 0};
+    const size_t n = (size_t)job->width;
+    uint32_t *site = NULL;
+    if (job->sites) {
+        site = (uint32_t *)w->sx;
+        const int64_t *linear = job->plan->linear;
+        const V32 base = v32_set((int32_t)(uint32_t)(plane->t * linear[0] + plane->z * linear[1] + plane->y * linear[2]));
+        const V32 pitch = v32_set((int32_t)job->width);
+        for (size_t x = 0; x < n; x += N32)
+            v32_store(site + x, v32_add(v32_add(base, v32_load(w->sx + x)), v32_mul(v32_load(w->sy + x), pitch)));
+    }
+    if (job->last_is_plane)
+        emit_final(job, w, at, w->d2, site, n);
+    else
+        emit_between(job, at, w->d2, site, n);
+}
+
+static void solve_block(const mp_job *job, const mp_plane *plane, int64_t block, mp_worker *w) {
+    const int rows = block_rows(job, block);
+    const uint64_t *bits = plane->bits + (size_t)(block * MP_BLOCK) * job->words;
+    const uint16_t *down = plane->down + (size_t)block * job->wide;
+    const size_t groups = job->wide / NEAR_GROUP;
+    if (job->tile_rows < rows)
+        step_boundaries(job, bits, rows, down, w);
+    memcpy(w->above, plane->up + (size_t)block * job->wide, job->wide * sizeof *w->above);
+
+    int skip = 0; /* rows that go to the far search at once, because a near one just failed */
+    for (int first = 0; first < rows; first += job->tile_rows) {
+        const int last = first + job->tile_rows < rows ? first + job->tile_rows : rows;
+        const uint16_t *next = last == rows ? down : w->boundary + (size_t)(last / job->tile_rows) * job->wide;
+        for (int r = last - 1; r >= first; r--) {
+            uint16_t *out = w->below + (size_t)(r - first) * job->wide;
+            step_row(job, bits + (size_t)r * job->words, next, out);
+            next = out;
+        }
+        for (int r = first; r < last; r++) {
+            const int64_t y = block * MP_BLOCK + r;
+            const uint16_t *below = w->below + (size_t)(r - first) * job->wide;
+            row_values(job, w, bits + (size_t)r * job->words, below);
+            if (skip) {
+                skip--;
+                far_row(job, w, below, y, 0, job->wide, 0, job->wide);
+            } else {
+                const size_t left = job->sites ? near_row_sites(job, w, y, w->open) : near_row(job, w, w->open);
+                if (2 * left > groups) {
+                    skip = 7;
+                    far_row(job, w, below, y, 0, job->wide, 0, job->wide);
+                } else if (left) {
+                    far_groups(job, w, below, y, w->open);
+                }
+            }
+            row_out(job, w, plane, y);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+/* A slow pass: the min-plus product along an axis other than x, vectors running across neighbouring elements.
+ *
+ * A tile of neighbouring lines is read once, narrowed to saturating u16 and laid out line by line (vector-wise), so that
+ * the search stays in the first cache; results go back to the rows they came from. A search step is the near search's,
+ * aligned this time: about 4 instructions per step and N16 elements. Lines that hold a value of 65,535 or more in their
+ * result, or that need more than SLOW_STEPS steps, are transposed and solved by the far search in full width.
+ */
+
+enum { SLOW_STEPS = 64 };
+
+static inline size_t slow_line_pitch(const mp_pass *pass) { return (size_t)(pass->n + 1) * N16; } /* not a power of two */
+
+/* Copies `count` elements of row `i` of the lines. */
+static void slow_row(const mp_store *store, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first,
+                               int64_t i, int count, int32_t *row) {
+    const char *from = store->data + first * store->stride[DM_X] + i * store->stride[pass->axis];
+    for (int a = 0; a < DM_NDIM; a++)
+        from += at[a] * store->stride[a];
+    if (store->stride[DM_X] == 4)
+        memcpy(row, from, (size_t)count * 4);
+    else
+        for (int c = 0; c < count; c++)
+            memcpy(row + c, from + c * store->stride[DM_X], 4);
+}
+
+static void slow_load(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, int count,
+                      mp_worker *w) {
+    const size_t pitch = slow_line_pitch(pass);
+    for (int64_t i = 0; i < pass->n; i++) {
+        int32_t *row = w->d2;
+        slow_row(&job->d2_store, pass, at, first, i, count, row);
+        v32_store(row + count, v32_set(0)); /* lanes beyond the run: harmless, and done at once */
+        v32_store(row + count + N32, v32_set(0));
+        for (int c = 0; c < count; c += N16)
+            v16_store(w->tile + (size_t)(c / N16) * pitch + (size_t)i * N16,
+                      v32_narrow(v32_load(row + c), v32_load(row + c + N32)));
+        if (job->sites)
+            slow_row(&job->site_store, pass, at, first, i, count, w->tile_site + (size_t)i * (size_t)pass->columns);
+    }
+}
+
+/* Solves N16 lines into columns [c, c + N16) of the tile's results; false when they need the far search. */
+static bool slow_near(const mp_job *job, const mp_pass *pass, const uint16_t *lines, int c, mp_worker *w) {
+    const int64_t n = pass->n;
+    const V16 cap = v16_set(job->cap16);
+    for (int64_t i = 0; i < n; i++) {
+        const uint16_t *f = lines + i * N16;
+        V16 best = v16_min(v16_load(f), cap);
+        const int64_t both = i < n - 1 - i ? i : n - 1 - i, far = i > n - 1 - i ? i : n - 1 - i;
+        const int64_t reach = far < SLOW_STEPS ? far : SLOW_STEPS, pairs = both < reach ? both : reach;
+        const int64_t side = i > n - 1 - i ? -N16 : N16; /* where only one neighbour is left */
+        int64_t k = 1;
+        for (; k <= pairs && v16_any_gt(best, v16_set(pass->cost[k])); k++)
+            best = v16_min(best, v16_adds(v16_min(v16_load(f - k * N16), v16_load(f + k * N16)), v16_set(pass->cost[k])));
+        if (k > pairs)
+            for (; k <= reach && v16_any_gt(best, v16_set(pass->cost[k])); k++)
+                best = v16_min(best, v16_adds(v16_load(f + k * side), v16_set(pass->cost[k])));
+        const uint16_t sure = k > far ? 0xFFFE : pass->cost[k] < 0xFFFE ? pass->cost[k] : 0xFFFE;
+        if (v16_any_gt(best, v16_set(sure)))
+            return false;
+        int32_t *out = w->tile_d2 + i * pass->columns + c;
+        v32_store(out, v16_low(best));
+        v32_store(out + N32, v16_high(best));
+    }
+    return true;
+}
+
+/* The same with the line index of the best element; of equals the lowest. */
+static bool slow_near_sites(const mp_job *job, const mp_pass *pass, const uint16_t *lines, int c, mp_worker *w) {
+    const int64_t n = pass->n;
+    const V16 cap = v16_set(job->cap16);
+    for (int64_t i = 0; i < n; i++) {
+        const uint16_t *f = lines + i * N16;
+        V16 best = v16_min(v16_load(f), cap), arg = v16_set((uint16_t)i);
+        const int64_t far = i > n - 1 - i ? i : n - 1 - i, reach = far < SLOW_STEPS ? far : SLOW_STEPS;
+        int64_t k = 1;
+        for (; k <= reach && v16_any_gt(best, v16_set((uint16_t)(pass->cost[k] - 1))); k++) {
+            const V16 cost = v16_set(pass->cost[k]);
+            if (k <= i) { /* lower than all seen so far: wins ties */
+                const V16 v = v16_adds(v16_load(f - k * N16), cost);
+                arg = v16_blend(v16_le(v, best), v16_set((uint16_t)(i - k)), arg);
+                best = v16_min(best, v);
+            }
+            if (k < n - i) {
+                const V16 v = v16_adds(v16_load(f + k * N16), cost);
+                arg = v16_blend(v16_le(best, v), arg, v16_set((uint16_t)(i + k)));
+                best = v16_min(best, v);
+            }
+        }
+        const uint16_t sure = k > far ? 0xFFFE : (uint16_t)((pass->cost[k] < 0xFFFF ? pass->cost[k] : 0xFFFF) - 1);
+        if (v16_any_gt(best, v16_set(sure)))
+            return false;
+        int32_t *out = w->tile_d2 + i * pass->columns + c;
+        v32_store(out, v16_low(best));
+        v32_store(out + N32, v16_high(best));
+        v16_store(w->tile_arg + i * pass->columns + c, arg);
+    }
+    return true;
+}
+
+/* One line, `count` <= N16 of them from column c on, in full width. */
+static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, int c, int count,
+                     mp_worker *w) {
+    const size_t n = (size_t)pass->n, pitch = (n + N32 - 1) / N32 * N32;
+    for (size_t i = 0; i < n; i++) {
+        int32_t row[N16];
+        slow_row(&job->d2_store, pass, at, first + c, (int64_t)i, count, row);
+        for (int j = 0; j < count; j++)
+            w->line[(size_t)j * pitch + i] = row[j];
+    }
+    for (int j = 0; j < count; j++) {
+        const int32_t *line = w->line + (size_t)j * pitch;
+        int32_t *d2 = w->line_d2 + (size_t)j * pitch, *arg = w->line_arg + (size_t)j * pitch;
+        size_t m = 0;
+        for (size_t i = 0; i < n; i++) {
+            w->far.p[0][m] = (int32_t)i;
+            w->far.f[0][m] = line[i];
+            m += line[i] != MP_NONE;
+        }
+        if (m == 0) {
+            for (size_t i = 0; i < n; i++)
+                d2[i] = MP_NONE, arg[i] = (int32_t)i;
+            continue;
+        }
+        const int list = far_reduce(&w->far, &m, pass->w2, false);
+        const far_query q = {
+            .p = w->far.p[list], .f = w->far.f[list], .d2 = d2, .sx = arg,
+            .w2 = pass->w2, .end = (int32_t)n, .mode = job->sites ? FAR_ARG : FAR_VALUE,
+        };
+        far_solve(&q, 0, m);
+    }
+    for (size_t i = 0; i < n; i++)
+        for (int j = 0; j < count; j++) {
+            const size_t to = i * (size_t)pass->columns + (size_t)(c + j), from = (size_t)j * pitch + i;
+            w->tile_d2[to] = w->line_d2[from];
+            if (job->sites)
+                w->tile_arg[to] = (uint16_t)w->line_arg[from];
+        }
+    if (job->sites) /* lanes beyond the run are gathered too */
+        for (size_t i = 0; i < n; i++)
+            for (int j = count; j < N16; j++)
+                w->tile_arg[i * (size_t)pass->columns + (size_t)(c + j)] = 0;
+}
+
+/* Lines [first, first + count) of the inner run that starts at `at`, from the stores to the stores or to the outputs. */
+static void slow_tile(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, int count,
+                      mp_worker *w) {
+    slow_load(job, pass, at, first, count, w);
+    for (int c = 0; c < count; c += N16) {
+        const uint16_t *lines = w->tile + (size_t)(c / N16) * slow_line_pitch(pass);
+        if (!(job->sites ? slow_near_sites(job, pass, lines, c, w) : slow_near(job, pass, lines, c, w)))
+            slow_far(job, pass, at, first, c, count - c < N16 ? count - c : N16, w);
+    }
+    int64_t to[DM_NDIM];
+    memcpy(to, at, sizeof to);
+    to[DM_X] += first;
+    for (int64_t i = 0; i < pass->n; i++) {
+        int32_t *d2 = w->tile_d2 + i * pass->columns;
+        uint32_t *site = NULL;
+        if (job->sites) {
+            const uint16_t *arg = w->tile_arg + i * pass->columns;
+            const V32 columns = v32_set(pass->columns);
+            site = (uint32_t *)w->sx;
+            for (int c = 0; c < count; c += N16) {
+                const V16 a = v16_load(arg + c);
+                const V32 lane = v32_add(v32_set(c), v32_iota());
+                v32_store(site + c, v32_gather(w->tile_site, v32_add(v32_mul(v16_low(a), columns), lane)));
+                v32_store(site + c + N32, v32_gather(w->tile_site, v32_add(v32_mul(v16_high(a), columns),
+                                                                           v32_add(lane, v32_set(N32)))));
+            }
+        }
+        to[pass->axis] = i;
+        if (pass->last)
+            emit_final(job, w, to, d2, site, (size_t)count);
+        else
+            emit_between(job, to, d2, site, (size_t)count);
+    }
+}

@@ -1,0 +1,106 @@
+/* The vertical phase: each pixel's distance to the nearest site of its own column, in u16 (0xFFFF: none), from one bit
+ * per pixel.
+ *
+ * A column is walked in blocks of MP_BLOCK rows: `up` and `down` carry the distance across a block's edges, so that
+ * blocks can be solved independently and the scratch is 1/8 + 4/64 bytes per pixel. One step per row and direction is
+ *     v = site ? 0 : v + 1 (saturating),
+ * two instructions for N16 columns.
+ */
+
+/* The bit row of plane row y: bit x is set where element x is a site; bits from `width` on are zero. */
+static void pack_row(const mp_job *job, const mp_plane *plane, int64_t y, uint64_t *bits, mp_worker *w) {
+    const dm_array *in = &job->arrays->input;
+    const int64_t at[DM_NDIM] = {plane->t, plane->z, plane->y + y, 0};
+    const distmap_sites_rule rule = job->plan->problem.sites.rule;
+    const uint8_t *bytes;
+    uint8_t value;
+    uint64_t invert = 0;
+    if (distmap_dtype_size(in->dtype) == 1 && in->stride[DM_X] == 1 &&
+        (rule == DISTMAP_SITES_ZERO || rule == DISTMAP_SITES_NONZERO)) {
+        bytes = (const uint8_t *)in->data + at[0] * in->stride[0] + at[1] * in->stride[1] + at[2] * in->stride[2];
+        value = 0;
+        invert = rule == DISTMAP_SITES_NONZERO ? UINT64_MAX : 0;
+    } else {
+        dm_row_sites(job->plan, in, at, job->width, w->bytes);
+        bytes = w->bytes;
+        value = 1;
+    }
+    const size_t full = (size_t)job->width / 64, tail = (size_t)job->width % 64;
+    for (size_t i = 0; i < full; i++)
+        bits[i] = bytes_equal(bytes + 64 * i, value) ^ invert;
+    if (tail) {
+        uint8_t rest[64] = {0};
+        memcpy(rest, bytes + 64 * full, tail);
+        bits[full] = (bytes_equal(rest, value) ^ invert) & (((uint64_t)1 << tail) - 1);
+    }
+}
+
+static inline int block_rows(const mp_job *job, int64_t block) {
+    const int64_t left = job->height - block * MP_BLOCK;
+    return left < MP_BLOCK ? (int)left : MP_BLOCK;
+}
+
+/* Packs a block's rows and leaves, for the blocks after and before it, the distance to its last and first site. */
+static void pack_block(const mp_job *job, const mp_plane *plane, int64_t block, mp_worker *w) {
+    const int rows = block_rows(job, block);
+    uint64_t *bits = plane->bits + (size_t)(block * MP_BLOCK) * job->words;
+    for (int r = 0; r < rows; r++)
+        pack_row(job, plane, block * MP_BLOCK + r, bits + (size_t)r * job->words, w);
+
+    const V16 zero = v16_set(0), one = v16_set(1), none = v16_set(0xFFFF);
+    uint16_t *after = block + 1 < job->blocks ? plane->up + (size_t)(block + 1) * job->wide : NULL;
+    uint16_t *before = block > 0 ? plane->down + (size_t)(block - 1) * job->wide : NULL;
+    for (size_t x = 0; x < job->wide; x += N16) {
+        V16 last = none, first = none;
+        if (after)
+            for (int r = 0; r < rows; r++)
+                last = v16_bits(bits + (size_t)r * job->words, x, zero, v16_adds(last, one));
+        if (before)
+            for (int r = rows - 1; r >= 0; r--)
+                first = v16_bits(bits + (size_t)r * job->words, x, zero, v16_adds(first, one));
+        if (after)
+            v16_store(after + x, last);
+        if (before)
+            v16_store(before + x, first);
+    }
+}
+
+/* Turns those distances into distances to the nearest site in any block above (below), for columns [first, last). */
+static void carry(const mp_job *job, const mp_plane *plane, size_t first, size_t last) {
+    const V16 none = v16_set(0xFFFF);
+    for (size_t x = first; x < last; x += N16) {
+        V16 up = none, down = none;
+        v16_store(plane->up + x, none);
+        for (int64_t b = 1; b < job->blocks; b++) {
+            uint16_t *p = plane->up + (size_t)b * job->wide + x;
+            up = v16_min(v16_load(p), v16_adds(up, v16_set(MP_BLOCK)));
+            v16_store(p, up);
+        }
+        v16_store(plane->down + (size_t)(job->blocks - 1) * job->wide + x, none);
+        for (int64_t b = job->blocks - 2; b >= 0; b--) {
+            uint16_t *p = plane->down + (size_t)b * job->wide + x;
+            down = v16_min(v16_load(p), v16_adds(down, v16_set((uint16_t)block_rows(job, b + 1))));
+            v16_store(p, down);
+        }
+    }
+}
+
+/* One row's step: out = site ? 0 : in + 1, over a whole row. */
+static inline void step_row(const mp_job *job, const uint64_t *bits, const uint16_t *in, uint16_t *out) {
+    const V16 zero = v16_set(0), one = v16_set(1);
+    for (size_t x = 0; x < job->wide; x += N16)
+        v16_store(out + x, v16_bits(bits, x, zero, v16_adds(v16_load(in + x), one)));
+}
+
+/* For the sub-blocks of a block: boundary[s] = distances below row s * tile_rows, that row included. */
+static void step_boundaries(const mp_job *job, const uint64_t *bits, int rows, const uint16_t *down, mp_worker *w) {
+    const V16 zero = v16_set(0), one = v16_set(1);
+    for (size_t x = 0; x < job->wide; x += N16) {
+        V16 v = v16_load(down + x);
+        for (int r = rows - 1; r >= job->tile_rows; r--) {
+            v = v16_bits(bits + (size_t)r * job->words, x, zero, v16_adds(v, one));
+            if (r % job->tile_rows == 0)
+                v16_store(w->boundary + (size_t)(r / job->tile_rows) * job->wide + x, v);
+        }
+    }
+}

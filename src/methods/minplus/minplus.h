@@ -1,0 +1,107 @@
+/* minplus/cpu: what its driver and its kernels share.
+ *
+ * The transform runs in two kinds of stage. The *plane* stage solves every (y, x) plane: a vertical phase that finds
+ * each pixel's nearest site within its column, then a min-plus search along the row. *Slow passes* then bring in the z
+ * and t axes: the same search along a line of planes, vectors running across the elements of a plane.
+ *
+ * Squared distances between stages are i32 with `MP_NONE`; sites are u32 linear indices.
+ */
+#ifndef DISTMAP_MINPLUS_H
+#define DISTMAP_MINPLUS_H
+
+#include "core/internal.h"
+
+enum {
+    MP_NONE = INT32_MAX,
+    MP_BLOCK = 64, /* rows between stored carries */
+    MP_PAD = 64,   /* none's on either side of a padded row: more than MP_NEAR */
+    MP_NEAR = 48,  /* widest near search along a row */
+    MP_SLOW = 256, /* widest near search along a slow axis: u16 holds d2 up to 255^2 */
+    MP_KEY = 7,    /* bits below d2 in a near search with indices: 6 of vertical offset, 1 of side */
+};
+
+/* 4-byte elements in normal form, at any strides: the squared distances, or the sites, between stages. */
+typedef struct mp_store {
+    char *data;
+    int64_t stride[DM_NDIM]; /* bytes */
+} mp_store;
+
+/* A candidate list for the far search: positions, values, tie keys; twice, for the pruning rounds. */
+typedef struct mp_far {
+    int32_t *p[2], *f[2], *key[2];
+} mp_far;
+
+/* One worker's buffers. */
+typedef struct mp_worker {
+    uint16_t *below;    /* [tile_rows][wide] distance to the nearest site at or below */
+    uint16_t *boundary; /* [MP_BLOCK / tile_rows][wide] the same below each sub-block */
+    uint16_t *above;    /* [wide] distance to the nearest site at or above, of the current row */
+    uint16_t *padded;   /* [MP_PAD + wide + MP_PAD] the row's values for the near search */
+    int32_t *d2, *sx, *sy; /* [wide] a row's results */
+    int32_t *squared;   /* [wide] u32, for dm_row_emit */
+    int64_t *site;      /* [wide] likewise */
+    uint8_t *open;      /* [wide / 64] groups that the near search left open */
+    mp_far far;         /* [wide + slack] */
+    uint8_t *bytes;     /* [wide] sites of a row that is not plain bytes */
+    /* A small plane's own bits and carries. */
+    uint64_t *bits;
+    uint16_t *up, *down;
+    /* Slow pass. */
+    uint16_t *tile, *tile_arg; /* [columns / lanes][n][lanes] */
+    int32_t *tile_d2, *tile_site;
+    int32_t *line, *line_d2, *line_arg; /* lanes lines of n, transposed */
+} mp_worker;
+
+/* The problem as the kernels see it. */
+typedef struct mp_job {
+    distmap_plan *plan;
+    const dm_arrays *arrays;
+    int64_t width, height;
+    size_t words, wide; /* of a row: 64-bit words, elements rounded up to 64 */
+    int tile_rows;      /* rows of a block done at once; divides MP_BLOCK */
+    int64_t blocks;
+    int32_t wx2, wy2;
+    uint16_t near_y;                 /* largest g with wy2 g^2 <= 65534 */
+    uint16_t near_cost[MP_PAD];      /* wx2 k^2, saturated; index form: << MP_KEY */
+    int near_steps;                  /* near_cost is below 65535 up to here, at most MP_NEAR */
+    uint16_t cap16;                  /* no need to know values of this and more (limit) */
+    int32_t most;                    /* results above this are "none": the limit, or MP_NONE - 1 */
+    bool sites;                      /* indices are wanted */
+    bool stream;                     /* outputs are too large for the cache */
+    bool emit_general;               /* final rows go through dm_row_emit; else straight to float32 and index memory */
+    bool last_is_plane;              /* no slow pass follows: rows are final */
+    mp_store d2_store, site_store;   /* else they go here */
+    mp_worker *workers;
+} mp_job;
+
+/* A plane being solved: where it lies, and its vertical summary. */
+typedef struct mp_plane {
+    int64_t t, z, y;      /* y: of its first row */
+    uint64_t *bits;       /* [height][words] */
+    uint16_t *up, *down;  /* [blocks][wide]: distance from the row before / after the block to the nearest site there and
+                             beyond; 0xFFFF none */
+} mp_plane;
+
+/* A slow pass: lines along `axis`, `columns` neighbouring elements at a time. */
+typedef struct mp_pass {
+    int axis;
+    int64_t n;      /* length of the axis */
+    int32_t w2;     /* squared pitch */
+    int64_t inner;  /* elements that lie side by side within one step of the axis */
+    int columns;    /* of a tile; a multiple of 64 */
+    bool last;
+    uint16_t cost[MP_SLOW]; /* w2 k^2, saturated */
+} mp_pass;
+
+/* The kernels of one instruction set. */
+typedef struct mp_kernels {
+    void (*pack_block)(const mp_job *job, const mp_plane *plane, int64_t block, mp_worker *w);
+    void (*carry)(const mp_job *job, const mp_plane *plane, size_t first, size_t last);
+    void (*solve_block)(const mp_job *job, const mp_plane *plane, int64_t block, mp_worker *w);
+    void (*slow_tile)(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, int count,
+                      mp_worker *w);
+} mp_kernels;
+
+extern const mp_kernels dm_minplus_plain, dm_minplus_sse4, dm_minplus_avx2, dm_minplus_avx512, dm_minplus_neon;
+
+#endif
