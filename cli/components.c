@@ -9,7 +9,7 @@
 
 #include "cli.h"
 
-enum { N = DISTMAP_MAX_NDIM, X = N - 1, MAX_BEFORE = 13 };
+enum { N = DISTMAP_MAX_NDIM, X = N - 1, MAX_BEFORE = 13, ROWS_A_STEP = 64 };
 
 typedef struct scan {
     int64_t shape[N], stride[N]; /* four axes, missing leading ones of length 1 */
@@ -95,6 +95,7 @@ static bool number_row(scan *s, const int64_t at[N], const uint8_t *site, uint32
 }
 
 static int number_all(scan *s, const distmap_view *view, const distmap_sites *sites, uint8_t *site, uint32_t *numbers) {
+    const double elements = (double)element_count(N, s->shape);
     int64_t at[N] = {0};
     uint32_t *row = numbers;
     for (at[0] = 0; at[0] < s->shape[0]; at[0]++)
@@ -106,8 +107,10 @@ static int number_all(scan *s, const distmap_view *view, const distmap_sites *si
                 elements_sites(first, view->dtype, s->stride[X], s->shape[X], sites, site);
                 if (!number_row(s, at, site, row))
                     return fail("not enough memory to number the connected groups of sites");
+                if (at[2] % ROWS_A_STEP == 0 && progress_step(NULL, (double)(row - numbers) / elements))
+                    return fail("interrupted");
             }
-    return signal_caught() ? fail("interrupted") : 0;
+    return 0;
 }
 
 int components_number(const distmap_view *view, const distmap_problem *problem, uint32_t *numbers, int64_t *count) {

@@ -109,7 +109,7 @@ static void paint_all(struct preview *preview, const struct painter *painter, pa
     for (int p = 0; p < it.panels; p++) {
         const struct panel *panel = &it.panel[p];
         const int top = (it.height - panel->height) / 2;
-        for (int r = 0; r < panel->height; r++) {
+        for (int r = 0; r < panel->height && !signal_caught(); r++) {
             const int row = panel->flip ? panel->height - 1 - r : r;
             const between down = place(preview->problem, panel->down, row, it.pitch);
             uint8_t *line = preview->pixels + (size_t)(top + r) * (size_t)it.width + panel->left;

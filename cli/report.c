@@ -66,12 +66,18 @@ static void give_json(const struct job *job, const struct options *options) {
     json_print(object);
 }
 
+/* "1.4 ms", "12.3 s" */
+static const char *time_text(double seconds, char *text, size_t size) {
+    snprintf(text, size, seconds < 1 ? "%.3g ms" : "%.3f s", seconds < 1 ? seconds * 1e3 : seconds);
+    return text;
+}
+
 void report_give(const struct job *job, const struct options *options) {
     work_warn(&job->work, options, options->input);
     if (options->json)
         give_json(job, options);
     const distmap_description *description = &job->work.description;
-    char shape[96], found[64] = "";
+    char shape[96], found[64] = "", took[32];
     shape_text(job->problem.ndim, job->problem.shape, shape, sizeof shape);
     const char *unit = job->source.info->unit;
     if (job->largest >= 0)
@@ -80,9 +86,9 @@ void report_give(const struct job *job, const struct options *options) {
     if (job->components >= 0)
         snprintf(found, sizeof found, ", %lld component%s", (long long)job->components,
                  job->components == 1 ? "" : "s");
-    say(options, "%s: %s %s%s, %.3g ms (%s, %s, %d thread%s)", options->output, shape,
-        distmap_dtype_name(job->map.info.dtype), found, job->work.seconds * 1e3, description->method, description->isa,
-        description->threads, description->threads == 1 ? "" : "s");
+    say(options, "%s: %s %s%s, %s (%s, %s, %d thread%s)", options->output, shape,
+        distmap_dtype_name(job->map.info.dtype), found, time_text(job->work.seconds, took, sizeof took),
+        description->method, description->isa, description->threads, description->threads == 1 ? "" : "s");
     if (options->index)
         say(options, "%s: %s %s", options->index, shape, distmap_dtype_name(job->index.info.dtype));
     if (options->preview && job->largest >= 0)

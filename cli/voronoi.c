@@ -81,9 +81,11 @@ static int number_groups(struct job *job, struct extra *extra, const struct opti
     extra->numbers = allocate(options, problem, DISTMAP_UINT32);
     if (!extra->numbers)
         return EXIT_FAILED;
+    progress_begin(options, "numbering");
     int status = components_number(&job->source.view, problem, extra->numbers, &job->components);
     if (status || (status = check_range(0, (double)job->components, dtype)))
         return status;
+    progress_end();
     source_drop(&job->source);
     if (options->preview &&
         components_one_rules(extra->numbers, element_count(problem->ndim, problem->shape), job->components)) {

@@ -82,6 +82,25 @@ check "edt with NaN: says so once" equal "$(grep -c NaN stderr)" 1
 run edt nan.npy -o out/d.npy --sites nonzero
 check "edt with NaN: NaN is not nonzero" equal "$(npy_values out/d.npy f4)" "inf inf inf"
 
+# Values below 0.
+make_npy signed.npy '|i1' '4,' '\xff\x00\x01\x80'
+works "edt --sites -1" edt signed.npy -o out/d.npy --sites -1 --metric squared
+check "edt --sites -1: values" equal "$(npy_values out/d.npy u4)" "0 1 4 9"
+works "edt --sites -128..-1" edt signed.npy -o out/d.npy --sites=-128..-1 --metric squared
+check "edt --sites -128..-1: values" equal "$(npy_values out/d.npy u4)" "0 1 1 0"
+works "edt --threshold -1" edt signed.npy -o out/d.npy --threshold -1 --metric squared
+check "edt --threshold -1: values" equal "$(npy_values out/d.npy u4)" "9 4 1 0"
+
+# Pictures of lines, and of volumes with time.
+works "preview of a line" edt signed.npy -o out/d.npy --preview out/p.png
+check "preview of a line: a strip" matches "$("$distmap" info out/p.png)" "shape +48 x "
+make_npy movie.npy '|u1' '2, 3, 2, 2' '\1\1\1\0\1\1\1\1\1\1\1\0\1\1\1\1\1\0\1\1\1\1\1\1'
+works "preview of four axes" edt movie.npy -o out/d.npy --axes 1,2,3 --metric squared --preview out/p.png
+check "four axes, the first a batch: values" equal "$(npy_values out/d.npy u4)" \
+    "2 1 1 0 3 2 2 1 2 1 1 0 2 1 3 2 1 0 2 1 2 1 3 2"
+works "regions of four axes" voronoi movie.npy -o out/v.npy --axes 1,2,3 --sites zero --index out/i.npy --preview out/p.png
+check "regions of four axes: nothing connects across the batch" matches "$(cat stderr)" "3 components"
+
 # Empty arrays.
 make_npy empty.npy '|u1' '0, 5' ''
 works "edt of nothing" edt empty.npy -o out/d.npy
