@@ -19,9 +19,13 @@ bool dm_ends_with(const char *name, const char *ending) {
     return n > e && !strcasecmp(name + n - e, ending);
 }
 
+/* Texts may quote the file, which must not break the line. */
 static distmap_status set(distmap_status status, const dm_input *input, const char *format, va_list args) {
     char text[400];
     vsnprintf(text, sizeof text, format, args);
+    for (char *p = text; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 127)
+            *p = '?';
     return distmap_error_set(status, "%s: %s", input->name, text);
 }
 
