@@ -36,7 +36,7 @@ check-large:
 	build/release/tests/large/distmap_check_large $(DISTMAP)
 
 fuzz:
-	tools/build.sh fuzz --group test --group ci
+	tools/build.sh fuzz --group test --group fuzz
 	tools/fuzz.sh build/fuzz $(or $(SECONDS),60)
 
 coverage:

@@ -18,8 +18,14 @@ for target in "${targets[@]}"; do
     seeds=()
     [[ ! -d tests/fuzz/corpus/${name#fuzz_} ]] || seeds=("tests/fuzz/corpus/${name#fuzz_}")
     echo "== $name, $seconds s"
-    "$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -malloc_limit_mb=512 -print_final_stats=1 \
-        -artifact_prefix="$build/findings/$name-" "$corpus" "${seeds[@]}" 2>&1 | tail -n 12 || failed+=("$name")
+    log=$build/findings/$name.log
+    if "$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -malloc_limit_mb=512 \
+        -artifact_prefix="$build/findings/$name-" "$corpus" "${seeds[@]}" >"$log" 2>&1; then
+        grep '^Done' "$log"
+    else
+        tail -n 40 "$log"
+        failed+=("$name")
+    fi
 done
 [[ ${#failed[@]} -eq 0 ]] || { echo "fuzz: findings in ${failed[*]}; see $build/findings" >&2; exit 1; }
 echo "fuzz: ${#targets[@]} targets, nothing found"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs the Debian packages that are missing for the named groups (default: build). Does nothing, and needs no rights,
-# when all are there. Groups: build, test, ci, bench, coverage.
+# when all are there. Groups: build, test, ci, fuzz, bench, coverage.
 set -euo pipefail
 
 declare -A group=(
@@ -8,6 +8,7 @@ declare -A group=(
              libpopt-dev libjson-c-dev"
     [test]="g++ binutils libcmocka-dev"
     [ci]="clang"
+    [fuzz]="clang libclang-rt-14-dev"
     [bench]="python3 python3-venv"
     [coverage]="gcovr"
 )
