@@ -8,7 +8,7 @@ declare -A group=(
              libpopt-dev libjson-c-dev"
     [test]="g++ binutils libcmocka-dev"
     [ci]="clang"
-    [fuzz]="clang libclang-rt-14-dev"
+    [fuzz]="clang libclang-rt-dev"
     [bench]="python3 python3-venv"
     [coverage]="gcovr"
 )
