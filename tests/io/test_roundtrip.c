@@ -1,5 +1,6 @@
 /* Everything that a format claims to hold comes back as it was: every writing format x dtype x shape, in bands. Formats are
  * taken from the library's table, so a new one is tested without an edit. */
+#define _GNU_SOURCE
 #include "support.h"
 
 static const int64_t shapes[][DISTMAP_MAX_NDIM + 1] = {
