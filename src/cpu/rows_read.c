@@ -95,7 +95,7 @@ void dm_row_sites(distmap_plan *plan, const dm_array *input, const int64_t at[DM
         return;
     }
     const int bytes = (int)distmap_dtype_size(input->dtype);
-    uint64_t first, last;
+    uint64_t first = 0, last = 0;
     if (!(input->dtype == DISTMAP_BOOL
               ? bool_interval(v, &first, &last)
               : integer_interval(v, 8 * bytes, dm_dtype_is_signed(input->dtype), &first, &last))) {

@@ -1,0 +1,215 @@
+/* What comes out at the edges: empty arrays, no sites, NaN, bad samples, widths, descriptions and tables. */
+#include "api.h"
+
+#include <math.h>
+
+static void test_empty_arrays(void **state) {
+    (void)state;
+    for (int axis = 0; axis < 3; axis++) {
+        int64_t shape[3] = {4, 5, 6};
+        shape[axis] = 0;
+        float out = 7;
+        uint8_t in = 1;
+        assert_int_equal(distmap_edt(&in, 3, shape, &out), DISTMAP_OK);
+        assert_int_equal(distmap_edt(NULL, 3, shape, NULL), DISTMAP_OK);
+        assert_true(out == 7);
+    }
+}
+
+/* Rule 3 in every dtype. */
+static void test_no_site(void **state) {
+    (void)state;
+    const int64_t shape[1] = {3};
+    uint8_t mask[3] = {1, 1, 1}, label[3] = {9, 9, 9};
+    float f32[3];
+    double f64[3];
+    uint32_t u32[3];
+    uint64_t u64[3];
+    int16_t coord[3];
+    int64_t index[3];
+    distmap_problem p = {.dtype = DISTMAP_UINT8, .ndim = 1, .shape = {3}};
+    p.want = (distmap_outputs){DISTMAP_FLOAT32, DISTMAP_UINT32, DISTMAP_INT64, DISTMAP_INT16, DISTMAP_UINT8};
+    distmap_arrays a = {
+        .input = distmap_view_make(mask, DISTMAP_UINT8, 1, shape),
+        .distance = distmap_view_make(f32, DISTMAP_FLOAT32, 1, shape),
+        .squared = distmap_view_make(u32, DISTMAP_UINT32, 1, shape),
+        .index = distmap_view_make(index, DISTMAP_INT64, 1, shape),
+        .coords = {distmap_view_make(coord, DISTMAP_INT16, 1, shape)},
+        .label = distmap_view_make(label, DISTMAP_UINT8, 1, shape),
+    };
+    unsigned flags = 0;
+    assert_int_equal(distmap_transform(&p, &a, &flags), DISTMAP_OK);
+    assert_int_equal(flags, DISTMAP_FLAG_NO_SITE);
+    p.want = (distmap_outputs){.distance = DISTMAP_FLOAT64, .squared = DISTMAP_UINT64};
+    const distmap_arrays b = {.input = a.input,
+                              .distance = distmap_view_make(f64, DISTMAP_FLOAT64, 1, shape),
+                              .squared = distmap_view_make(u64, DISTMAP_UINT64, 1, shape)};
+    assert_int_equal(distmap_transform(&p, &b, NULL), DISTMAP_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_true(isinf(f32[i]) && f32[i] > 0 && isinf(f64[i]) && f64[i] > 0);
+        assert_true(u32[i] == UINT32_MAX && u64[i] == UINT64_MAX);
+        assert_true(index[i] == DISTMAP_INDEX_NONE && coord[i] == DISTMAP_INDEX_NONE && label[i] == 0);
+    }
+}
+
+/* Flags are of the last execution, not of all so far. */
+static void test_flags(void **state) {
+    (void)state;
+    const int64_t shape[1] = {4};
+    float in[4] = {1, NAN, 0, 2}, out[4];
+    const distmap_problem p = {.dtype = DISTMAP_FLOAT32, .ndim = 1, .shape = {4}, .want.distance = DISTMAP_FLOAT32};
+    const distmap_arrays a = {.input = distmap_view_make(in, DISTMAP_FLOAT32, 1, shape),
+                              .distance = distmap_view_make(out, DISTMAP_FLOAT32, 1, shape)};
+    distmap_context *context = NULL;
+    distmap_plan *plan = NULL;
+    assert_int_equal(distmap_context_create(NULL, &context), DISTMAP_OK);
+    assert_int_equal(distmap_plan_create(context, &p, NULL, &plan), DISTMAP_OK);
+    assert_int_equal(distmap_plan_flags(plan), 0);
+    assert_int_equal(distmap_plan_execute(plan, &a), DISTMAP_OK);
+    assert_int_equal(distmap_plan_flags(plan), DISTMAP_FLAG_NAN);
+    assert_true(out[0] == 2 && out[1] == 1 && out[2] == 0 && out[3] == 1);
+    in[2] = 5;
+    assert_int_equal(distmap_plan_execute(plan, &a), DISTMAP_OK);
+    assert_int_equal(distmap_plan_flags(plan), DISTMAP_FLAG_NAN | DISTMAP_FLAG_NO_SITE);
+    in[1] = 0;
+    assert_int_equal(distmap_plan_execute(plan, &a), DISTMAP_OK);
+    assert_int_equal(distmap_plan_flags(plan), 0);
+    distmap_plan_destroy(&plan);
+    distmap_context_destroy(&context);
+}
+
+/* ---- Bad samples ---- */
+
+static distmap_status transform_samples(distmap_dtype dtype, void *in, distmap_dtype squared, void *out) {
+    const int64_t shape[1] = {3};
+    distmap_problem p = {
+        .input = DISTMAP_INPUT_SAMPLED, .dtype = dtype, .ndim = 1, .shape = {3}, .want.squared = squared};
+    const distmap_arrays a = {.input = distmap_view_make(in, dtype, 1, shape),
+                              .squared = distmap_view_make(out, squared, 1, shape)};
+    return distmap_transform(&p, &a, NULL);
+}
+
+static void test_bad_samples(void **state) {
+    (void)state;
+    uint64_t out[3];
+    int8_t negative[3] = {0, -1, 5};
+    assert_int_equal(transform_samples(DISTMAP_INT8, negative, DISTMAP_UINT64, out), DISTMAP_ERROR_VALUE);
+    assert_non_null(strstr(distmap_error_text(), "arrays.input"));
+    int64_t least[3] = {INT64_MIN, INT64_MIN, INT64_MIN};
+    assert_int_equal(transform_samples(DISTMAP_INT64, least, DISTMAP_UINT64, out), DISTMAP_ERROR_VALUE);
+    uint64_t large[3] = {0, ((uint64_t)1 << 61) + 1, 0};
+    assert_int_equal(transform_samples(DISTMAP_UINT64, large, DISTMAP_UINT64, out), DISTMAP_ERROR_VALUE);
+    large[1]--;
+    assert_int_equal(transform_samples(DISTMAP_UINT64, large, DISTMAP_UINT64, out), DISTMAP_OK);
+    assert_true(out[0] == 0 && out[1] == 1 && out[2] == 0);
+    large[0] = large[1] = large[2] = UINT32_MAX - 1;
+    assert_int_equal(transform_samples(DISTMAP_UINT64, large, DISTMAP_UINT32, out), DISTMAP_OK);
+    large[0] = large[1] = large[2] = UINT32_MAX;
+    assert_int_equal(transform_samples(DISTMAP_UINT64, large, DISTMAP_UINT32, out), DISTMAP_ERROR_VALUE);
+    double reals[3] = {1, -1e-300, 1};
+    assert_int_equal(transform_samples(DISTMAP_FLOAT64, reals, DISTMAP_FLOAT64, out), DISTMAP_ERROR_VALUE);
+    reals[1] = -INFINITY;
+    assert_int_equal(transform_samples(DISTMAP_FLOAT64, reals, DISTMAP_FLOAT64, out), DISTMAP_ERROR_VALUE);
+    reals[1] = -0.0;
+    assert_int_equal(transform_samples(DISTMAP_FLOAT64, reals, DISTMAP_FLOAT64, out), DISTMAP_OK);
+    assert_false(signbit(((double *)out)[1]));
+}
+
+/* ---- Closed forms ---- */
+
+static void test_known_values(void **state) {
+    (void)state;
+    const uint8_t mask[9] = {0, 1, 1, 1, 1, 1, 1, 1, 1};
+    const int64_t shape[2] = {3, 3};
+    float out[9];
+    assert_int_equal(distmap_edt(mask, 2, shape, out), DISTMAP_OK);
+    for (int y = 0; y < 3; y++)
+        for (int x = 0; x < 3; x++)
+            assert_true(out[3 * y + x] == sqrtf((float)(y * y + x * x)));
+}
+
+/* The width of squared distances changes exactly where the largest one needs it. */
+static void test_widths(void **state) {
+    (void)state;
+    distmap_context *context = NULL;
+    assert_int_equal(distmap_context_create(NULL, &context), DISTMAP_OK);
+    const struct {
+        int64_t length;
+        double pitch;
+        int bits;
+        bool integer, border;
+    } rows[] = {{65536, 1, 32, true, false},  {65537, 1, 64, true, false},     {65536, 2, 64, true, false},
+                {100, 0.5, 64, false, false}, {100, 1048576, 64, true, false}, {100, 1048577, 64, false, false},
+                {1, 70000, 32, true, false},  {1, 70000, 64, true, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const distmap_problem p = {.dtype = DISTMAP_UINT8,
+                                   .ndim = 1,
+                                   .shape = {rows[i].length},
+                                   .spacing = {rows[i].pitch},
+                                   .border = rows[i].border,
+                                   .want.distance = DISTMAP_FLOAT64};
+        distmap_plan *plan = NULL;
+        distmap_description d;
+        assert_int_equal(distmap_plan_create(context, &p, NULL, &plan), DISTMAP_OK);
+        distmap_plan_describe(plan, &d);
+        assert_int_equal(d.squared_bits, rows[i].bits);
+        assert_int_equal(d.integer, rows[i].integer);
+        assert_int_equal(d.threads, distmap_context_threads(context));
+        assert_string_equal(d.isa, distmap_context_isa(context));
+        assert_non_null(distmap_method_find(d.method));
+        distmap_plan_destroy(&plan);
+    }
+    distmap_context_destroy(&context);
+}
+
+/* ---- Tables ---- */
+
+static void test_methods(void **state) {
+    (void)state;
+    size_t count = 0;
+    for (; distmap_method_get(count); count++) {
+        const distmap_method_info *info = distmap_method_get(count);
+        assert_ptr_equal(distmap_method_find(info->name), info);
+        assert_true(info->summary && *info->summary && info->source && *info->source);
+        assert_string_equal(info->device, "cpu");
+        assert_string_equal(strchr(info->name, '/') + 1, info->device);
+        for (size_t k = 0; k < info->param_count; k++) {
+            const distmap_param_info *q = &info->params[k];
+            assert_true(q->lowest <= q->fallback && q->fallback <= q->highest && q->summary && *q->summary);
+        }
+    }
+    assert_true(count >= 3);
+    assert_null(distmap_method_get(count + 1));
+    assert_null(distmap_method_find("minplus"));
+    assert_null(distmap_method_find(NULL));
+}
+
+static void test_dtypes(void **state) {
+    (void)state;
+    const size_t sizes[] = {0, 1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+    for (int t = DISTMAP_NONE; t <= DISTMAP_FLOAT64; t++) {
+        assert_int_equal(distmap_dtype_size((distmap_dtype)t), sizes[t]);
+        if (t)
+            assert_int_equal(distmap_dtype_from_name(distmap_dtype_name((distmap_dtype)t)), t);
+    }
+    assert_string_equal(distmap_dtype_name(DISTMAP_NONE), "none");
+    assert_int_equal(distmap_dtype_from_name("none"), DISTMAP_NONE);
+    assert_int_equal(distmap_dtype_from_name("uint"), DISTMAP_NONE);
+    assert_int_equal(distmap_dtype_size((distmap_dtype)-1), 0);
+    assert_string_equal(distmap_version(), DISTMAP_VERSION);
+    for (int s = DISTMAP_OK; s <= DISTMAP_ERROR_FORMAT; s++)
+        assert_string_not_equal(distmap_status_name((distmap_status)s), "unknown");
+    assert_string_equal(distmap_status_name((distmap_status)100), "unknown");
+    const int64_t shape[3] = {2, 3, 4};
+    const distmap_view v = distmap_view_make(NULL, DISTMAP_INT16, 3, shape);
+    assert_true(v.strides[0] == 24 && v.strides[1] == 8 && v.strides[2] == 2 && v.ndim == 3 && v.shape[1] == 3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_empty_arrays), cmocka_unit_test(test_no_site),      cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_bad_samples),  cmocka_unit_test(test_known_values), cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_methods),      cmocka_unit_test(test_dtypes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
