@@ -2,8 +2,8 @@
  *
  * An image is one panel; a volume is three, the middle slices across each of its last three axes, side by side. Pixels are
  * square in the units of the spacing; small images are enlarged, large ones sampled down to SIDE pixels. Distances are
- * interpolated between elements. As a distance map rises by one per unit, |d - k step| / pitch is how far a pixel is from
- * iso-line k, whatever the map, which gives lines of even width with smooth edges.
+ * interpolated between elements. With the map's slope (one per unit, almost everywhere) |d - k step| / (slope pitch) is how
+ * many pixels away iso-line k is, which gives lines of even width with smooth edges.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -133,6 +133,15 @@ static double distance_at(const struct painter *painter, const char *at) {
     return painter->squared ? sqrt(value) : value;
 }
 
+/* How fast the map rises within the picture, per unit: 1 almost everywhere, less where the nearest site is out of a slice,
+ * or on a ridge. Not below a half, so that lines do not break on ridges. */
+static double slope(const struct painter *painter, const struct panel *panel, double a, double b, double c, double d) {
+    const double *spacing = painter->problem->spacing;
+    const double across = (b - a + d - c) / (2 * spacing[panel->across]);
+    const double down = panel->down < 0 ? 0 : (c - a + d - b) / (2 * spacing[panel->down]);
+    return fmin(fmax(hypot(across, down), 0.5), 1);
+}
+
 static uint8_t paint_distance(const struct painter *painter, const struct panel *panel, between down, between across) {
     const distmap_view *view = painter->view;
     const char *origin = panel_origin(panel, view);
@@ -148,7 +157,7 @@ static uint8_t paint_distance(const struct painter *painter, const struct panel 
         return COLOUR_NO_SITE;
     const double share = painter->largest > 0 ? fmin(value / painter->largest, 1) : 0;
     const double line = nearbyint(value / painter->step);
-    const double from_line = fabs(value - line * painter->step) / painter->pitch; /* pixels */
+    const double from_line = fabs(value - line * painter->step) / (painter->pitch * slope(painter, panel, a, b, c, d));
     const double cover = line < 0.5 ? 0 : fmin(fmax(1.1 - from_line, 0), 1);
     const int level = (int)(cover * (LINE_LEVELS - 1) + 0.5), tone = (int)(share * (DISTANCE_TONES - 1) + 0.5);
     return (uint8_t)(COLOUR_FIRST + level * DISTANCE_TONES + tone);
@@ -262,7 +271,8 @@ static int write_pixels(struct preview *preview) {
 int preview_distances(struct preview *preview, const distmap_view *distances, bool squared, double largest) {
     if (!preview->pixels)
         return 0;
-    struct painter painter = {.view = distances, .squared = squared, .pitch = preview->pitch};
+    struct painter painter = {
+        .view = distances, .problem = preview->problem, .squared = squared, .pitch = preview->pitch};
     painter.largest = squared ? sqrt(largest) : largest;
     painter.step = preview->iso_step = fmax(round_step(painter.largest), 3 * preview->pitch);
     paint_all(preview, &painter, paint_distance);

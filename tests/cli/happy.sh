@@ -91,6 +91,24 @@ check "edt --sites -128..-1: values" equal "$(npy_values out/d.npy u4)" "0 1 1 0
 works "edt --threshold -1" edt signed.npy -o out/d.npy --threshold -1 --metric squared
 check "edt --threshold -1: values" equal "$(npy_values out/d.npy u4)" "9 4 1 0"
 
+printf 'P5 5 2 255\n\7\0\0\0\3\0\0\0\0\0' >seeds.pgm
+# Pictures: grey where there is no site, the darkest colour at sites, all tones of a slope, and lines on it.
+picture() { # arguments of edt: luma of the preview, least to largest
+    rm -f p.png
+    "$distmap" edt "$@" -o d.npy --quiet --preview p.png 2>/dev/null
+    "$distmap" info p.png | sed -n 's/^values *\([0-9]* to [0-9]*\),.*/\1/p'
+}
+check "picture without sites: all grey" equal "$(picture full.pgm)" "128 to 128"
+check "picture of sites alone: all of one dark colour" equal "$(picture full.pgm --sites nonzero)" "30 to 30"
+{
+    printf 'P5 900 30 255\n'
+    for ((row = 0; row < 30; row++)); do printf '\0'; head -c 899 /dev/zero | tr '\0' '\1'; done
+} >slope.pgm
+check "picture of a slope: from the darkest to the lightest" equal "$(picture slope.pgm)" "30 to 215"
+check "picture of a slope: its size" matches "$("$distmap" info p.png)" "shape +30 x 900,"
+works "regions" voronoi seeds.pgm -o out/v.npy --components --preview out/p.png
+check "regions: enlarged fourfold" matches "$("$distmap" info out/p.png)" "shape +8 x 20,"
+
 # Pictures of lines, and of volumes with time.
 works "preview of a line" edt signed.npy -o out/d.npy --preview out/p.png
 check "preview of a line: a strip" matches "$("$distmap" info out/p.png)" "shape +48 x "
@@ -107,7 +125,6 @@ works "edt of nothing" edt empty.npy -o out/d.npy
 check "edt of nothing: shape" matches "$(npy_header out/d.npy)" "\(0, 5\)"
 
 # Voronoi: labels, components, indices.
-printf 'P5 5 2 255\n\7\0\0\0\3\0\0\0\0\0' >seeds.pgm
 works "voronoi of labels" voronoi seeds.pgm -o out/v.npy --index out/i.npy
 check "voronoi of labels: the first site wins ties" equal "$(npy_values out/v.npy u1)" "7 7 7 3 3 7 7 7 3 3"
 check "voronoi of labels: the input's dtype" matches "$(npy_header out/v.npy)" "u1"
