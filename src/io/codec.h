@@ -78,6 +78,9 @@ extern const dm_codec dm_codec_npy, dm_codec_png, dm_codec_tiff, dm_codec_jpeg, 
 /* Whether `name` ends with `ending`, whatever the case. */
 bool dm_ends_with(const char *name, const char *ending);
 
+/* Appends `word` to a list in `text`, which has room for `size` bytes. */
+void dm_append(char *text, size_t size, const char *separator, const char *word);
+
 /* ---- Errors: "NAME: text" ---- */
 
 distmap_status dm_broken(const dm_input *input, const char *format, ...) DISTMAP_PRINTF(2, 3);      /* _FORMAT */

@@ -19,6 +19,11 @@ bool dm_ends_with(const char *name, const char *ending) {
     return n > e && !strcasecmp(name + n - e, ending);
 }
 
+void dm_append(char *text, size_t size, const char *separator, const char *word) {
+    const size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s", used ? separator : "", word);
+}
+
 /* Texts may quote the file, which must not break the line. */
 static distmap_status set(distmap_status status, const dm_input *input, const char *format, va_list args) {
     char text[400];

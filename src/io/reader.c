@@ -11,6 +11,14 @@ static const dm_codec *recognise(const uint8_t *head, size_t bytes) {
     return NULL;
 }
 
+static distmap_status unknown_format(const dm_input *input) {
+    char names[200] = "";
+    for (size_t row = 0; dm_codecs[row]; row++)
+        if (dm_codecs[row]->sniff)
+            dm_append(names, sizeof names, " ", dm_codecs[row]->info.name);
+    return dm_broken(input, "of no format that is read (%s)", names);
+}
+
 static distmap_status open_codec(distmap_reader *reader) {
     uint8_t head[DM_SNIFF_BYTES];
     size_t got;
@@ -18,8 +26,7 @@ static distmap_status open_codec(distmap_reader *reader) {
     dm_input_seek(&reader->input, 0);
     reader->codec = recognise(head, got);
     if (!reader->codec)
-        return dm_broken(&reader->input,
-                         "not a file of a format that distmap reads (`distmap info --help` lists them)");
+        return unknown_format(&reader->input);
     reader->info.format = reader->codec->info.name;
     for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
         reader->info.spacing[a] = 1;

@@ -52,8 +52,8 @@ bool dm_tiff_row_is_plain(const dm_tiff_page *page);
 
 /* TIFF has no axis for volumes; ImageJ's text in the first page's ImageDescription says how pages make one. */
 typedef struct dm_tiff_text {
-    int64_t slices, frames; /* 0: not said */
-    double spacing;         /* between slices; 0: not said */
+    int64_t images, slices, frames; /* 0: not said */
+    double spacing;                 /* between slices; 0: not said */
     char unit[16];
 } dm_tiff_text;
 void dm_tiff_text_parse(const char *text, dm_tiff_text *parsed);

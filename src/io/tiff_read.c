@@ -2,7 +2,8 @@
  *
  * Strips are read by scanlines, for a strip may be the whole image; of tiles one row is held. Separate planes each have a
  * libtiff handle of their own, so that each goes through its file part in order. Pages must agree in size and type;
- * pages that are reduced copies of others are left out.
+ * pages that are reduced copies of others are left out. Where the elements lie in the file in one piece as they are, libtiff
+ * is not asked for them (raw.c). ImageJ's stacks of more than 4 GB are one page, and the other planes behind it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,9 @@ typedef struct state {
     uint8_t *rows[DM_TIFF_USED]; /* strips: one row of samples */
     size_t row_bytes;            /* of samples, in one plane */
     bool plain, file_big;
+    bool in_one_piece; /* all elements follow each other, from `start` on */
+    int64_t start;
+    int64_t end;    /* of the page visited last */
     uint8_t *table; /* palette: luma of each index */
 } state;
 
@@ -77,6 +81,29 @@ static bool same_form(const dm_tiff_page *a, const dm_tiff_page *b) {
            a->used_count == b->used_count && a->dtype == b->dtype && a->colour == b->colour;
 }
 
+/* Whether the current page's strips lie one behind the other, and behind those of the page before. */
+static void follow_strips(state *s, const dm_tiff_page *page, int64_t page_size) {
+    uint64_t *offsets = NULL, *sizes = NULL;
+    uint16_t order = FILLORDER_MSB2LSB;
+    TIFF *t = s->planes[0].tiff;
+    TIFFGetFieldDefaulted(t, TIFFTAG_FILLORDER, &order);
+    if (order != FILLORDER_MSB2LSB || page->tile_width || page->compression != COMPRESSION_NONE ||
+        !dm_tiff_row_is_plain(page) || (page->planar == PLANARCONFIG_SEPARATE && page->samples > 1) ||
+        !TIFFGetField(t, TIFFTAG_STRIPOFFSETS, &offsets) || !TIFFGetField(t, TIFFTAG_STRIPBYTECOUNTS, &sizes) ||
+        !offsets || !sizes) {
+        s->in_one_piece = false;
+        return;
+    }
+    if (s->pages == 1)
+        s->start = s->end = (int64_t)offsets[0];
+    const int64_t begin = s->end;
+    for (uint32_t i = 0; i < TIFFNumberOfStrips(t) && s->in_one_piece; i++)
+        if ((int64_t)offsets[i] != s->end || __builtin_add_overflow(s->end, (int64_t)sizes[i], &s->end) ||
+            s->end < begin)
+            s->in_one_piece = false;
+    s->in_one_piece &= s->start > 0 && s->end - begin == page_size;
+}
+
 /* Visits every directory: finds the pages, checks that they agree and that the file can hold them. */
 static distmap_status find_pages(distmap_reader *reader, state *s, int64_t *decoded) {
     dm_tiff *file = &s->planes[0];
@@ -106,9 +133,11 @@ static distmap_status find_pages(distmap_reader *reader, state *s, int64_t *deco
             s->offsets[s->pages++] = TIFFCurrentDirOffset(file->tiff);
             int64_t bytes;
             TRY(page_bytes(reader, &page, &s->row_bytes, &bytes));
+            const int64_t plane_bytes = bytes;
             if (__builtin_mul_overflow(bytes, page.planar == PLANARCONFIG_SEPARATE ? page.samples : 1, &bytes) ||
                 __builtin_add_overflow(*decoded, bytes, decoded))
                 return dm_broken(&reader->input, "absurd size");
+            follow_strips(s, &page, plane_bytes);
             if (ratio(page.compression) > worst)
                 worst = ratio(page.compression);
         }
@@ -168,6 +197,9 @@ static void fill_info(distmap_reader *reader, state *s) {
     TIFFGetField(t, TIFFTAG_IMAGEDESCRIPTION, &description);
     dm_tiff_text text;
     dm_tiff_text_parse(description, &text);
+    if (s->pages == 1 && text.images > 1 && s->in_one_piece &&
+        text.images <= (reader->input.size - s->start) / (s->end - s->start))
+        s->pages = text.images;
     info->dtype = s->form.dtype;
     const bool series =
         text.frames > 1 && text.slices > 0 && s->pages % text.frames == 0 && s->pages / text.frames == text.slices;
@@ -193,6 +225,7 @@ static distmap_status tiff_open(distmap_reader *reader) {
     if (!s)
         return dm_no_memory(reader->input.name);
     TRY(dm_tiff_open_input(&s->planes[0], &reader->input));
+    s->in_one_piece = true;
     s->file_big = TIFFIsBigEndian(s->planes[0].tiff);
     int64_t decoded;
     TRY(find_pages(reader, s, &decoded));
@@ -204,6 +237,8 @@ static distmap_status tiff_open(distmap_reader *reader) {
         TRY(make_table(reader, s));
     s->plain = dm_tiff_row_is_plain(&s->form);
     fill_info(reader, s);
+    if (s->in_one_piece)
+        return dm_raw_open(reader, s->start, s->file_big != DM_HOST_BIG, false);
     return make_buffers(reader, s);
 }
 
@@ -286,6 +321,8 @@ static distmap_status read_row(distmap_reader *reader, state *s, int k, int64_t 
 
 static distmap_status tiff_read(distmap_reader *reader, int64_t first, int64_t count, void *out) {
     state *s = reader->state;
+    if (reader->raw.is)
+        return dm_raw_read(reader, first, count, out);
     const int64_t height = s->form.height, rows = reader->info.ndim == 2 ? 1 : reader->slice_elements / s->form.width;
     const size_t bytes = s->form.width * distmap_dtype_size(s->form.dtype);
     uint8_t *to = out;

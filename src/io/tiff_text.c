@@ -32,6 +32,7 @@ void dm_tiff_text_parse(const char *text, dm_tiff_text *parsed) {
     *parsed = (dm_tiff_text){0};
     if (!text || strncmp(text, "ImageJ=", 7) != 0)
         return;
+    parsed->images = find_count(text, "images");
     parsed->slices = find_count(text, "slices");
     parsed->frames = find_count(text, "frames");
     const char *value = find(text, "spacing");

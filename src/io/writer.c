@@ -25,20 +25,15 @@ static bool holds(const dm_codec *codec, const distmap_image_info *info, int64_t
            info->ndim <= codec->max_ndim && (bytes || codec->holds_empty);
 }
 
-static void append(char *text, size_t size, const char *separator, const char *word) {
-    const size_t used = strlen(text);
-    snprintf(text + used, size - used, "%s%s", used ? separator : "", word);
-}
-
 static distmap_status choose(const char *path, const distmap_image_info *info, int64_t bytes, const dm_codec **chosen) {
     char writable[200] = "", instead[200] = "", dtypes[200] = "";
     *chosen = NULL;
     for (size_t row = 0; dm_codecs[row]; row++) {
         const dm_codec *codec = dm_codecs[row];
         if (codec->info.writes)
-            append(writable, sizeof writable, " ", codec->info.endings);
+            dm_append(writable, sizeof writable, " ", codec->info.endings);
         if (holds(codec, info, bytes))
-            append(instead, sizeof instead, " ", codec->info.endings);
+            dm_append(instead, sizeof instead, " ", codec->info.endings);
         if (!strcmp(path, "-") ? codec == &dm_codec_npy : has_ending(path, codec->info.endings))
             *chosen = codec;
     }
@@ -52,7 +47,7 @@ static distmap_status choose(const char *path, const distmap_image_info *info, i
     if (!(codec->holds >> info->dtype & 1)) {
         for (unsigned d = 0; d < 32; d++)
             if (codec->holds >> d & 1)
-                append(dtypes, sizeof dtypes, ", ", distmap_dtype_name((distmap_dtype)d));
+                dm_append(dtypes, sizeof dtypes, ", ", distmap_dtype_name((distmap_dtype)d));
         return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: %s cannot hold %s (it holds %s); %s can", path,
                                  codec->info.name, distmap_dtype_name(info->dtype), dtypes, instead);
     }
