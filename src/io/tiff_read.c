@@ -197,8 +197,9 @@ static void fill_info(distmap_reader *reader, state *s) {
     TIFFGetField(t, TIFFTAG_IMAGEDESCRIPTION, &description);
     dm_tiff_text text;
     dm_tiff_text_parse(description, &text);
-    if (s->pages == 1 && text.images > 1 && s->in_one_piece &&
-        text.images <= (reader->input.size - s->start) / (s->end - s->start))
+    /* A stack of one directory has it in front, and more behind the first plane. */
+    if (s->pages == 1 && text.images > 1 && s->in_one_piece && (int64_t)s->offsets[0] < s->start &&
+        s->end < reader->input.size)
         s->pages = text.images;
     info->dtype = s->form.dtype;
     const bool series =

@@ -57,9 +57,10 @@ static void check_file(const char *path, const char *expected) {
     assert_true(info.stored[0] && info.axes[0] && (int)strlen(info.axes) == info.ndim);
     check_backwards(path, want);
     const bool mapped = check_map(path, want);
-    if (strstr(path, "fortran_f") || strstr(path, "version2.npy"))
+    if (strstr(path, "fortran_f") || strstr(path, "version2.npy") || strstr(path, "one_page_little"))
         assert_true(mapped);
-    if (strstr(path, ".png") || strstr(path, ".gz") || strstr(path, "big_i4.nii"))
+    if (strstr(path, ".png") || strstr(path, ".gz") || strstr(path, "big_i4.nii") || strstr(path, "deflate") ||
+        strstr(path, "turned") || strstr(path, "white"))
         assert_false(mapped);
     free(want);
 }
@@ -102,6 +103,7 @@ static void check_spacing(const char *name, const char *unit, double s0, double 
 static void test_spacing(void **state) {
     (void)state;
     check_spacing("imagej.tif", "um", 1, 2.5, 0.25, 0.5);
+    check_spacing("imagej_one_page_big.tif", "um", 3, 1, 1, 0);
     check_spacing("big_f4.nii", "mm", 2.5, 0.8, 0.7, 0); /* floats in the file: the decimal that was meant */
     check_spacing("two_u1.nii.gz", "um", 2.5, 0.8, 0.7, 0);
     check_spacing("grey2.png", "", 1, 1, 0, 0);

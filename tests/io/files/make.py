@@ -159,25 +159,35 @@ with tifffile.TiffWriter("reduced.tif") as writer:
 np.save("reduced_tif.npy", a)
 
 
-def raw_tiff(array, bits, order, sample_format=1):
-    """One strip of samples of any depth."""
+def raw_tiff(array, bits, order, sample_format=1, text=b"", fill_order=1):
+    """One strip of samples of any depth; planes of a volume follow the one that has a directory."""
     if bits % 8:
         packed = b""
         for row in array:
-            text = "".join(format(int(v) & ((1 << bits) - 1), f"0{bits}b") for v in row)
-            text += "0" * (-len(text) % 8)
-            packed += bytes(int(text[i:i + 8], 2) for i in range(0, len(text), 8))
+            digits = "".join(format(int(v) & ((1 << bits) - 1), f"0{bits}b") for v in row)
+            digits += "0" * (-len(digits) % 8)
+            packed += bytes(int(digits[i:i + 8], 2) for i in range(0, len(digits), 8))
     else:
         wide = array.astype(order + "u8").view("u1").reshape(*array.shape, 8)
         packed = (wide[..., :bits // 8] if order == "<" else wide[..., 8 - bits // 8:]).tobytes()
-    h, w = array.shape
-    tags = [(256, w), (257, h), (258, bits), (259, 1), (262, 1), (273, 134), (277, 1), (278, h), (279, len(packed)),
-            (339, sample_format)]
+    if fill_order == 2:
+        packed = bytes(int(f"{byte:08b}"[::-1], 2) for byte in packed)
+    h, w = array.shape[-2:]
+    tags = [(256, w), (257, h), (258, bits), (259, 1), (262, 1), (266, fill_order), (270, 158 + 4), (273, 158 + 4 + len(text)),
+            (277, 1), (278, h), (279, len(packed) // (array.size // (h * w))), (339, sample_format)]
+    if not text:
+        tags = [(tag, value) for tag, value in tags if tag != 270]
+        tags = [(tag, 8 + 2 + 12 * len(tags) + 4 if tag == 273 else value) for tag, value in tags]
     out = (b"II" if order == "<" else b"MM") + struct.pack(order + "HIH", 42, 8, len(tags))
     for tag, value in tags:
-        out += struct.pack(order + "HHII", tag, 4, 1, value) if tag in (256, 257, 273, 278, 279) else struct.pack(
-            order + "HHIHH", tag, 3, 1, value, 0)
+        if tag == 270:
+            out += struct.pack(order + "HHII", tag, 2, len(text), value)
+        elif tag in (256, 257, 273, 278, 279):
+            out += struct.pack(order + "HHII", tag, 4, 1, value)
+        else:
+            out += struct.pack(order + "HHIHH", tag, 3, 1, value, 0)
     out += struct.pack(order + "I", 0)
+    out += bytes(158 + 4 - len(out)) + text if text else b""
     return out + packed
 
 
@@ -236,3 +246,14 @@ for dtype, result in (("u1", "f4"), ("i2", "f4"), ("i4", "f8"), ("f4", "f4")):
     put(f"scaled_{dtype}.nii.gz", gzip.compress(nifti(a, dtype, "<", version=2, slope=0.5, inter=3.0), mtime=0), want)
 a = data("i2", 1, 1, 4, 5)
 put("ones.nii", nifti(a, "i2", "<"), a[0])
+
+# ---- TIFF again: bits of a byte turned round; ImageJ's stacks of one directory ----
+
+bits = data("bool")
+put("turned_bits.tif", raw_tiff(bits.astype("u8"), 1, "<", fill_order=2), bits)
+a = data("u1")
+put("turned_bytes.tif", raw_tiff(a, 8, "<", fill_order=2), a)
+for order in "<>":
+    a = data("u2", 4, H, W)
+    text = b"ImageJ=1.54f\nimages=4\nslices=4\nunit=micron\nspacing=3\n\0"
+    put(f"imagej_one_page_{'little' if order == '<' else 'big'}.tif", raw_tiff(a, 16, order, text=text), a)
