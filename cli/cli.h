@@ -52,13 +52,13 @@ struct options {
     bool sites_given;
     double threshold;
     bool threshold_given;
-    bool squared;          /* --metric */
-    number_list spacing;   /* count 0: the file's */
+    bool squared;        /* --metric */
+    number_list spacing; /* count 0: the file's */
     bool labels, components, border;
-    double limit;          /* 0: none */
-    distmap_dtype dtype;   /* NONE: by the result */
-    name_list axes;        /* count 0: all */
-    int threads;           /* 0: all */
+    double limit;        /* 0: none */
+    distmap_dtype dtype; /* NONE: by the result */
+    name_list axes;      /* count 0: all */
+    int threads;         /* 0: all */
     char *method;
     distmap_param params[MAX_LIST]; /* names owned */
     int param_count;
@@ -74,7 +74,6 @@ struct options {
 /* Reads a subcommand's arguments. *help is set when --help or --version was asked for and answered. */
 int options_read(const struct command *command, int argc, const char **argv, struct options *options, bool *help);
 void options_free(struct options *options);
-void options_help(const struct command *command);
 
 /* The values of options. Each says what is wrong and returns EXIT_USAGE, or 0. `option` is "--spacing". */
 int value_number(const char *option, const char *text, double lowest, double highest, double *value);
@@ -90,7 +89,8 @@ char *copy_text(const char *text); /* ends the process when memory is out */
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));  /* one line; EXIT_FAILED, or 128 + signal */
 int usage(const char *format, ...) __attribute__((format(printf, 1, 2))); /* one line; EXIT_USAGE */
 int fail_library(void);                                                   /* distmap_error_text() */
-void say(const struct options *options, const char *format, ...) __attribute__((format(printf, 2, 3))); /* unless --quiet */
+void say(const struct options *options, const char *format, ...)
+    __attribute__((format(printf, 2, 3))); /* unless --quiet */
 
 /* ---- Progress, time, signals ---- */
 
@@ -119,7 +119,8 @@ int source_open(struct source *source, const struct options *options);
 /* All elements into source->view. */
 int source_read(struct source *source, const struct options *options);
 /* The elements band by band, for whoever needs to see them but once: the whole is never held. */
-int source_visit(struct source *source, const struct options *options, void (*visit)(const distmap_view *band, void *user), void *user);
+int source_visit(struct source *source, const struct options *options,
+                 void (*visit)(const distmap_view *band, void *user), void *user);
 void source_drop(struct source *source); /* its elements are not needed any more */
 void source_close(struct source *source);
 int64_t element_count(int ndim, const int64_t *shape);
@@ -200,7 +201,6 @@ struct preview {
     struct sink sink;
     int width, height;
     uint8_t *pixels;
-    const struct options *options;
     const distmap_image_info *input;
     const distmap_problem *problem;
     double pitch;    /* world units per pixel */

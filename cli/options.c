@@ -160,9 +160,11 @@ static int read_quiet(struct options *o, const char *option, const char *text) {
     o->quiet = true;
     return 0;
 }
+static void print_help(const struct command *command); /* from the table below */
+
 static int read_help(struct options *o, const char *option, const char *text) {
     (void)option, (void)text;
-    options_help(o->command);
+    print_help(o->command);
     return 0;
 }
 static int read_version(struct options *o, const char *option, const char *text) {
@@ -214,7 +216,7 @@ static const option_row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-void options_help(const struct command *command) {
+static void print_help(const struct command *command) {
     printf("Usage: distmap %s %s%s[options]\n%s\n\nOptions:\n", command->name, command->arguments,
            *command->arguments ? " " : "", command->about);
     for (int i = 0; i < ROWS; i++)

@@ -240,7 +240,6 @@ int preview_open(struct preview *preview, const struct options *options, const d
         return 0;
     if (element_count(problem->ndim, problem->shape) == 0)
         return fail("--preview: %s has no elements to show", options->input);
-    preview->options = options;
     preview->problem = problem;
     preview->input = input;
     const struct layout it = lay_out(problem, input);
