@@ -39,8 +39,9 @@ DISTMAP_API const distmap_image_info *distmap_reader_info(const distmap_reader *
 /* Reads slices [first, first + count) of the slowest axis into `out`, a row-major buffer of count slices. Bands in rising
  * order are cheapest; some formats then start again when asked to go back. */
 DISTMAP_API distmap_status distmap_reader_read(distmap_reader *reader, int64_t first, int64_t count, void *out);
-/* When the file's elements lie in memory as they are (uncompressed NPY, NIfTI, PGM: memory-mapped), a read-only view of
- * all of them, valid until the reader is closed; otherwise a view with data NULL. Fortran order is a view by strides. */
+/* When the file's elements lie in it as they are (uncompressed NPY, NIfTI, PGM, TIFF in one piece), a read-only view of all
+ * of them, memory-mapped, valid until the reader is closed; otherwise a view with data NULL. Fortran order is a view by
+ * strides. */
 DISTMAP_API distmap_view distmap_reader_map(distmap_reader *reader);
 DISTMAP_API void distmap_reader_close(distmap_reader **reader);
 

@@ -85,6 +85,9 @@ static distmap_status start(distmap_reader *reader) {
         return failed(reader);
     png_set_read_fn(state->png, reader, on_read);
     png_set_user_limits(state->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* sizes are checked against the file's */
+    /* Texts and profiles are nothing to this reader, and can unpack to gigabytes. */
+    static const png_byte skipped[] = "tEXt\0zTXt\0iTXt\0iCCP\0sPLT\0eXIf";
+    png_set_keep_unknown_chunks(state->png, PNG_HANDLE_CHUNK_NEVER, skipped, (int)sizeof skipped / 5);
     png_read_info(state->png, state->head);
     return DISTMAP_OK;
 }
