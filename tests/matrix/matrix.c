@@ -18,6 +18,7 @@ struct group {
     int64_t most;               /* elements of a drawn shape */
     const int64_t (*shapes)[4]; /* ends with a row of zeros; a zero ends a shape */
     int first, last;            /* patterns; last 0: all */
+    bool plain;                 /* every exact method is expected to take some of it */
 };
 
 static const int64_t shapes_1d[][4] = {{1}, {2}, {3}, {31}, {63}, {64}, {65}, {127}, {1000}, {4097}, {0}};
@@ -29,20 +30,20 @@ static const int64_t shapes_3d[][4] = {{1, 1, 1},   {3, 4, 5},   {5, 1, 64},  {1
                                        {20, 65, 1}, {7, 7, 130}, {0}};
 static const int64_t shapes_4d[][4] = {{2, 3, 4, 5},  {3, 1, 6, 17}, {5, 4, 7, 9}, {1, 8, 8, 64},
                                        {9, 2, 3, 65}, {4, 17, 5, 1}, {0}};
-static const int64_t shapes_wide[][4] = {{1, 70000},    {70000, 2}, {2, 46342}, {46341, 1}, {65535},
-                                         {65536},       {65537, 1}, {3, 65536}, {1, 66000}, {66000, 1, 2},
-                                         {2, 1, 70000}, {140000},   {0}};
+static const int64_t shapes_wide[][4] = {{1, 70000}, {70000, 2}, {2, 46342}, {46341, 1},    {65535},       {65536},
+                                         {65537, 1}, {3, 65536}, {1, 66000}, {66000, 1, 2}, {2, 1, 70000}, {100000},
+                                         {1, 46272}, {2, 46272}, {40000, 3}, {600, 900},    {70, 80, 90},  {0}};
 static const int64_t shapes_dense[][4] = {{230, 310}, {64, 1100}, {1100, 70}, {30, 40, 50}, {0}};
 
 enum { EVERY = VARY_AXES | VARY_INTEGER_SPACING | VARY_LIMIT | VARY_BORDER | VARY_DTYPE | VARY_LAYOUT };
 
 static const struct group groups[] = {
-    {.name = "1d", .shapes = shapes_1d},
-    {.name = "2d", .shapes = shapes_2d},
-    {.name = "3d", .shapes = shapes_3d},
-    {.name = "4d", .shapes = shapes_4d},
+    {.name = "1d", .shapes = shapes_1d, .plain = true},
+    {.name = "2d", .shapes = shapes_2d, .plain = true},
+    {.name = "3d", .shapes = shapes_3d, .plain = true},
+    {.name = "4d", .shapes = shapes_4d, .plain = true},
     {.name = "wide", .shapes = shapes_wide, .first = 2, .last = 8},
-    {.name = "dense", .shapes = shapes_dense},
+    {.name = "dense", .shapes = shapes_dense, .plain = true},
     {.name = "batches",
      .always = VARY_AXES,
      .sometimes = VARY_INTEGER_SPACING,
@@ -210,7 +211,7 @@ int main(int argc, char **argv) {
         printf("matrix %s, seed %" PRIu64 ", scale %g\n", g->name, seed, scale);
         check_open();
         run_group(g, seed, scale, only);
-        const int failures = check_report(g->shapes && g->always + g->sometimes == 0 && only < 0 && scale >= 1);
+        const int failures = check_report(g->plain && only < 0 && scale >= 1);
         check_close();
         return failures != 0;
     }
