@@ -9,7 +9,8 @@
  * one every `step`, scan their range of candidates together, one lane each; between neighbouring lanes the range of
  * candidates is then known, and the pixels in between are done the same way with step / N32, down to 1. Every level reads
  * each candidate about once, so a row of W pixels and m candidates costs about (m + W / N32) log W / log N32 vector steps,
- * whatever the image: that is the worst-case guarantee. No branch depends on values.
+ * whatever the image: that is the worst-case guarantee. No branch depends on values. (Long lists are first cut in two at
+ * the middle pixel, again and again, N32 candidates being read together.)
  *
  * Ties. The leftmost best candidate wins, or with keys the smallest key, then the leftmost; ranges are kept wide enough
  * (leftmost at their left end, rightmost at their right end) that all tied candidates are seen.
@@ -17,13 +18,15 @@
 
 typedef enum far_mode {
     FAR_VALUE, /* d2 */
-    FAR_KEY,   /* d2, sx = position, sy = key */
-    FAR_ARG,   /* d2, sx = position, leftmost of equals */
+    FAR_ARG,   /* d2, and found = the position of the best, leftmost of equals */
+    FAR_KEY,   /* d2, and found = start + key * pitch + position of the best, smallest key of equals, then leftmost */
 } far_mode;
 
 typedef struct far_query {
     const int32_t *p, *f, *key;
-    int32_t *d2, *sx, *sy;
+    int32_t *d2;
+    uint32_t *found, start;
+    int32_t pitch;
     int32_t w2;
     int32_t end; /* first pixel not to be written; rounded up to N32 by the caller's buffers */
     far_mode mode;
@@ -108,10 +111,10 @@ static inline void far_leaf(const far_query *q, int32_t x0, size_t a, size_t b, 
         best = v32_min(best, v);
     }
     v32_store(q->d2 + x0, best);
-    if (mode != FAR_VALUE)
-        v32_store(q->sx + x0, p);
     if (mode == FAR_KEY)
-        v32_store(q->sy + x0, key);
+        p = v32_add(v32_add(v32_set((int32_t)q->start), p), v32_mul(key, v32_set(q->pitch)));
+    if (mode != FAR_VALUE)
+        v32_store(q->found + x0, p);
 }
 
 static inline void far_leaf_any(const far_query *q, int32_t x0, size_t a, size_t b) {
@@ -128,47 +131,122 @@ static inline void far_leaf_any(const far_query *q, int32_t x0, size_t a, size_t
     }
 }
 
+/* The leftmost and, where wanted, rightmost best candidate among [a, b], for N32 pixels x. */
+static inline void far_scan(const far_query *q, V32 x, size_t a, size_t b, bool unit, bool both, int32_t *from, int32_t *to) {
+    V32 best = far_value(q, x, a, unit), left = v32_set((int32_t)a), right = left;
+    for (size_t c = a + 1; c <= b; c++) {
+        const V32 v = far_value(q, x, c, unit), at = v32_set((int32_t)c);
+        left = v32_blend(v32_lt(v, best), at, left);
+        if (both)
+            right = v32_blend(v32_lt(best, v), right, at);
+        best = v32_min(best, v);
+    }
+    v32_store(from, left);
+    v32_store(to, both ? right : left);
+}
+
 /* Pixels [x0, x0 + N32 * step) below q->end, whose best candidates are all within [a, b]. */
 static void far_search(const far_query *q, int32_t x0, int32_t step, size_t a, size_t b) {
+    const int32_t stop = x0 + N32 * step < q->end ? x0 + N32 * step : q->end;
     if (step == 1 || a == b) {
-        const int32_t end = q->end < x0 + N32 * step ? q->end : x0 + N32 * step;
-        for (int32_t x = x0; x < end; x += N32)
+        for (int32_t x = x0; x < stop; x += N32)
             far_leaf_any(q, x, a, b);
         return;
     }
-    const V32 last = v32_set(q->end - 1);
-    const V32 x = v32_min(v32_add(v32_set(x0), v32_mul(v32_iota(), v32_set(step))), last);
-    V32 best = far_value(q, x, a, false), left = v32_set((int32_t)a), right = left;
-    for (size_t c = a + 1; c <= b; c++) {
-        const V32 v = far_value(q, x, c, false), at = v32_set((int32_t)c);
+    const V32 x = v32_min(v32_add(v32_set(x0), v32_mul(v32_iota(), v32_set(step))), v32_set(q->end - 1));
+    int32_t from[N32], to[N32 + 1];
+    const bool both = q->mode == FAR_KEY;
+    if (q->w2 == 1 && !both)
+        far_scan(q, x, a, b, true, false, from, to);
+    else
+        far_scan(q, x, a, b, q->w2 == 1, both, from, to);
+    to[N32] = (int32_t)b;
+    for (int i = 0; i < N32 && x0 + i * step < stop; i++)
+        far_search(q, x0 + i * step, step / N32, (size_t)from[i], (size_t)to[i + 1]);
+}
+
+/* The same best candidates for one pixel, N32 candidates at a time. */
+static void far_middle(const far_query *q, int32_t x0, size_t a, size_t b, size_t *from, size_t *to) {
+    const V32 x = v32_set(x0), w2 = v32_set(q->w2);
+    V32 best = v32_set(MP_NONE), left = v32_set(0), right = left;
+    for (size_t c = a; c <= b; c += N32) {
+        const V32 d = v32_sub(x, v32_load(q->p + c)), at = v32_add(v32_set((int32_t)c), v32_iota());
+        const V32 exact = v32_add(v32_mul(v32_mul(d, d), w2), v32_load(q->f + c));
+        const V32 v = v32_blend(v32_lt(v32_set((int32_t)b), at), v32_set(MP_NONE), exact);
         left = v32_blend(v32_lt(v, best), at, left);
         right = v32_blend(v32_lt(best, v), right, at);
         best = v32_min(best, v);
     }
-    int32_t from[N32], to[N32 + 1];
-    v32_store(from, left);
-    v32_store(to, right);
-    to[N32] = (int32_t)b;
-    for (int i = 0; i < N32 && x0 + i * step < q->end; i++)
-        far_search(q, x0 + i * step, step / N32, (size_t)from[i], (size_t)to[i + 1]);
+    int32_t values[N32], lefts[N32], rights[N32];
+    v32_store(values, best), v32_store(lefts, left), v32_store(rights, right);
+    int32_t least = MP_NONE;
+    for (int i = 0; i < N32; i++)
+        least = values[i] < least ? values[i] : least;
+    int32_t first = INT32_MAX, last = -1;
+    for (int i = 0; i < N32; i++)
+        if (values[i] == least) {
+            first = lefts[i] < first ? lefts[i] : first;
+            last = rights[i] > last ? rights[i] : last;
+        }
+    *from = (size_t)first, *to = (size_t)last;
 }
 
-/* Pixels [first, q->end); both multiples of N32, candidates [0, m), m > 0. */
-static void far_solve(const far_query *q, int32_t first, size_t m) {
-    int32_t step = 1;
-    while ((int64_t)step * N32 < q->end - first)
-        step *= N32;
-    far_search(q, first, step, 0, m - 1);
+/* Pixels [x0, x1), multiples of N32 but for the end. Many candidates are first divided among halves of the pixels, which
+ * reads N32 of them at a time; then N32 pixels are taken at a time. */
+static void far_divide(const far_query *q, int32_t x0, int32_t x1, size_t a, size_t b) {
+    enum { FEW = 24 * N32 };
+    if (b - a < FEW || x1 - x0 <= N32 * N32) {
+        int32_t step = 1;
+        while ((int64_t)step * N32 < x1 - x0)
+            step *= N32;
+        far_query part = *q;
+        part.end = x1;
+        far_search(&part, x0, step, a, b);
+        return;
+    }
+    const int32_t middle = x0 + (x1 - x0) / 2 / N32 * N32;
+    size_t from, to;
+    far_middle(q, middle, a, b, &from, &to);
+    far_divide(q, x0, middle, a, to);
+    far_divide(q, middle, x1, from, b);
+}
+
+/* w->inside: the sites of a row with a site on either side. They are the nearest of themselves only, so they need not be
+ * candidates: site_pixels() writes their results. */
+static void find_inside(const mp_job *job, mp_worker *w, const uint64_t *bits) {
+    for (size_t i = 0; i < job->words; i++) {
+        const uint64_t left = bits[i] << 1 | (i > 0 ? bits[i - 1] >> 63 : 0);
+        const uint64_t right = bits[i] >> 1 | (i + 1 < job->words ? bits[i + 1] << 63 : 0);
+        w->inside[i] = bits[i] & left & right;
+    }
+}
+
+/* Distance 0 from themselves for the sites inside, pixels [first, last); `here` is the row's first linear index. */
+static void site_pixels(const mp_job *job, mp_worker *w, uint32_t here, size_t first, size_t last) {
+    const V16 zero = v16_set(0), one = v16_set(1);
+    for (size_t x = first; x < last; x += N16) {
+        const V16 outside = v16_bits(w->inside, x, zero, one);
+        for (int half = 0; half < 2; half++) {
+            const size_t at = x + (size_t)(half * N32);
+            const M32 inside = v32_eq(half ? v16_high(outside) : v16_low(outside), v32_set(0));
+            v32_store(w->d2 + at, v32_blend(inside, v32_set(0), v32_load(w->d2 + at)));
+            if (job->sites)
+                v32_store(w->found + at, v32_blend(inside, v32_add(v32_set((int32_t)(here + (uint32_t)at)), v32_iota()),
+                                                   v32_load(w->found + at)));
+        }
+    }
 }
 
 /* The candidates of row y among columns [first, last): every column that holds a site, as (x, wy2 g^2), key the site's
  * row. Returns how many. */
 static size_t far_collect(const mp_job *job, mp_worker *w, const uint16_t *below, int64_t y, size_t first, size_t last) {
+    const V16 absent = v16_set(0xFFFF);
     int32_t *p = w->far.p[0], *f = w->far.f[0], *key = w->far.key[0];
     const V32 none = v32_set(0xFFFF), weight = v32_set(job->wy2), row = v32_set((int32_t)y), most = v32_set(job->most);
     size_t n = 0;
     for (size_t x = first; x < last; x += N16) {
-        const V16 above16 = v16_load(w->above + x), below16 = v16_load(below + x);
+        const V16 above16 = v16_bits(w->inside, x, absent, v16_load(w->above + x));
+        const V16 below16 = v16_bits(w->inside, x, absent, v16_load(below + x));
         for (int half = 0; half < 2; half++) {
             const V32 u = half ? v16_high(above16) : v16_low(above16), d = half ? v16_high(below16) : v16_low(below16);
             const V32 g = v32_min(u, d);
@@ -189,16 +267,15 @@ static size_t far_collect(const mp_job *job, mp_worker *w, const uint16_t *below
 static void fill_none(const mp_job *job, mp_worker *w, size_t first, size_t last) {
     for (size_t x = first; x < last; x += N32) {
         v32_store(w->d2 + x, v32_set(MP_NONE));
-        if (job->sites) {
-            v32_store(w->sx + x, v32_set(-1));
-            v32_store(w->sy + x, v32_set(-1));
-        }
+        if (job->sites)
+            v32_store(w->found + x, v32_set(0));
     }
 }
 
-/* Pixels [first, last) of row y, groups' bounds, by the candidates of columns [from, to), multiples of N16. */
-static void far_row(const mp_job *job, mp_worker *w, const uint16_t *below, int64_t y, size_t first, size_t last,
-                    size_t from, size_t to) {
+/* Pixels [first, last) of row y, groups' bounds, by the candidates of columns [from, to), multiples of N16. `start` is the
+ * linear index of the plane's first pixel. */
+static void far_row(const mp_job *job, mp_worker *w, const uint16_t *below, int64_t y, uint32_t start, size_t first,
+                    size_t last, size_t from, size_t to) {
     size_t m = far_collect(job, w, below, y, from, to);
     if (m == 0) {
         fill_none(job, w, first, last);
@@ -207,8 +284,9 @@ static void far_row(const mp_job *job, mp_worker *w, const uint16_t *below, int6
     const int list = far_reduce(&w->far, &m, job->wx2, job->sites);
     const far_query q = {
         .p = w->far.p[list], .f = w->far.f[list], .key = w->far.key[list],
-        .d2 = w->d2, .sx = w->sx, .sy = w->sy,
+        .d2 = w->d2, .found = w->found, .start = start, .pitch = (int32_t)job->width,
         .w2 = job->wx2, .end = (int32_t)last, .mode = job->sites ? FAR_KEY : FAR_VALUE,
     };
-    far_solve(&q, (int32_t)first, m);
+    far_divide(&q, (int32_t)first, (int32_t)last, 0, m - 1);
+    site_pixels(job, w, start + (uint32_t)(y * job->width), first, last);
 }

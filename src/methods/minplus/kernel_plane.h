@@ -5,7 +5,7 @@
 static void row_values(const mp_job *job, mp_worker *w, const uint64_t *bits, const uint16_t *below) {
     const V16 zero = v16_set(0), one = v16_set(1), none = v16_set(0xFFFF), weight = v16_set((uint16_t)job->wy2);
     const V16 most = v16_set(job->near_y), middle = v16_set(32);
-    uint16_t *f = w->padded + MP_PAD;
+    uint16_t *f = w->padded + MP_PAD, *right = w->padded_right + MP_PAD;
     if (!job->sites)
         for (size_t x = 0; x < job->wide; x += N16) {
             const V16 up = v16_bits(bits, x, zero, v16_adds(v16_load(w->above + x), one));
@@ -21,58 +21,44 @@ static void row_values(const mp_job *job, mp_worker *w, const uint64_t *bits, co
             const V16 dy = v16_blend(v16_le(up, down), v16_sub(middle, up), v16_add(middle, down)); /* + 32 */
             const V16 d2 = v16_mul(v16_mul(g, g), weight);
             const V16 key = v16_add(v16_mul(d2, v16_set(1 << MP_KEY)), v16_add(dy, dy));
-            v16_store(f + x, v16_blend(v16_le(g, most), key, none));
+            const M16 fits = v16_le(g, most);
+            v16_store(f + x, v16_blend(fits, key, none));
+            v16_store(right + x, v16_blend(fits, v16_add(key, one), none));
         }
+}
+
+/* The largest distance to a site within its column, of columns [x0, x1). */
+static uint16_t largest_column(const mp_worker *w, const uint16_t *below, size_t x0, size_t x1) {
+    V16 most = v16_set(0);
+    for (size_t x = x0; x < x1; x += N16)
+        most = v16_max(most, v16_min(v16_load(w->above + x), v16_load(below + x)));
+    uint16_t lanes[N16], g = 0;
+    v16_store(lanes, most);
+    for (int i = 0; i < N16; i++)
+        g = lanes[i] > g ? lanes[i] : g;
+    return g;
 }
 
 /* Far searches for the groups that the near one left open. A group's own columns bound its distances, and so the columns
  * that can matter. */
-static void far_groups(const mp_job *job, mp_worker *w, const uint16_t *below, int64_t y, const uint8_t *open) {
+static void far_groups(const mp_job *job, mp_worker *w, const uint16_t *below, int64_t y, uint32_t start) {
     const size_t groups = job->wide / NEAR_GROUP;
-    for (size_t first = 0; first < groups;) {
-        if (!open[first]) {
-            first++;
+    for (size_t first = 0, last; first < groups; first = last) {
+        last = first + 1;
+        if (!w->open[first])
             continue;
-        }
-        size_t last = first;
-        while (last < groups && open[last])
+        while (last < groups && w->open[last])
             last++;
         const size_t x0 = first * NEAR_GROUP, x1 = last * NEAR_GROUP;
-        V16 most = v16_set(0);
-        for (size_t x = x0; x < x1; x += N16)
-            most = v16_max(most, v16_min(v16_load(w->above + x), v16_load(below + x)));
-        uint16_t lanes[N16];
-        v16_store(lanes, most);
-        uint16_t g = 0;
-        for (int i = 0; i < N16; i++)
-            g = lanes[i] > g ? lanes[i] : g;
         size_t from = 0, to = job->wide;
+        const uint16_t g = largest_column(w, below, x0, x1);
         if (g < 0xFFFF) {
             const size_t reach = 1 + (size_t)(g * sqrt((double)job->wy2 / job->wx2));
             from = reach < x0 ? (x0 - reach) / N16 * N16 : 0;
             to = x1 + reach < job->wide ? (x1 + reach + N16 - 1) / N16 * N16 : job->wide;
         }
-        far_row(job, w, below, y, x0, x1, from, to);
-        first = last;
+        far_row(job, w, below, y, start, x0, x1, from, to);
     }
-}
-
-static void row_out(const mp_job *job, mp_worker *w, const mp_plane *plane, int64_t y) {
-    const int64_t at[DM_NDIM] = {plane->t, plane->z, plane->y + y, 0};
-    const size_t n = (size_t)job->width;
-    uint32_t *site = NULL;
-    if (job->sites) {
-        site = (uint32_t *)w->sx;
-        const int64_t *linear = job->plan->linear;
-        const V32 base = v32_set((int32_t)(uint32_t)(plane->t * linear[0] + plane->z * linear[1] + plane->y * linear[2]));
-        const V32 pitch = v32_set((int32_t)job->width);
-        for (size_t x = 0; x < n; x += N32)
-            v32_store(site + x, v32_add(v32_add(base, v32_load(w->sx + x)), v32_mul(v32_load(w->sy + x), pitch)));
-    }
-    if (job->last_is_plane)
-        emit_final(job, w, at, w->d2, site, n);
-    else
-        emit_between(job, at, w->d2, site, n);
 }
 
 static void solve_block(const mp_job *job, const mp_plane *plane, int64_t block, mp_worker *w) {
@@ -80,11 +66,14 @@ static void solve_block(const mp_job *job, const mp_plane *plane, int64_t block,
     const uint64_t *bits = plane->bits + (size_t)(block * MP_BLOCK) * job->words;
     const uint16_t *down = plane->down + (size_t)block * job->wide;
     const size_t groups = job->wide / NEAR_GROUP;
+    const int64_t *linear = job->plan->linear;
+    const uint32_t start = (uint32_t)(plane->t * linear[0] + plane->z * linear[1] + plane->y * linear[2]);
     if (job->tile_rows < rows)
         step_boundaries(job, bits, rows, down, w);
     memcpy(w->above, plane->up + (size_t)block * job->wide, job->wide * sizeof *w->above);
 
     int skip = 0; /* rows that go to the far search at once, because a near one just failed */
+    enum { SKIP_ROWS = 15 };
     for (int first = 0; first < rows; first += job->tile_rows) {
         const int last = first + job->tile_rows < rows ? first + job->tile_rows : rows;
         const uint16_t *next = last == rows ? down : w->boundary + (size_t)(last / job->tile_rows) * job->wide;
@@ -99,17 +88,26 @@ static void solve_block(const mp_job *job, const mp_plane *plane, int64_t block,
             row_values(job, w, bits + (size_t)r * job->words, below);
             if (skip) {
                 skip--;
-                far_row(job, w, below, y, 0, job->wide, 0, job->wide);
+                find_inside(job, w, bits + (size_t)r * job->words);
+                far_row(job, w, below, y, start, 0, job->wide, 0, job->wide);
             } else {
-                const size_t left = job->sites ? near_row_sites(job, w, y, w->open) : near_row(job, w, w->open);
+                const uint32_t here = start + (uint32_t)(y * job->width);
+                const size_t left = job->sites ? near_row_sites(job, w, here) : near_row(job, w);
+                if (left)
+                    find_inside(job, w, bits + (size_t)r * job->words);
                 if (2 * left > groups) {
-                    skip = 7;
-                    far_row(job, w, below, y, 0, job->wide, 0, job->wide);
+                    skip = SKIP_ROWS;
+                    far_row(job, w, below, y, start, 0, job->wide, 0, job->wide);
                 } else if (left) {
-                    far_groups(job, w, below, y, w->open);
+                    far_groups(job, w, below, y, start);
                 }
             }
-            row_out(job, w, plane, y);
+            const int64_t at[DM_NDIM] = {plane->t, plane->z, plane->y + y, 0};
+            const uint32_t *site = job->sites ? w->found : NULL;
+            if (job->last_is_plane)
+                emit_final(job, w, at, w->d2, site, (size_t)job->width);
+            else
+                emit_between(job, at, w->d2, site, (size_t)job->width);
         }
     }
 }

@@ -110,7 +110,8 @@ static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM
     }
     for (int j = 0; j < count; j++) {
         const int32_t *line = w->line + (size_t)j * pitch;
-        int32_t *d2 = w->line_d2 + (size_t)j * pitch, *arg = w->line_arg + (size_t)j * pitch;
+        int32_t *d2 = w->line_d2 + (size_t)j * pitch;
+        uint32_t *arg = w->line_arg + (size_t)j * pitch;
         size_t m = 0;
         for (size_t i = 0; i < n; i++) {
             w->far.p[0][m] = (int32_t)i;
@@ -119,15 +120,15 @@ static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM
         }
         if (m == 0) {
             for (size_t i = 0; i < n; i++)
-                d2[i] = MP_NONE, arg[i] = (int32_t)i;
+                d2[i] = MP_NONE, arg[i] = (uint32_t)i;
             continue;
         }
         const int list = far_reduce(&w->far, &m, pass->w2, false);
         const far_query q = {
-            .p = w->far.p[list], .f = w->far.f[list], .d2 = d2, .sx = arg,
+            .p = w->far.p[list], .f = w->far.f[list], .d2 = d2, .found = arg,
             .w2 = pass->w2, .end = (int32_t)n, .mode = job->sites ? FAR_ARG : FAR_VALUE,
         };
-        far_solve(&q, 0, m);
+        far_divide(&q, 0, (int32_t)n, 0, m - 1);
     }
     for (size_t i = 0; i < n; i++)
         for (int j = 0; j < count; j++) {
@@ -160,7 +161,7 @@ static void slow_tile(const mp_job *job, const mp_pass *pass, const int64_t at[D
         if (job->sites) {
             const uint16_t *arg = w->tile_arg + i * pass->columns;
             const V32 columns = v32_set(pass->columns);
-            site = (uint32_t *)w->sx;
+            site = w->found;
             for (int c = 0; c < count; c += N16) {
                 const V16 a = v16_load(arg + c);
                 const V32 lane = v32_add(v32_set(c), v32_iota());

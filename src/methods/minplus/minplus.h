@@ -14,8 +14,8 @@
 enum {
     MP_NONE = INT32_MAX,
     MP_BLOCK = 64, /* rows between stored carries */
-    MP_PAD = 64,   /* none's on either side of a padded row: more than MP_NEAR */
-    MP_NEAR = 48,  /* widest near search along a row */
+    MP_NEAR = 126, /* widest near search along a row */
+    MP_PAD = 192,  /* none's on either side of a padded row: MP_NEAR and a vector */
     MP_SLOW = 256, /* widest near search along a slow axis: u16 holds d2 up to 255^2 */
     MP_KEY = 7,    /* bits below d2 in a near search with indices: 6 of vertical offset, 1 of side */
 };
@@ -37,10 +37,13 @@ typedef struct mp_worker {
     uint16_t *boundary; /* [MP_BLOCK / tile_rows][wide] the same below each sub-block */
     uint16_t *above;    /* [wide] distance to the nearest site at or above, of the current row */
     uint16_t *padded;   /* [MP_PAD + wide + MP_PAD] the row's values for the near search */
-    int32_t *d2, *sx, *sy; /* [wide] a row's results */
+    uint16_t *padded_right; /* with sites: the same with the side bit set */
+    int32_t *d2;        /* [wide] a row's results */
+    uint32_t *found;    /* [wide] and their sites, as linear indices */
     int32_t *squared;   /* [wide] u32, for dm_row_emit */
     int64_t *site;      /* [wide] likewise */
     uint8_t *open;      /* [wide / 64] groups that the near search left open */
+    uint64_t *inside;   /* [words] sites of the row that lie between two others */
     mp_far far;         /* [wide + slack] */
     uint8_t *bytes;     /* [wide] sites of a row that is not plain bytes */
     /* A small plane's own bits and carries. */
@@ -49,7 +52,8 @@ typedef struct mp_worker {
     /* Slow pass. */
     uint16_t *tile, *tile_arg; /* [columns / lanes][n][lanes] */
     int32_t *tile_d2, *tile_site;
-    int32_t *line, *line_d2, *line_arg; /* lanes lines of n, transposed */
+    int32_t *line, *line_d2; /* lanes lines of n, transposed */
+    uint32_t *line_arg;
 } mp_worker;
 
 /* The problem as the kernels see it. */
@@ -62,9 +66,11 @@ typedef struct mp_job {
     int64_t blocks;
     int32_t wx2, wy2;
     uint16_t near_y;                 /* largest g with wy2 g^2 <= 65534 */
-    uint16_t near_cost[MP_PAD];      /* wx2 k^2, saturated; index form: << MP_KEY */
+    uint16_t near_cost[MP_NEAR + 2]; /* wx2 k^2, saturated; index form: << MP_KEY */
     int near_steps;                  /* near_cost is below 65535 up to here, at most MP_NEAR */
+    uint16_t near_most;              /* largest value that near_steps can settle */
     uint16_t cap16;                  /* no need to know values of this and more (limit) */
+    uint16_t near_cap;               /* the same for the near search's values or keys */
     int32_t most;                    /* results above this are "none": the limit, or MP_NONE - 1 */
     bool sites;                      /* indices are wanted */
     bool stream;                     /* outputs are too large for the cache */

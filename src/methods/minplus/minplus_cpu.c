@@ -104,13 +104,14 @@ static void take_worker(bump *b, const distmap_plan *plan, const layout *l, mp_w
     w->boundary = take(b, MP_BLOCK / l->tile_rows * wide, 2);
     w->above = take(b, wide, 2);
     w->padded = take(b, wide + 2 * MP_PAD, 2);
+    w->padded_right = plan->wants_site ? take(b, wide + 2 * MP_PAD, 2) : w->padded;
     w->d2 = take(b, row, 4);
-    w->sx = take(b, row, 4);
-    w->sy = take(b, row, 4);
+    w->found = take(b, row, 4);
     w->squared = take(b, row, 4);
     w->site = take(b, row, 8);
     w->open = take(b, wide / 64, 1);
     w->bytes = take(b, wide, 1);
+    w->inside = take(b, (int64_t)l->words, 8);
     for (int i = 0; i < 2; i++) {
         w->far.p[i] = (int32_t *)take(b, row, 4);
         w->far.f[i] = (int32_t *)take(b, row, 4);
@@ -224,12 +225,14 @@ static void set_arithmetic(mp_job *job) {
     const int shift = job->sites ? MP_KEY : 0;
     const int most = job->sites ? 511 : 0xFFFE;
     job->near_y = (uint16_t)sqrt(most / job->wy2);
-    for (int k = 0; k < MP_PAD; k++) {
+    job->near_cap = job->sites ? 0xFFFF : job->cap16;
+    for (int k = 0; k < MP_NEAR + 2; k++) {
         const uint64_t cost = (uint64_t)job->wx2 * (uint64_t)(k * k);
         job->near_cost[k] = saturate16(cost << shift);
-        if (k <= MP_NEAR && cost <= (uint64_t)most && (job->sites || k % 2 == 0))
+        if (k <= MP_NEAR && cost <= (uint64_t)most)
             job->near_steps = k;
     }
+    job->near_most = job->near_cost[job->near_steps];
 }
 
 static void set_outputs(mp_job *job) {
@@ -377,8 +380,9 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     }
     for (int i = 0; i < plan->context->threads; i++)
         for (size_t x = 0; x < MP_PAD; x++) {
-            job.workers[i].padded[x] = 0xFFFF;
-            job.workers[i].padded[MP_PAD + l.wide + x] = 0xFFFF;
+            mp_worker *w = &job.workers[i];
+            w->padded[x] = w->padded[MP_PAD + l.wide + x] = 0xFFFF;
+            w->padded_right[x] = w->padded_right[MP_PAD + l.wide + x] = 0xFFFF;
         }
 
     stage s = {.job = &job, .kernels = kernels[plan->context->isa], .layout = &l};
