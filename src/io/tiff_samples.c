@@ -163,7 +163,7 @@ static uint64_t colour_value(const dm_tiff_page *page, uint64_t s[][CHUNK], size
     }
 }
 
-/* The common case of colour, without the way through 64-bit numbers: five times as fast. */
+/* The common case of colour, without the way through 64-bit numbers: seven times as fast. */
 #define RGB(type)                                                                                            \
     do {                                                                                                     \
         const type *s[4] = {0};                                                                              \
