@@ -11,10 +11,13 @@
 #define SANITIZED 1
 #endif
 
+/* What this program defines in place of a library's function must be seen by the libraries. */
+#define SEEN __attribute__((visibility("default")))
+
 /* An absurd size is to come back as an error here too, not to end the program. */
-const char *__asan_default_options(void);
+SEEN const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
-const char *__tsan_default_options(void);
+SEEN const char *__tsan_default_options(void);
 const char *__tsan_default_options(void) { return "allocator_may_return_null=1"; }
 
 /* ---- The C library's allocator, counted; sanitizers bring their own and are left alone ---- */
@@ -30,11 +33,11 @@ void *__libc_realloc(void *memory, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 
 static void count(void) { counted += armed; }
-void *malloc(size_t bytes) { return count(), __libc_malloc(bytes); }
-void *calloc(size_t n, size_t bytes) { return count(), __libc_calloc(n, bytes); }
-void *realloc(void *memory, size_t bytes) { return count(), __libc_realloc(memory, bytes); }
-void *aligned_alloc(size_t alignment, size_t bytes) { return count(), __libc_memalign(alignment, bytes); }
-int posix_memalign(void **memory, size_t alignment, size_t bytes) {
+SEEN void *malloc(size_t bytes) { return count(), __libc_malloc(bytes); }
+SEEN void *calloc(size_t n, size_t bytes) { return count(), __libc_calloc(n, bytes); }
+SEEN void *realloc(void *memory, size_t bytes) { return count(), __libc_realloc(memory, bytes); }
+SEEN void *aligned_alloc(size_t alignment, size_t bytes) { return count(), __libc_memalign(alignment, bytes); }
+SEEN int posix_memalign(void **memory, size_t alignment, size_t bytes) {
     count();
     *memory = __libc_memalign(alignment, bytes);
     return *memory ? 0 : 12;
@@ -198,22 +201,19 @@ static void test_execute_allocates_nothing(void **state) {
             const distmap_plan_options options = {.method = distmap_method_get(m)->name};
             assert_int_equal(distmap_context_create(&(distmap_context_options){.threads = threads}, &context),
                              DISTMAP_OK);
-            const distmap_status made = distmap_plan_create(context, &p, &options, &plan);
-            if (made == DISTMAP_ERROR_UNSUPPORTED) {
-                distmap_context_destroy(&context);
-                continue;
-            }
-            assert_int_equal(made, DISTMAP_OK);
             counted = 0;
             armed = 1;
-            free(malloc(100)); /* the counter counts */
+            const distmap_status made = distmap_plan_create(context, &p, &options, &plan);
             const int before = counted;
-            const distmap_status status = distmap_plan_execute(plan, &a);
+            const distmap_status status = plan ? distmap_plan_execute(plan, &a) : DISTMAP_OK;
             const int after = counted;
             armed = 0;
-            assert_int_equal(before, 1);
-            assert_int_equal(status, DISTMAP_OK);
-            assert_int_equal(after, before);
+            if (made != DISTMAP_ERROR_UNSUPPORTED) {
+                assert_int_equal(made, DISTMAP_OK);
+                assert_int_equal(status, DISTMAP_OK);
+                assert_true(before > 0); /* a plan needs memory, so the counter counts what the library asks for */
+                assert_int_equal(after, before);
+            }
             distmap_plan_destroy(&plan);
             distmap_context_destroy(&context);
         }
