@@ -78,7 +78,7 @@ static void demand_text(distmap_status status) {
 
 /* ---- Arrays ---- */
 
-enum { VIEWS = 9, MOST = 4096 }; /* elements of a problem that is executed */
+enum { VIEWS = 9, MOST = 1024 }; /* elements of a problem that is executed */
 
 struct arrays {
     distmap_arrays arrays;
