@@ -11,6 +11,14 @@
 
 #include "io/tiff_file.h"
 
+/* A unit is shown to people: one with control characters in it is none. */
+static bool is_printable(const char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 127)
+            return false;
+    return true;
+}
+
 /* What follows "KEY=" at a line's beginning; NULL if there is no such line. */
 static const char *find(const char *text, const char *key) {
     const size_t length = strlen(key);
@@ -47,6 +55,8 @@ void dm_tiff_text_parse(const char *text, dm_tiff_text *parsed) {
         if (!strcmp(parsed->unit, "micron") || !strcmp(parsed->unit, "\\u00B5m") || !strcmp(parsed->unit, "\xb5m") ||
             !strcmp(parsed->unit, "\xc2\xb5m"))
             strcpy(parsed->unit, "um");
+        if (!is_printable(parsed->unit))
+            parsed->unit[0] = 0;
     }
 }
 
