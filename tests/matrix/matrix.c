@@ -33,7 +33,7 @@ static const int64_t shapes_4d[][4] = {{2, 3, 4, 5},  {3, 1, 6, 17}, {5, 4, 7, 9
 static const int64_t shapes_wide[][4] = {{1, 70000}, {70000, 2}, {2, 46342}, {46341, 1},    {65535},       {65536},
                                          {65537, 1}, {3, 65536}, {1, 66000}, {66000, 1, 2}, {2, 1, 70000}, {100000},
                                          {1, 46272}, {2, 46272}, {40000, 3}, {600, 900},    {70, 80, 90},  {0}};
-static const int64_t shapes_dense[][4] = {{230, 310}, {64, 1100}, {1100, 70}, {30, 40, 50}, {0}};
+static const int64_t shapes_dense[][4] = {{140, 310}, {64, 700}, {700, 70}, {25, 30, 50}, {0}};
 
 enum { EVERY = VARY_AXES | VARY_INTEGER_SPACING | VARY_LIMIT | VARY_BORDER | VARY_DTYPE | VARY_LAYOUT };
 
