@@ -13,8 +13,8 @@
  * are at most 2^61 and so is the largest geometric distance, hence f + w^2 i^2 <= 2^61 + 2^61 + 2^61 < 2^63: int64 holds all.
  *
  * FP64: an element's value is v_i(x) = fma(w^2, (x - i)^2, f_i), the exact p_i(x) rounded once. Rounding is monotone, so the
- * least v is the rounded least p, and it is enough to order the exact p. The division then only proposes start, and the
- * exact sign of p_j - p_i beside it decides. That sign costs three operations; only when they cannot tell is the sum
+ * least v is the rounded least p, and it is enough to order the exact p. The division only proposes start; near an
+ * integer the exact sign of p_j - p_i decides. That sign costs three operations; only when they cannot tell is the sum
  * carried out without error, as an expansion (J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust
  * Geometric Predicates", 1997, section 2.4). No tolerance decides anything. (Offsets beyond 94,906,265 elements, whose square
  * leaves 53 bits, have that square rounded too, and the order is then that of the exact squares.)
@@ -89,11 +89,17 @@ static inline bool is_better(const struct parabola *i, const struct parabola *j,
     return exact_sign(terms, sizeof terms / sizeof *terms) < 0;
 }
 
-/* start(i, j), cut to [from, to]. */
+/* start(i, j), cut to [from, to]. The equality of p_i and p_j lies at `about`, of which the divisor, the quotient and the sum
+ * were rounded, less than `doubt` in all: away from an integer that is enough. */
 static inline int64_t start_f64(const struct parabola *i, const struct parabola *j, double w2, int64_t from,
                                 int64_t to) {
-    const double about = (j->f.f64 - i->f.f64) / (2 * w2 * (double)(j->at - i->at)) + (double)(i->at + j->at) / 2;
-    int64_t x = about <= (double)from ? from : about >= (double)to ? to : (int64_t)about;
+    const double shift = (j->f.f64 - i->f.f64) / (2 * w2 * (double)(j->at - i->at));
+    const double middle = (double)(i->at + j->at) / 2, about = shift + middle;
+    const double doubt = 4 * DBL_EPSILON * (fabs(shift) + middle);
+    int64_t x = about <= (double)from ? from : about >= (double)to ? to : (int64_t)about + 1;
+    if (about - doubt > (double)from && about + doubt < (double)to &&
+        (int64_t)(about - doubt) == (int64_t)(about + doubt))
+        return x;
     while (x > from && is_better(i, j, x - 1, w2))
         x--;
     while (x < to && !is_better(i, j, x, w2))
