@@ -37,6 +37,7 @@ static inline V32 v32_sub(V32 a, V32 b) { return _mm512_sub_epi32(a, b); }
 static inline V32 v32_mul(V32 a, V32 b) { return _mm512_mullo_epi32(a, b); }
 static inline V32 v32_min(V32 a, V32 b) { return _mm512_min_epi32(a, b); }
 static inline V32 v32_and(V32 a, V32 b) { return _mm512_and_si512(a, b); }
+static inline V32 v32_shl(V32 a, int n) { return _mm512_sll_epi32(a, _mm_cvtsi32_si128(n)); }
 static inline V32 v32_shr(V32 a, int n) { return _mm512_srl_epi32(a, _mm_cvtsi32_si128(n)); }
 static inline M32 v32_lt(V32 a, V32 b) { return _mm512_cmplt_epi32_mask(a, b); }
 static inline M32 v32_eq(V32 a, V32 b) { return _mm512_cmpeq_epi32_mask(a, b); }

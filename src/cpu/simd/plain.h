@@ -53,6 +53,7 @@ static inline V32 v32_sub(V32 a, V32 b) { LANES(V32, N32, (int32_t)((uint32_t)a.
 static inline V32 v32_mul(V32 a, V32 b) { LANES(V32, N32, (int32_t)((uint32_t)a.lane[i] * (uint32_t)b.lane[i])); }
 static inline V32 v32_min(V32 a, V32 b) { LANES(V32, N32, a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]); }
 static inline V32 v32_and(V32 a, V32 b) { LANES(V32, N32, a.lane[i] & b.lane[i]); }
+static inline V32 v32_shl(V32 a, int n) { LANES(V32, N32, (int32_t)((uint32_t)a.lane[i] << n)); }
 static inline V32 v32_shr(V32 a, int n) { LANES(V32, N32, (int32_t)((uint32_t)a.lane[i] >> n)); }
 static inline M32 v32_lt(V32 a, V32 b) { LANES(M32, N32, a.lane[i] < b.lane[i]); }
 static inline M32 v32_eq(V32 a, V32 b) { LANES(M32, N32, a.lane[i] == b.lane[i]); }

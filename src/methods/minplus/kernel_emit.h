@@ -28,11 +28,16 @@ static inline F32 root(V32 d2, V32 most) {
     return f32_blend(v32_lt(most, d2), f32_set(INFINITY), f32_sqrt(f32_signed(d2)));
 }
 
-static void emit_distance(const mp_job *job, const int32_t *d2, float *out, size_t n) {
+static void emit_distance(const mp_job *job, const int32_t *d2, float *out, size_t n, bool none) {
     const V32 most = v32_set(job->most);
-#define MAKE(x) root(v32_load(d2 + (x)), most)
-    EMIT_ROW(float, out, n, job->stream, f32_store, f32_stream, MAKE);
-#undef MAKE
+#define MAKE_ALL(x) f32_sqrt(f32_signed(v32_load(d2 + (x))))
+#define MAKE_SOME(x) root(v32_load(d2 + (x)), most)
+    if (none)
+        EMIT_ROW(float, out, n, job->stream, f32_store, f32_stream, MAKE_SOME);
+    else
+        EMIT_ROW(float, out, n, job->stream, f32_store, f32_stream, MAKE_ALL);
+#undef MAKE_ALL
+#undef MAKE_SOME
 }
 
 static void emit_words(const mp_job *job, const int32_t *values, int32_t *out, size_t n) {
@@ -76,12 +81,16 @@ static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM
     if (none)
         dm_flag(plan, DISTMAP_FLAG_NO_SITE);
     if (out->distance.data)
-        emit_distance(job, d2, (float *)address(&out->distance, at), n);
+        emit_distance(job, d2, (float *)address(&out->distance, at), n, none);
     if (!site)
         return;
     if (out->index.dtype == DISTMAP_INT32) {
         const V32 most = v32_set(job->most), minus = v32_set(-1);
         int32_t *index = (int32_t *)address(&out->index, at);
+        if (!none) {
+            emit_words(job, (const int32_t *)site, index, n);
+            return;
+        }
 #define MAKE(x) v32_blend(v32_lt(most, v32_load(d2 + (x))), minus, v32_load(site + (x)))
         EMIT_ROW(int32_t, index, n, job->stream, v32_store, v32_stream, MAKE);
 #undef MAKE

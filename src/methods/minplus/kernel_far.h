@@ -20,7 +20,11 @@ typedef enum far_mode {
     FAR_VALUE, /* d2 */
     FAR_ARG,   /* d2, and found = the position of the best, leftmost of equals */
     FAR_KEY,   /* d2, and found = start + key * pitch + position of the best, smallest key of equals, then leftmost */
+    FAR_PACK,  /* the same, where value and key fit one lane: f holds f << shift | key - key0, which orders as they do */
 } far_mode;
+
+/* Values below this have second differences that are exact in i32; it stands for a column without a site. */
+enum { FAR_EXACT = 1 << 29 };
 
 typedef struct far_query {
     const int32_t *p, *f, *key;
@@ -28,19 +32,19 @@ typedef struct far_query {
     uint32_t *found, start;
     int32_t pitch;
     int32_t w2;
+    int shift;    /* FAR_PACK, else 0 */
+    int32_t key0; /* FAR_PACK */
     int32_t end; /* first pixel not to be written; rounded up to N32 by the caller's buffers */
     far_mode mode;
 } far_query;
 
 /* A round of pruning from list `from` to list `to`; keeps the first and last candidate. Returns how many are left. */
-static size_t far_prune(mp_far *far, int from, size_t m, int32_t w2, bool keys) {
-    const int32_t *p = far->p[from], *f = far->f[from], *key = far->key[from];
-    int32_t *to_p = far->p[!from], *to_f = far->f[!from], *to_key = far->key[!from];
+static size_t far_prune(mp_far *far, int from, size_t m, int32_t w2) {
+    const int32_t *p = far->p[from], *f = far->f[from];
+    int32_t *to_p = far->p[!from], *to_f = far->f[!from];
     const F32 w = f32_set((float)w2), margin = f32_set(0x1p-20f);
     size_t n = 1;
     to_p[0] = p[0], to_f[0] = f[0];
-    if (keys)
-        to_key[0] = key[0];
     for (size_t i = 1; i < m - 1; i += N32) {
         const V32 p1 = v32_load(p + i), f1 = v32_load(f + i);
         const F32 a = f32_signed(v32_sub(p1, v32_load(p + i - 1))), b = f32_signed(v32_sub(v32_load(p + i + 1), p1));
@@ -53,13 +57,9 @@ static size_t far_prune(mp_far *far, int from, size_t m, int32_t w2, bool keys) 
         const M32 keep = m32_and(m32_not(f32_lt(f32_mul(scale, margin), excess)), v32_lt(lane, v32_set((int32_t)m - 1)));
         v32_compress(to_p + n, keep, p1);
         v32_compress(to_f + n, keep, f1);
-        if (keys)
-            v32_compress(to_key + n, keep, v32_load(key + i));
         n += m32_count(keep);
     }
     to_p[n] = p[m - 1], to_f[n] = f[m - 1];
-    if (keys)
-        to_key[n] = key[m - 1];
     return n + 1;
 }
 
@@ -67,15 +67,14 @@ static size_t far_prune(mp_far *far, int from, size_t m, int32_t w2, bool keys) 
 static inline void far_close(mp_far *far, int list, size_t m) {
     v32_store(far->p[list] + m, v32_set(0));
     v32_store(far->f[list] + m, v32_set(0));
-    v32_store(far->key[list] + m, v32_set(0));
 }
 
 /* Prunes list 0 of m candidates; returns the list that holds the result, and its length in *m. */
-static int far_reduce(mp_far *far, size_t *m, int32_t w2, bool keys) {
+static int far_reduce(mp_far *far, size_t *m, int32_t w2) {
     int list = 0;
     while (*m > 2 * N32) {
         far_close(far, list, *m);
-        const size_t n = far_prune(far, list, *m, w2, keys);
+        const size_t n = far_prune(far, list, *m, w2);
         const bool little = n > *m - *m / 8;
         list = !list;
         *m = n;
@@ -85,20 +84,22 @@ static int far_reduce(mp_far *far, size_t *m, int32_t w2, bool keys) {
     return list;
 }
 
-static inline V32 far_value(const far_query *q, V32 x, size_t c, bool unit) {
+static inline V32 far_value(const far_query *q, V32 x, size_t c, bool unit, far_mode mode) {
     const V32 d = v32_sub(x, v32_set(q->p[c]));
     V32 square = v32_mul(d, d);
     if (!unit)
         square = v32_mul(square, v32_set(q->w2));
+    if (mode == FAR_PACK)
+        square = v32_shl(square, q->shift);
     return v32_add(square, v32_set(q->f[c]));
 }
 
 /* N32 neighbouring pixels from x0, candidates [a, b]. */
 static inline void far_leaf(const far_query *q, int32_t x0, size_t a, size_t b, bool unit, far_mode mode) {
     const V32 x = v32_add(v32_set(x0), v32_iota());
-    V32 best = far_value(q, x, a, unit), p = v32_set(q->p[a]), key = v32_set(mode == FAR_KEY ? q->key[a] : 0);
+    V32 best = far_value(q, x, a, unit, mode), p = v32_set(q->p[a]), key = v32_set(mode == FAR_KEY ? q->key[a] : 0);
     for (size_t c = a + 1; c <= b; c++) {
-        const V32 v = far_value(q, x, c, unit);
+        const V32 v = far_value(q, x, c, unit, mode);
         if (mode != FAR_VALUE) {
             M32 better = v32_lt(v, best);
             if (mode == FAR_KEY) {
@@ -110,8 +111,12 @@ static inline void far_leaf(const far_query *q, int32_t x0, size_t a, size_t b, 
         }
         best = v32_min(best, v);
     }
+    if (mode == FAR_PACK) {
+        key = v32_add(v32_and(best, v32_set((1 << q->shift) - 1)), v32_set(q->key0));
+        best = v32_shr(best, q->shift);
+    }
     v32_store(q->d2 + x0, best);
-    if (mode == FAR_KEY)
+    if (mode == FAR_KEY || mode == FAR_PACK)
         p = v32_add(v32_add(v32_set((int32_t)q->start), p), v32_mul(key, v32_set(q->pitch)));
     if (mode != FAR_VALUE)
         v32_store(q->found + x0, p);
@@ -120,22 +125,20 @@ static inline void far_leaf(const far_query *q, int32_t x0, size_t a, size_t b, 
 static inline void far_leaf_any(const far_query *q, int32_t x0, size_t a, size_t b) {
     const bool unit = q->w2 == 1;
     switch (q->mode) {
-    case FAR_VALUE:
-        if (unit)
-            far_leaf(q, x0, a, b, true, FAR_VALUE);
-        else
-            far_leaf(q, x0, a, b, false, FAR_VALUE);
-        break;
-    case FAR_KEY: far_leaf(q, x0, a, b, unit, FAR_KEY); break;
-    case FAR_ARG: far_leaf(q, x0, a, b, unit, FAR_ARG); break;
+    case FAR_VALUE: unit ? far_leaf(q, x0, a, b, true, FAR_VALUE) : far_leaf(q, x0, a, b, false, FAR_VALUE); break;
+    case FAR_PACK: unit ? far_leaf(q, x0, a, b, true, FAR_PACK) : far_leaf(q, x0, a, b, false, FAR_PACK); break;
+    case FAR_KEY: far_leaf(q, x0, a, b, false, FAR_KEY); break;
+    case FAR_ARG: far_leaf(q, x0, a, b, false, FAR_ARG); break;
     }
 }
 
 /* The leftmost and, where wanted, rightmost best candidate among [a, b], for N32 pixels x. */
-static inline void far_scan(const far_query *q, V32 x, size_t a, size_t b, bool unit, bool both, int32_t *from, int32_t *to) {
-    V32 best = far_value(q, x, a, unit), left = v32_set((int32_t)a), right = left;
+static inline void far_scan(const far_query *q, V32 x, size_t a, size_t b, bool unit, far_mode mode, int32_t *from,
+                            int32_t *to) {
+    const bool both = mode == FAR_KEY;
+    V32 best = far_value(q, x, a, unit, mode), left = v32_set((int32_t)a), right = left;
     for (size_t c = a + 1; c <= b; c++) {
-        const V32 v = far_value(q, x, c, unit), at = v32_set((int32_t)c);
+        const V32 v = far_value(q, x, c, unit, mode), at = v32_set((int32_t)c);
         left = v32_blend(v32_lt(v, best), at, left);
         if (both)
             right = v32_blend(v32_lt(best, v), right, at);
@@ -155,11 +158,13 @@ static void far_search(const far_query *q, int32_t x0, int32_t step, size_t a, s
     }
     const V32 x = v32_min(v32_add(v32_set(x0), v32_mul(v32_iota(), v32_set(step))), v32_set(q->end - 1));
     int32_t from[N32], to[N32 + 1];
-    const bool both = q->mode == FAR_KEY;
-    if (q->w2 == 1 && !both)
-        far_scan(q, x, a, b, true, false, from, to);
+    const bool unit = q->w2 == 1;
+    if (q->mode == FAR_KEY)
+        far_scan(q, x, a, b, false, FAR_KEY, from, to);
+    else if (q->mode == FAR_PACK)
+        unit ? far_scan(q, x, a, b, true, FAR_PACK, from, to) : far_scan(q, x, a, b, false, FAR_PACK, from, to);
     else
-        far_scan(q, x, a, b, q->w2 == 1, both, from, to);
+        unit ? far_scan(q, x, a, b, true, FAR_VALUE, from, to) : far_scan(q, x, a, b, false, FAR_VALUE, from, to);
     to[N32] = (int32_t)b;
     for (int i = 0; i < N32 && x0 + i * step < stop; i++)
         far_search(q, x0 + i * step, step / N32, (size_t)from[i], (size_t)to[i + 1]);
@@ -171,7 +176,7 @@ static void far_middle(const far_query *q, int32_t x0, size_t a, size_t b, size_
     V32 best = v32_set(MP_NONE), left = v32_set(0), right = left;
     for (size_t c = a; c <= b; c += N32) {
         const V32 d = v32_sub(x, v32_load(q->p + c)), at = v32_add(v32_set((int32_t)c), v32_iota());
-        const V32 exact = v32_add(v32_mul(v32_mul(d, d), w2), v32_load(q->f + c));
+        const V32 exact = v32_add(v32_shl(v32_mul(v32_mul(d, d), w2), q->shift), v32_load(q->f + c));
         const V32 v = v32_blend(v32_lt(v32_set((int32_t)b), at), v32_set(MP_NONE), exact);
         left = v32_blend(v32_lt(v, best), at, left);
         right = v32_blend(v32_lt(best, v), right, at);
@@ -237,31 +242,50 @@ static void site_pixels(const mp_job *job, mp_worker *w, uint32_t here, size_t f
     }
 }
 
-/* The candidates of row y among columns [first, last): every column that holds a site, as (x, wy2 g^2), key the site's
- * row. Returns how many. */
-static size_t far_collect(const mp_job *job, mp_worker *w, const uint16_t *below, int64_t y, size_t first, size_t last) {
+/* The candidates of row y among columns [first, last): the columns that hold a site, as (x, wy2 g^2), less those that
+ * their two neighbours already beat and those beyond `limit` (far_prune with a = b = 1, in integers; not in planes so tall that these could
+ * overflow). Returns how many. */
+static size_t far_collect(const mp_job *job, mp_worker *w, const uint16_t *below, size_t first, size_t last,
+                          int32_t limit) {
     const V16 absent = v16_set(0xFFFF);
-    int32_t *p = w->far.p[0], *f = w->far.f[0], *key = w->far.key[0];
-    const V32 none = v32_set(0xFFFF), weight = v32_set(job->wy2), row = v32_set((int32_t)y), most = v32_set(job->most);
-    size_t n = 0;
+    const bool tall = (int64_t)job->wy2 * job->height * job->height >= FAR_EXACT;
+    const int32_t no_site = tall ? MP_NONE : FAR_EXACT;
+    const V32 none = v32_set(0xFFFF), far_away = v32_set(no_site), weight = v32_set(job->wy2);
+    int32_t *value = w->column + N32; /* one vector of room before it */
     for (size_t x = first; x < last; x += N16) {
-        const V16 above16 = v16_bits(w->inside, x, absent, v16_load(w->above + x));
-        const V16 below16 = v16_bits(w->inside, x, absent, v16_load(below + x));
+        const V16 g16 = v16_bits(w->inside, x, absent, v16_min(v16_load(w->above + x), v16_load(below + x)));
         for (int half = 0; half < 2; half++) {
-            const V32 u = half ? v16_high(above16) : v16_low(above16), d = half ? v16_high(below16) : v16_low(below16);
-            const V32 g = v32_min(u, d);
-            const V32 value = v32_mul(v32_mul(g, g), weight);
-            const M32 keep = m32_and(v32_lt(g, none), m32_not(v32_lt(most, value)));
-            if (!m32_any(keep))
-                continue;
-            v32_compress(p + n, keep, v32_add(v32_set((int32_t)x + half * N32), v32_iota()));
-            v32_compress(f + n, keep, value);
-            if (job->sites)
-                v32_compress(key + n, keep, v32_blend(v32_lt(d, u), v32_add(row, d), v32_sub(row, u)));
-            n += m32_count(keep);
+            const V32 g = half ? v16_high(g16) : v16_low(g16);
+            v32_store(value + x + (size_t)(half * N32),
+                      v32_blend(v32_lt(g, none), v32_mul(v32_mul(g, g), weight), far_away));
         }
     }
+    value[(int64_t)first - 1] = value[last] = no_site;
+
+    const V32 most = v32_set(limit < no_site ? limit : no_site - 1);
+    const V32 bend = v32_set(tall ? INT32_MAX : 2 * job->wx2); /* nothing is greater than INT32_MAX: no pruning */
+    int32_t *p = w->far.p[0], *f = w->far.f[0];
+    size_t n = 0;
+    for (size_t x = first; x < last; x += N32) {
+        const V32 v = v32_load(value + x);
+        const V32 rise = v32_sub(v, v32_load(value + x - 1)), fall = v32_sub(v32_load(value + x + 1), v);
+        const M32 keep = m32_not(m32_or(v32_lt(most, v), v32_lt(bend, v32_sub(rise, fall))));
+        if (!m32_any(keep))
+            continue;
+        v32_compress(p + n, keep, v32_add(v32_set((int32_t)x), v32_iota()));
+        v32_compress(f + n, keep, v);
+        n += m32_count(keep);
+    }
     return n;
+}
+
+/* key = the row of the site, for each candidate left. */
+static void far_keys(mp_worker *w, const uint16_t *below, int64_t y, int list, size_t m) {
+    const int32_t *p = w->far.p[list];
+    for (size_t i = 0; i < m; i++) {
+        const int32_t up = w->above[p[i]], down = below[p[i]];
+        w->far.key[i] = (int32_t)y + (up <= down ? -up : down);
+    }
 }
 
 static void fill_none(const mp_job *job, mp_worker *w, size_t first, size_t last) {
@@ -272,21 +296,44 @@ static void fill_none(const mp_job *job, mp_worker *w, size_t first, size_t last
     }
 }
 
-/* Pixels [first, last) of row y, groups' bounds, by the candidates of columns [from, to), multiples of N16. `start` is the
- * linear index of the plane's first pixel. */
+/* f and key into one lane, for pixels [first, last), if they fit; every f is at most `bound` = wy2 g^2 for a g <= reach_y.
+ * The largest value met is bound + wx2 span^2, and keys differ from y by at most reach_y. */
+static void far_pack(const mp_job *job, far_query *q, int32_t *f, size_t m, int64_t y, int32_t bound, int32_t reach_y,
+                     size_t first, size_t last) {
+    const int64_t right = (int64_t)last - q->p[0], left = q->p[m - 1] - (int64_t)first;
+    const int64_t span = right > left ? right : left;
+    const int64_t most = bound + (int64_t)job->wx2 * span * span;
+    const int shift = 64 - __builtin_clzll(2 * (unsigned long long)reach_y);
+    if (most >= (int64_t)1 << (31 - shift))
+        return;
+    q->mode = FAR_PACK;
+    q->shift = shift;
+    q->key0 = (int32_t)y - (1 << (shift - 1));
+    for (size_t i = 0; i < m; i++)
+        f[i] = f[i] << shift | (q->key[i] - q->key0);
+}
+
+/* Pixels [first, last) of row y, groups' bounds, by the candidates of columns [from, to), multiples of N16, that are at
+ * most `reach_y` rows away. `start` is the linear index of the plane's first pixel. */
 static void far_row(const mp_job *job, mp_worker *w, const uint16_t *below, int64_t y, uint32_t start, size_t first,
-                    size_t last, size_t from, size_t to) {
-    size_t m = far_collect(job, w, below, y, from, to);
+                    size_t last, size_t from, size_t to, uint16_t reach_y) {
+    const int64_t bound = (int64_t)job->wy2 * reach_y * reach_y;
+    const int32_t most = bound < job->most ? (int32_t)bound : job->most;
+    size_t m = far_collect(job, w, below, from, to, most);
     if (m == 0) {
         fill_none(job, w, first, last);
         return;
     }
-    const int list = far_reduce(&w->far, &m, job->wx2, job->sites);
-    const far_query q = {
-        .p = w->far.p[list], .f = w->far.f[list], .key = w->far.key[list],
+    const int list = far_reduce(&w->far, &m, job->wx2);
+    far_query q = {
+        .p = w->far.p[list], .f = w->far.f[list], .key = w->far.key,
         .d2 = w->d2, .found = w->found, .start = start, .pitch = (int32_t)job->width,
         .w2 = job->wx2, .end = (int32_t)last, .mode = job->sites ? FAR_KEY : FAR_VALUE,
     };
+    if (job->sites) {
+        far_keys(w, below, y, list, m);
+        far_pack(job, &q, w->far.f[list], m, y, most, reach_y, first, last);
+    }
     far_divide(&q, (int32_t)first, (int32_t)last, 0, m - 1);
     site_pixels(job, w, start + (uint32_t)(y * job->width), first, last);
 }

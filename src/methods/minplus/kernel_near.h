@@ -23,14 +23,23 @@ static size_t open_groups(const mp_job *job, const mp_worker *w) {
     return count;
 }
 
-/* A pair of vectors at f (and right, which is f, or with sites f with the side bit set), searched until done or hopeless.
+/* 0 in the lanes of pixels x.. beyond the image's edge, which nobody waits for; else 0xFFFF. */
+static inline V16 edge(const mp_job *job, size_t x) {
+    const size_t group = job->wide - NEAR_GROUP;
+    return x < group ? v16_set(0xFFFF) : v16_load(job->edge + (x - group));
+}
+
+/* A pair of vectors at f + x (and right, which is f, or with sites f with the side bit set), searched until done or hopeless.
  * `hope` bounds what is worth searching on for: after NEAR_TRY steps a group with larger values is left to the far search. */
 enum { NEAR_TRY = 24 };
 
-static inline bool near_pair(const mp_job *job, const uint16_t *f, const uint16_t *right, V16 *out_a, V16 *out_b) {
+static inline bool near_pair(const mp_job *job, const uint16_t *f, const uint16_t *right, size_t x, V16 *out_a, V16 *out_b) {
     const uint16_t *cost = job->near_cost;
     const V16 cap = v16_set(job->near_cap);
-    V16 a = v16_min(v16_load(f), cap), b = v16_min(v16_load(f + N16), cap), most = v16_max(a, b);
+    V16 a = v16_min(v16_load(f + x), v16_min(cap, edge(job, x)));
+    V16 b = v16_min(v16_load(f + x + N16), v16_min(cap, edge(job, x + N16)));
+    V16 most = v16_max(a, b);
+    f += x, right += x;
     int k = 1;
     while (k <= job->near_steps && v16_any_gt(most, v16_set(cost[k]))) {
         for (int i = 0; i < 2; i++, k++) {
@@ -53,7 +62,7 @@ static size_t near_row(const mp_job *job, mp_worker *w) {
     memset(w->open, 0, job->wide / NEAR_GROUP);
     for (size_t x = 0; x < job->wide; x += 2 * N16) {
         V16 a, b;
-        w->open[x / NEAR_GROUP] |= !near_pair(job, f + x, f + x, &a, &b);
+        w->open[x / NEAR_GROUP] |= !near_pair(job, f, f, x, &a, &b);
         v32_store(w->d2 + x, v16_low(a));
         v32_store(w->d2 + x + N32, v16_high(a));
         v32_store(w->d2 + x + 2 * N32, v16_low(b));
@@ -87,7 +96,7 @@ static size_t near_row_sites(const mp_job *job, mp_worker *w, uint32_t start) {
     memset(w->open, 0, job->wide / NEAR_GROUP);
     for (size_t x = 0; x < job->wide; x += 2 * N16) {
         V16 pair[2];
-        w->open[x / NEAR_GROUP] |= !near_pair(job, f + x, right + x, &pair[0], &pair[1]);
+        w->open[x / NEAR_GROUP] |= !near_pair(job, f, right, x, &pair[0], &pair[1]);
         for (int i = 0; i < 2; i++) {
             const V32 low = v16_low(pair[i]), high = v16_high(pair[i]);
             const size_t at = x + (size_t)(i * N16);

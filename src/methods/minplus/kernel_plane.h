@@ -28,10 +28,10 @@ static void row_values(const mp_job *job, mp_worker *w, const uint64_t *bits, co
 }
 
 /* The largest distance to a site within its column, of columns [x0, x1). */
-static uint16_t largest_column(const mp_worker *w, const uint16_t *below, size_t x0, size_t x1) {
+static uint16_t largest_column(const mp_job *job, const mp_worker *w, const uint16_t *below, size_t x0, size_t x1) {
     V16 most = v16_set(0);
     for (size_t x = x0; x < x1; x += N16)
-        most = v16_max(most, v16_min(v16_load(w->above + x), v16_load(below + x)));
+        most = v16_max(most, v16_min(edge(job, x), v16_min(v16_load(w->above + x), v16_load(below + x))));
     uint16_t lanes[N16], g = 0;
     v16_store(lanes, most);
     for (int i = 0; i < N16; i++)
@@ -39,9 +39,26 @@ static uint16_t largest_column(const mp_worker *w, const uint16_t *below, size_t
     return g;
 }
 
-/* Far searches for the groups that the near one left open. A group's own columns bound its distances, and so the columns
- * that can matter. */
-static void far_groups(const mp_job *job, mp_worker *w, const uint16_t *below, int64_t y, uint32_t start) {
+/* The last site of the row before pixel x, and the first at or after it; -1 and `wide` where there is none. x is a multiple
+ * of 64. */
+static int64_t site_before(const uint64_t *bits, size_t x) {
+    for (size_t i = x / 64; i-- > 0;)
+        if (bits[i])
+            return (int64_t)i * 64 + 63 - __builtin_clzll(bits[i]);
+    return -1;
+}
+
+static size_t site_from(const uint64_t *bits, size_t x, size_t wide) {
+    for (size_t i = x / 64; i < wide / 64; i++)
+        if (bits[i])
+            return i * 64 + (size_t)__builtin_ctzll(bits[i]);
+    return wide;
+}
+
+/* Far searches for the groups that the near one left open. Only near columns can matter to them: none farther than the
+ * sites of their own columns, and none beyond a site of their own row, which is nearer. */
+static void far_groups(const mp_job *job, mp_worker *w, const uint64_t *bits, const uint16_t *below, int64_t y,
+                       uint32_t start) {
     const size_t groups = job->wide / NEAR_GROUP;
     for (size_t first = 0, last; first < groups; first = last) {
         last = first + 1;
@@ -50,14 +67,17 @@ static void far_groups(const mp_job *job, mp_worker *w, const uint16_t *below, i
         while (last < groups && w->open[last])
             last++;
         const size_t x0 = first * NEAR_GROUP, x1 = last * NEAR_GROUP;
-        size_t from = 0, to = job->wide;
-        const uint16_t g = largest_column(w, below, x0, x1);
+        const int64_t left = site_before(bits, x0);
+        const size_t right = site_from(bits, x1, job->wide);
+        size_t from = left < 0 ? 0 : (size_t)left, to = right < job->wide ? right + 1 : right;
+        const uint16_t g = largest_column(job, w, below, x0, x1);
         if (g < 0xFFFF) {
             const size_t reach = 1 + (size_t)(g * sqrt((double)job->wy2 / job->wx2));
-            from = reach < x0 ? (x0 - reach) / N16 * N16 : 0;
-            to = x1 + reach < job->wide ? (x1 + reach + N16 - 1) / N16 * N16 : job->wide;
+            from = x0 > from + reach ? x0 - reach : from;
+            to = x1 + reach < to ? x1 + reach : to;
         }
-        far_row(job, w, below, y, start, x0, x1, from, to);
+        to = (to + N16 - 1) / N16 * N16;
+        far_row(job, w, below, y, start, x0, x1, from / N16 * N16, to, g);
     }
 }
 
@@ -89,7 +109,7 @@ static void solve_block(const mp_job *job, const mp_plane *plane, int64_t block,
             if (skip) {
                 skip--;
                 find_inside(job, w, bits + (size_t)r * job->words);
-                far_row(job, w, below, y, start, 0, job->wide, 0, job->wide);
+                far_row(job, w, below, y, start, 0, job->wide, 0, job->wide, 0xFFFF);
             } else {
                 const uint32_t here = start + (uint32_t)(y * job->width);
                 const size_t left = job->sites ? near_row_sites(job, w, here) : near_row(job, w);
@@ -97,9 +117,9 @@ static void solve_block(const mp_job *job, const mp_plane *plane, int64_t block,
                     find_inside(job, w, bits + (size_t)r * job->words);
                 if (2 * left > groups) {
                     skip = SKIP_ROWS;
-                    far_row(job, w, below, y, start, 0, job->wide, 0, job->wide);
+                    far_row(job, w, below, y, start, 0, job->wide, 0, job->wide, 0xFFFF);
                 } else if (left) {
-                    far_groups(job, w, below, y, start);
+                    far_groups(job, w, bits + (size_t)r * job->words, below, y, start);
                 }
             }
             const int64_t at[DM_NDIM] = {plane->t, plane->z, plane->y + y, 0};

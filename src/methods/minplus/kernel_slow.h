@@ -123,7 +123,7 @@ static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM
                 d2[i] = MP_NONE, arg[i] = (uint32_t)i;
             continue;
         }
-        const int list = far_reduce(&w->far, &m, pass->w2, false);
+        const int list = far_reduce(&w->far, &m, pass->w2);
         const far_query q = {
             .p = w->far.p[list], .f = w->far.f[list], .d2 = d2, .found = arg,
             .w2 = pass->w2, .end = (int32_t)n, .mode = job->sites ? FAR_ARG : FAR_VALUE,

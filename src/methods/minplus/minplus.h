@@ -26,9 +26,9 @@ typedef struct mp_store {
     int64_t stride[DM_NDIM]; /* bytes */
 } mp_store;
 
-/* A candidate list for the far search: positions, values, tie keys; twice, for the pruning rounds. */
+/* A candidate list for the far search: positions and values, twice for the pruning rounds, and tie keys. */
 typedef struct mp_far {
-    int32_t *p[2], *f[2], *key[2];
+    int32_t *p[2], *f[2], *key;
 } mp_far;
 
 /* One worker's buffers. */
@@ -44,6 +44,7 @@ typedef struct mp_worker {
     int64_t *site;      /* [wide] likewise */
     uint8_t *open;      /* [wide / 64] groups that the near search left open */
     uint64_t *inside;   /* [words] sites of the row that lie between two others */
+    int32_t *column;    /* [wide + slack] values of a row's columns */
     mp_far far;         /* [wide + slack] */
     uint8_t *bytes;     /* [wide] sites of a row that is not plain bytes */
     /* A small plane's own bits and carries. */
@@ -70,6 +71,7 @@ typedef struct mp_job {
     int near_steps;                  /* near_cost is below 65535 up to here, at most MP_NEAR */
     uint16_t near_most;              /* largest value that near_steps can settle */
     uint16_t cap16;                  /* no need to know values of this and more (limit) */
+    uint16_t edge[MP_BLOCK];         /* for the last 64 lanes of a row: 0xFFFF, or 0 beyond the image's width */
     uint16_t near_cap;               /* the same for the near search's values or keys */
     int32_t most;                    /* results above this are "none": the limit, or MP_NONE - 1 */
     bool sites;                      /* indices are wanted */

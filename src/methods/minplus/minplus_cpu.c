@@ -115,8 +115,9 @@ static void take_worker(bump *b, const distmap_plan *plan, const layout *l, mp_w
     for (int i = 0; i < 2; i++) {
         w->far.p[i] = (int32_t *)take(b, row, 4);
         w->far.f[i] = (int32_t *)take(b, row, 4);
-        w->far.key[i] = (int32_t *)take(b, row, 4);
     }
+    w->far.key = (int32_t *)take(b, row, 4);
+    w->column = take(b, row, 4);
     if (l->own_planes)
         take_plane(b, l, w);
     if (!l->slow)
@@ -233,6 +234,8 @@ static void set_arithmetic(mp_job *job) {
             job->near_steps = k;
     }
     job->near_most = job->near_cost[job->near_steps];
+    for (size_t i = 0; i < MP_BLOCK; i++)
+        job->edge[i] = job->wide - MP_BLOCK + i < (size_t)job->width ? 0xFFFF : 0;
 }
 
 static void set_outputs(mp_job *job) {
