@@ -17,6 +17,7 @@ static inline V16 v16_sub(V16 a, V16 b) { return _mm512_sub_epi16(a, b); }
 static inline V16 v16_mul(V16 a, V16 b) { return _mm512_mullo_epi16(a, b); }
 static inline V16 v16_min(V16 a, V16 b) { return _mm512_min_epu16(a, b); }
 static inline V16 v16_max(V16 a, V16 b) { return _mm512_max_epu16(a, b); }
+static inline V16 v16_and(V16 a, V16 b) { return _mm512_and_si512(a, b); }
 static inline M16 v16_le(V16 a, V16 b) { return _mm512_cmple_epu16_mask(a, b); }
 static inline V16 v16_blend(M16 m, V16 a, V16 b) { return _mm512_mask_mov_epi16(b, m, a); }
 static inline bool v16_any_gt(V16 a, V16 b) { return _mm512_cmpgt_epu16_mask(a, b) != 0; }
@@ -37,6 +38,7 @@ static inline V32 v32_sub(V32 a, V32 b) { return _mm512_sub_epi32(a, b); }
 static inline V32 v32_mul(V32 a, V32 b) { return _mm512_mullo_epi32(a, b); }
 static inline V32 v32_min(V32 a, V32 b) { return _mm512_min_epi32(a, b); }
 static inline V32 v32_and(V32 a, V32 b) { return _mm512_and_si512(a, b); }
+static inline V32 v32_xor(V32 a, V32 b) { return _mm512_xor_si512(a, b); }
 static inline V32 v32_shl(V32 a, int n) { return _mm512_sll_epi32(a, _mm_cvtsi32_si128(n)); }
 static inline V32 v32_shr(V32 a, int n) { return _mm512_srl_epi32(a, _mm_cvtsi32_si128(n)); }
 static inline M32 v32_lt(V32 a, V32 b) { return _mm512_cmplt_epi32_mask(a, b); }

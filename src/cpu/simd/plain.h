@@ -29,6 +29,7 @@ static inline V16 v16_sub(V16 a, V16 b) { LANES(V16, N16, (uint16_t)(a.lane[i] -
 static inline V16 v16_mul(V16 a, V16 b) { LANES(V16, N16, (uint16_t)((uint32_t)a.lane[i] * b.lane[i])); }
 static inline V16 v16_min(V16 a, V16 b) { LANES(V16, N16, a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]); }
 static inline V16 v16_max(V16 a, V16 b) { LANES(V16, N16, a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]); }
+static inline V16 v16_and(V16 a, V16 b) { LANES(V16, N16, a.lane[i] & b.lane[i]); }
 static inline M16 v16_le(V16 a, V16 b) { LANES(M16, N16, a.lane[i] <= b.lane[i]); }
 static inline V16 v16_blend(M16 m, V16 a, V16 b) { LANES(V16, N16, m.lane[i] ? a.lane[i] : b.lane[i]); }
 static inline bool v16_any_gt(V16 a, V16 b) {
@@ -53,6 +54,7 @@ static inline V32 v32_sub(V32 a, V32 b) { LANES(V32, N32, (int32_t)((uint32_t)a.
 static inline V32 v32_mul(V32 a, V32 b) { LANES(V32, N32, (int32_t)((uint32_t)a.lane[i] * (uint32_t)b.lane[i])); }
 static inline V32 v32_min(V32 a, V32 b) { LANES(V32, N32, a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]); }
 static inline V32 v32_and(V32 a, V32 b) { LANES(V32, N32, a.lane[i] & b.lane[i]); }
+static inline V32 v32_xor(V32 a, V32 b) { LANES(V32, N32, a.lane[i] ^ b.lane[i]); }
 static inline V32 v32_shl(V32 a, int n) { LANES(V32, N32, (int32_t)((uint32_t)a.lane[i] << n)); }
 static inline V32 v32_shr(V32 a, int n) { LANES(V32, N32, (int32_t)((uint32_t)a.lane[i] >> n)); }
 static inline M32 v32_lt(V32 a, V32 b) { LANES(M32, N32, a.lane[i] < b.lane[i]); }

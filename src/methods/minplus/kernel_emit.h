@@ -6,21 +6,21 @@
     do {                                                                               \
         type part[N32];                                                                \
         const size_t vector = sizeof(type) * N32;                                      \
-        size_t at = (vector - (uintptr_t)(out) % vector) % vector / sizeof(type);      \
-        at = at < (n) ? at : (n);                                                      \
-        if (at) {                                                                      \
+        size_t i = (vector - (uintptr_t)(out) % vector) % vector / sizeof(type);       \
+        i = i < (n) ? i : (n);                                                         \
+        if (i) {                                                                       \
             store_op(part, make(0));                                                   \
-            memcpy(out, part, at * sizeof(type));                                      \
+            memcpy(out, part, i * sizeof(type));                                       \
         }                                                                              \
         if (stream)                                                                    \
-            for (; at + N32 <= (n); at += N32)                                         \
-                stream_op((out) + at, make(at));                                       \
+            for (; i + N32 <= (n); i += N32)                                           \
+                stream_op((out) + i, make(i));                                         \
         else                                                                           \
-            for (; at + N32 <= (n); at += N32)                                         \
-                store_op((out) + at, make(at));                                        \
-        if (at < (n)) {                                                                \
-            store_op(part, make(at));                                                  \
-            memcpy((out) + at, part, ((n) - at) * sizeof(type));                       \
+            for (; i + N32 <= (n); i += N32)                                           \
+                store_op((out) + i, make(i));                                          \
+        if (i < (n)) {                                                                 \
+            store_op(part, make(i));                                                   \
+            memcpy((out) + i, part, ((n) - i) * sizeof(type));                         \
         }                                                                              \
     } while (0)
 
@@ -58,10 +58,6 @@ static bool any_none(const mp_job *job, const int32_t *d2, size_t n) {
     return any;
 }
 
-static inline char *address(const dm_array *a, const int64_t at[DM_NDIM]) {
-    return a->data + at[0] * a->stride[0] + at[1] * a->stride[1] + at[2] * a->stride[2] + at[3] * a->stride[3];
-}
-
 /* A final row, or run of a row, from at: d2, and the sites' linear indices (u32; NULL where not wanted). */
 static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM], const int32_t *d2, const uint32_t *site,
                        size_t n) {
@@ -81,12 +77,12 @@ static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM
     if (none)
         dm_flag(plan, DISTMAP_FLAG_NO_SITE);
     if (out->distance.data)
-        emit_distance(job, d2, (float *)address(&out->distance, at), n, none);
+        emit_distance(job, d2, (float *)dm_row_address(&out->distance, at), n, none);
     if (!site)
         return;
     if (out->index.dtype == DISTMAP_INT32) {
         const V32 most = v32_set(job->most), minus = v32_set(-1);
-        int32_t *index = (int32_t *)address(&out->index, at);
+        int32_t *index = (int32_t *)dm_row_address(&out->index, at);
         if (!none) {
             emit_words(job, (const int32_t *)site, index, n);
             return;
@@ -95,7 +91,7 @@ static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM
         EMIT_ROW(int32_t, index, n, job->stream, v32_store, v32_stream, MAKE);
 #undef MAKE
     } else {
-        int64_t *index = (int64_t *)address(&out->index, at);
+        int64_t *index = (int64_t *)dm_row_address(&out->index, at);
         for (size_t x = 0; x < n; x++)
             index[x] = d2[x] > job->most ? -1 : (int64_t)site[x];
     }

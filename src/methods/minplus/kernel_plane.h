@@ -1,30 +1,20 @@
 /* A block of rows of one plane, from bits to finished rows. */
 
-/* Advances w->above by one row and fills w->padded with the row's values for the near search:
- * wy2 g^2, or with sites the key of (g, direction). */
+/* Advances w->above by one row and fills w->padded with the row's values for the near search: wy2 g^2, or with sites
+ * twice that, plus 1 where the site lies below. */
 static void row_values(const mp_job *job, mp_worker *w, const uint64_t *bits, const uint16_t *below) {
     const V16 zero = v16_set(0), one = v16_set(1), none = v16_set(0xFFFF), weight = v16_set((uint16_t)job->wy2);
-    const V16 most = v16_set(job->near_y), middle = v16_set(32);
-    uint16_t *f = w->padded + MP_PAD, *right = w->padded_right + MP_PAD;
-    if (!job->sites)
-        for (size_t x = 0; x < job->wide; x += N16) {
-            const V16 up = v16_bits(bits, x, zero, v16_adds(v16_load(w->above + x), one));
-            v16_store(w->above + x, up);
-            const V16 g = v16_min(up, v16_load(below + x));
-            v16_store(f + x, v16_blend(v16_le(g, most), v16_mul(v16_mul(g, g), weight), none));
-        }
-    else
-        for (size_t x = 0; x < job->wide; x += N16) {
-            const V16 up = v16_bits(bits, x, zero, v16_adds(v16_load(w->above + x), one)), down = v16_load(below + x);
-            v16_store(w->above + x, up);
-            const V16 g = v16_min(up, down);
-            const V16 dy = v16_blend(v16_le(up, down), v16_sub(middle, up), v16_add(middle, down)); /* + 32 */
-            const V16 d2 = v16_mul(v16_mul(g, g), weight);
-            const V16 key = v16_add(v16_mul(d2, v16_set(1 << MP_KEY)), v16_add(dy, dy));
-            const M16 fits = v16_le(g, most);
-            v16_store(f + x, v16_blend(fits, key, none));
-            v16_store(right + x, v16_blend(fits, v16_add(key, one), none));
-        }
+    const V16 most = v16_set(job->near_y);
+    uint16_t *f = w->padded + MP_PAD;
+    for (size_t x = 0; x < job->wide; x += N16) {
+        const V16 up = v16_bits(bits, x, zero, v16_adds(v16_load(w->above + x), one)), down = v16_load(below + x);
+        v16_store(w->above + x, up);
+        const V16 g = v16_min(up, down);
+        V16 value = v16_mul(v16_mul(g, g), weight);
+        if (job->sites)
+            value = v16_add(v16_add(value, value), v16_blend(v16_le(up, down), zero, one));
+        v16_store(f + x, v16_blend(v16_le(g, most), value, none));
+    }
 }
 
 /* The largest distance to a site within its column, of columns [x0, x1). */

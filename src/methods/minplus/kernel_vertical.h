@@ -17,7 +17,7 @@ static void pack_row(const mp_job *job, const mp_plane *plane, int64_t y, uint64
     uint64_t invert = 0;
     if (distmap_dtype_size(in->dtype) == 1 && in->stride[DM_X] == 1 &&
         (rule == DISTMAP_SITES_ZERO || rule == DISTMAP_SITES_NONZERO)) {
-        bytes = (const uint8_t *)in->data + at[0] * in->stride[0] + at[1] * in->stride[1] + at[2] * in->stride[2];
+        bytes = (const uint8_t *)dm_row_address(in, at);
         value = 0;
         invert = rule == DISTMAP_SITES_NONZERO ? UINT64_MAX : 0;
     } else {

@@ -17,7 +17,6 @@ enum {
     MP_NEAR = 126, /* widest near search along a row */
     MP_PAD = 192,  /* none's on either side of a padded row: MP_NEAR and a vector */
     MP_SLOW = 256, /* widest near search along a slow axis: u16 holds d2 up to 255^2 */
-    MP_KEY = 7,    /* bits below d2 in a near search with indices: 6 of vertical offset, 1 of side */
 };
 
 /* 4-byte elements in normal form, at any strides: the squared distances, or the sites, between stages. */
@@ -37,7 +36,6 @@ typedef struct mp_worker {
     uint16_t *boundary; /* [MP_BLOCK / tile_rows][wide] the same below each sub-block */
     uint16_t *above;    /* [wide] distance to the nearest site at or above, of the current row */
     uint16_t *padded;   /* [MP_PAD + wide + MP_PAD] the row's values for the near search */
-    uint16_t *padded_right; /* with sites: the same with the side bit set */
     int32_t *d2;        /* [wide] a row's results */
     uint32_t *found;    /* [wide] and their sites, as linear indices */
     int32_t *squared;   /* [wide] u32, for dm_row_emit */
@@ -67,12 +65,12 @@ typedef struct mp_job {
     int64_t blocks;
     int32_t wx2, wy2;
     uint16_t near_y;                 /* largest g with wy2 g^2 <= 65534 */
-    uint16_t near_cost[MP_NEAR + 2]; /* wx2 k^2, saturated; index form: << MP_KEY */
+    uint16_t near_cost[MP_NEAR + 2]; /* wx2 k^2, with sites doubled; saturated */
     int near_steps;                  /* near_cost is below 65535 up to here, at most MP_NEAR */
     uint16_t near_most;              /* largest value that near_steps can settle */
     uint16_t cap16;                  /* no need to know values of this and more (limit) */
     uint16_t edge[MP_BLOCK];         /* for the last 64 lanes of a row: 0xFFFF, or 0 beyond the image's width */
-    uint16_t near_cap;               /* the same for the near search's values or keys */
+    uint16_t near_cap;               /* the same for the near search; none with sites */
     int32_t most;                    /* results above this are "none": the limit, or MP_NONE - 1 */
     bool sites;                      /* indices are wanted */
     bool stream;                     /* outputs are too large for the cache */

@@ -104,7 +104,6 @@ static void take_worker(bump *b, const distmap_plan *plan, const layout *l, mp_w
     w->boundary = take(b, MP_BLOCK / l->tile_rows * wide, 2);
     w->above = take(b, wide, 2);
     w->padded = take(b, wide + 2 * MP_PAD, 2);
-    w->padded_right = plan->wants_site ? take(b, wide + 2 * MP_PAD, 2) : w->padded;
     w->d2 = take(b, row, 4);
     w->found = take(b, row, 4);
     w->squared = take(b, row, 4);
@@ -223,13 +222,12 @@ static void set_arithmetic(mp_job *job) {
     job->wy2 = plan->measured[2] && plan->shape[2] > 1 ? (int32_t)plan->w2[2] : 1;
     job->most = plan->limited && plan->limit2 < MP_NONE - 1 ? (int32_t)plan->limit2 : MP_NONE - 1;
     job->cap16 = saturate16((uint64_t)job->most + 1);
-    const int shift = job->sites ? MP_KEY : 0;
-    const int most = job->sites ? 511 : 0xFFFE;
+    const int most = job->sites ? 0x7FFE : 0xFFFE;
     job->near_y = (uint16_t)sqrt(most / job->wy2);
     job->near_cap = job->sites ? 0xFFFF : job->cap16;
     for (int k = 0; k < MP_NEAR + 2; k++) {
         const uint64_t cost = (uint64_t)job->wx2 * (uint64_t)(k * k);
-        job->near_cost[k] = saturate16(cost << shift);
+        job->near_cost[k] = saturate16(job->sites ? 2 * cost : cost);
         if (k <= MP_NEAR && cost <= (uint64_t)most)
             job->near_steps = k;
     }
@@ -385,7 +383,6 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
         for (size_t x = 0; x < MP_PAD; x++) {
             mp_worker *w = &job.workers[i];
             w->padded[x] = w->padded[MP_PAD + l.wide + x] = 0xFFFF;
-            w->padded_right[x] = w->padded_right[MP_PAD + l.wide + x] = 0xFFFF;
         }
 
     stage s = {.job = &job, .kernels = kernels[plan->context->isa], .layout = &l};
