@@ -2,11 +2,12 @@
  *
  * A tile of neighbouring lines is read once, narrowed to saturating u16 and laid out line by line (vector-wise), so that
  * the search stays in the first cache; results go back to the rows they came from. A search step is the near search's,
- * aligned this time: about 4 instructions per step and N16 elements. Lines that hold a value of 65,535 or more in their
+ * aligned this time: about 4 instructions per step and N16 elements; it ends when w k^2 plus the line's least value reaches
+ * the largest of the results. Lines that hold a value of 65,535 or more in their
  * result, or that need more than SLOW_STEPS steps, are transposed and solved by the far search in full width.
  */
 
-enum { SLOW_STEPS = 64 };
+enum { SLOW_STEPS = 128 };
 
 static inline size_t slow_line_pitch(const mp_pass *pass) { return (size_t)(pass->n + 1) * N16; } /* not a power of two */
 
@@ -34,15 +35,29 @@ static void slow_load(const mp_job *job, const mp_pass *pass, const int64_t at[D
         for (int c = 0; c < count; c += N16)
             v16_store(w->tile + (size_t)(c / N16) * pitch + (size_t)i * N16,
                       v32_narrow(v32_load(row + c), v32_load(row + c + N32)));
-        if (job->sites)
-            slow_row(&job->site_store, pass, at, first, i, count, w->tile_site + (size_t)i * (size_t)pass->columns);
+        if (!job->sites)
+            continue;
+        slow_row(&job->site_store, pass, at, first, i, count, row);
+        for (int c = 0; c < count; c += N16) {
+            int32_t *to = w->tile_site + (size_t)(c / N16) * pitch + (size_t)i * N16;
+            v32_store(to, v32_load(row + c));
+            v32_store(to + N32, v32_load(row + c + N32));
+        }
     }
+}
+
+/* The least value of each of N16 lines. */
+static inline V16 slow_least(const uint16_t *lines, int64_t n) {
+    V16 least = v16_load(lines);
+    for (int64_t i = 1; i < n; i++)
+        least = v16_min(least, v16_load(lines + i * N16));
+    return least;
 }
 
 /* Solves N16 lines into columns [c, c + N16) of the tile's results; false when they need the far search. */
 static bool slow_near(const mp_job *job, const mp_pass *pass, const uint16_t *lines, int c, mp_worker *w) {
     const int64_t n = pass->n;
-    const V16 cap = v16_set(job->cap16);
+    const V16 cap = v16_set(job->cap16), least = slow_least(lines, n), most = v16_set(0xFFFE);
     for (int64_t i = 0; i < n; i++) {
         const uint16_t *f = lines + i * N16;
         V16 best = v16_min(v16_load(f), cap);
@@ -50,13 +65,13 @@ static bool slow_near(const mp_job *job, const mp_pass *pass, const uint16_t *li
         const int64_t reach = far < SLOW_STEPS ? far : SLOW_STEPS, pairs = both < reach ? both : reach;
         const int64_t side = i > n - 1 - i ? -N16 : N16; /* where only one neighbour is left */
         int64_t k = 1;
-        for (; k <= pairs && v16_any_gt(best, v16_set(pass->cost[k])); k++)
+        for (; k <= pairs && v16_any_gt(best, v16_adds(least, v16_set(pass->cost[k]))); k++)
             best = v16_min(best, v16_adds(v16_min(v16_load(f - k * N16), v16_load(f + k * N16)), v16_set(pass->cost[k])));
         if (k > pairs)
-            for (; k <= reach && v16_any_gt(best, v16_set(pass->cost[k])); k++)
+            for (; k <= reach && v16_any_gt(best, v16_adds(least, v16_set(pass->cost[k]))); k++)
                 best = v16_min(best, v16_adds(v16_load(f + k * side), v16_set(pass->cost[k])));
-        const uint16_t sure = k > far ? 0xFFFE : pass->cost[k] < 0xFFFE ? pass->cost[k] : 0xFFFE;
-        if (v16_any_gt(best, v16_set(sure)))
+        const V16 sure = k > far ? most : v16_min(most, v16_adds(least, v16_set(pass->cost[k])));
+        if (v16_any_gt(best, sure))
             return false;
         int32_t *out = w->tile_d2 + i * pass->columns + c;
         v32_store(out, v16_low(best));
@@ -65,16 +80,40 @@ static bool slow_near(const mp_job *job, const mp_pass *pass, const uint16_t *li
     return true;
 }
 
-/* The same with the line index of the best element; of equals the lowest. */
-static bool slow_near_sites(const mp_job *job, const mp_pass *pass, const uint16_t *lines, int c, mp_worker *w) {
+/* found = the sites of elements i + k of the lines, for the winning k of each, all within [-reach, reach]. Few steps are
+ * cheaper looked up one by one than gathered. */
+static inline void slow_sites(const int32_t *lines, int64_t i, int64_t n, V16 arg, int64_t reach, int32_t *found) {
+    enum { FEW = 4 };
+    const int32_t *f = lines + i * N16;
+    if (reach > FEW) {
+        const V32 lane = v32_iota(), pitch = v32_set(N16);
+        v32_store(found, v32_gather(lines, v32_add(v32_mul(v16_low(arg), pitch), lane)));
+        v32_store(found + N32, v32_gather(lines + N32, v32_add(v32_mul(v16_high(arg), pitch), lane)));
+        return;
+    }
+    V32 low = v32_load(f), high = v32_load(f + N32);
+    const V32 low_arg = v16_low(arg), high_arg = v16_high(arg);
+    for (int64_t at = i - reach < 0 ? 0 : i - reach; at <= i + reach && at < n; at++) {
+        const V32 here = v32_set((int32_t)at);
+        low = v32_blend(v32_eq(low_arg, here), v32_load(lines + at * N16), low);
+        high = v32_blend(v32_eq(high_arg, here), v32_load(lines + at * N16 + N32), high);
+    }
+    v32_store(found, low);
+    v32_store(found + N32, high);
+}
+
+/* The same with the sites; of equal elements of a line the lowest wins. */
+static bool slow_near_sites(const mp_job *job, const mp_pass *pass, const uint16_t *lines, const int32_t *sites, int c,
+                            mp_worker *w) {
     const int64_t n = pass->n;
-    const V16 cap = v16_set(job->cap16);
+    const V16 cap = v16_set(job->cap16), least = slow_least(lines, n), most = v16_set(0xFFFE), one = v16_set(1);
     for (int64_t i = 0; i < n; i++) {
         const uint16_t *f = lines + i * N16;
         V16 best = v16_min(v16_load(f), cap), arg = v16_set((uint16_t)i);
         const int64_t far = i > n - 1 - i ? i : n - 1 - i, reach = far < SLOW_STEPS ? far : SLOW_STEPS;
         int64_t k = 1;
-        for (; k <= reach && v16_any_gt(best, v16_set((uint16_t)(pass->cost[k] - 1))); k++) {
+        /* An element as good as the best still matters while it is lower: go on until all would be worse. */
+        for (; k <= reach && v16_any_gt(v16_adds(best, one), v16_adds(least, v16_set(pass->cost[k]))); k++) {
             const V16 cost = v16_set(pass->cost[k]);
             if (k <= i) { /* lower than all seen so far: wins ties */
                 const V16 v = v16_adds(v16_load(f - k * N16), cost);
@@ -87,21 +126,21 @@ static bool slow_near_sites(const mp_job *job, const mp_pass *pass, const uint16
                 best = v16_min(best, v);
             }
         }
-        const uint16_t sure = k > far ? 0xFFFE : (uint16_t)((pass->cost[k] < 0xFFFF ? pass->cost[k] : 0xFFFF) - 1);
-        if (v16_any_gt(best, v16_set(sure)))
+        const V16 sure = k > far ? most : v16_min(most, v16_adds(least, v16_set((uint16_t)(pass->cost[k] - 1))));
+        if (v16_any_gt(best, sure))
             return false;
         int32_t *out = w->tile_d2 + i * pass->columns + c;
         v32_store(out, v16_low(best));
         v32_store(out + N32, v16_high(best));
-        v16_store(w->tile_arg + i * pass->columns + c, arg);
+        slow_sites(sites, i, n, arg, k - 1, w->tile_found + i * pass->columns + c);
     }
     return true;
 }
 
 /* One line, `count` <= N16 of them from column c on, in full width. */
-static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, int c, int count,
-                     mp_worker *w) {
-    const size_t n = (size_t)pass->n, pitch = (n + N32 - 1) / N32 * N32;
+static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, const int32_t *sites,
+                     int c, int count, mp_worker *w) {
+    const size_t n = (size_t)pass->n, pitch = (n + N32 - 1) / N32 * N32 + N32;
     for (size_t i = 0; i < n; i++) {
         int32_t row[N16];
         slow_row(&job->d2_store, pass, at, first + c, (int64_t)i, count, row);
@@ -135,12 +174,8 @@ static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM
             const size_t to = i * (size_t)pass->columns + (size_t)(c + j), from = (size_t)j * pitch + i;
             w->tile_d2[to] = w->line_d2[from];
             if (job->sites)
-                w->tile_arg[to] = (uint16_t)w->line_arg[from];
+                w->tile_found[to] = sites[(size_t)w->line_arg[from] * N16 + (size_t)j];
         }
-    if (job->sites) /* lanes beyond the run are gathered too */
-        for (size_t i = 0; i < n; i++)
-            for (int j = count; j < N16; j++)
-                w->tile_arg[i * (size_t)pass->columns + (size_t)(c + j)] = 0;
 }
 
 /* Lines [first, first + count) of the inner run that starts at `at`, from the stores to the stores or to the outputs. */
@@ -148,28 +183,19 @@ static void slow_tile(const mp_job *job, const mp_pass *pass, const int64_t at[D
                       mp_worker *w) {
     slow_load(job, pass, at, first, count, w);
     for (int c = 0; c < count; c += N16) {
-        const uint16_t *lines = w->tile + (size_t)(c / N16) * slow_line_pitch(pass);
-        if (!(job->sites ? slow_near_sites(job, pass, lines, c, w) : slow_near(job, pass, lines, c, w)))
-            slow_far(job, pass, at, first, c, count - c < N16 ? count - c : N16, w);
+        const size_t line = (size_t)(c / N16) * slow_line_pitch(pass);
+        const uint16_t *lines = w->tile + line;
+        const int32_t *sites = job->sites ? w->tile_site + line : NULL;
+        const bool done = job->sites ? slow_near_sites(job, pass, lines, sites, c, w) : slow_near(job, pass, lines, c, w);
+        if (!done)
+            slow_far(job, pass, at, first, sites, c, count - c < N16 ? count - c : N16, w);
     }
     int64_t to[DM_NDIM];
     memcpy(to, at, sizeof to);
     to[DM_X] += first;
     for (int64_t i = 0; i < pass->n; i++) {
         int32_t *d2 = w->tile_d2 + i * pass->columns;
-        uint32_t *site = NULL;
-        if (job->sites) {
-            const uint16_t *arg = w->tile_arg + i * pass->columns;
-            const V32 columns = v32_set(pass->columns);
-            site = w->found;
-            for (int c = 0; c < count; c += N16) {
-                const V16 a = v16_load(arg + c);
-                const V32 lane = v32_add(v32_set(c), v32_iota());
-                v32_store(site + c, v32_gather(w->tile_site, v32_add(v32_mul(v16_low(a), columns), lane)));
-                v32_store(site + c + N32, v32_gather(w->tile_site, v32_add(v32_mul(v16_high(a), columns),
-                                                                           v32_add(lane, v32_set(N32)))));
-            }
-        }
+        const uint32_t *site = job->sites ? (const uint32_t *)w->tile_found + i * pass->columns : NULL;
         to[pass->axis] = i;
         if (pass->last)
             emit_final(job, w, to, d2, site, (size_t)count);

@@ -16,7 +16,7 @@ enum {
     MP_BLOCK = 64, /* rows between stored carries */
     MP_NEAR = 126, /* widest near search along a row */
     MP_PAD = 192,  /* none's on either side of a padded row: MP_NEAR and a vector */
-    MP_SLOW = 256, /* widest near search along a slow axis: u16 holds d2 up to 255^2 */
+    MP_SLOW = 256, /* squares of steps along a slow axis: u16 holds d2 up to 255^2 */
 };
 
 /* 4-byte elements in normal form, at any strides: the squared distances, or the sites, between stages. */
@@ -49,8 +49,9 @@ typedef struct mp_worker {
     uint64_t *bits;
     uint16_t *up, *down;
     /* Slow pass. */
-    uint16_t *tile, *tile_arg; /* [columns / lanes][n][lanes] */
-    int32_t *tile_d2, *tile_site;
+    uint16_t *tile;     /* [columns / lanes][n + 1][lanes]: the lines' values */
+    int32_t *tile_site; /* the same of their sites */
+    int32_t *tile_d2, *tile_found; /* [n][columns]: results */
     int32_t *line, *line_d2; /* lanes lines of n, transposed */
     uint32_t *line_arg;
 } mp_worker;

@@ -98,7 +98,7 @@ static void take_plane(bump *b, const layout *l, mp_worker *w) {
 }
 
 static void take_worker(bump *b, const distmap_plan *plan, const layout *l, mp_worker *w) {
-    const int64_t wide = (int64_t)l->wide, line = round_up(l->longest, 64);
+    const int64_t wide = (int64_t)l->wide, line = round_up(l->longest, 64) + 64;
     const int64_t row = max64(max64(wide, line), l->columns) + SLACK;
     w->below = take(b, l->tile_rows * wide, 2);
     w->boundary = take(b, MP_BLOCK / l->tile_rows * wide, 2);
@@ -131,8 +131,8 @@ static void take_worker(bump *b, const distmap_plan *plan, const layout *l, mp_w
     w->line_d2 = take(b, 32 * line + SLACK, 4);
     w->line_arg = take(b, 32 * line + SLACK, 4);
     if (plan->wants_site) {
-        w->tile_arg = take(b, tile, 2);
-        w->tile_site = take(b, tile, 4);
+        w->tile_site = take(b, tile + SLACK, 4);
+        w->tile_found = take(b, tile + SLACK, 4);
     }
 }
 
