@@ -16,6 +16,12 @@
 
 #if defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #include "cpu/simd/avx512.h"
+#elif defined(__AVX2__)
+#include "cpu/simd/avx2.h"
+#elif defined(__SSE4_2__)
+#include "cpu/simd/sse4.h"
+#elif defined(__AARCH64EL__)
+#include "cpu/simd/neon.h"
 #else
 #include "cpu/simd/plain.h"
 #endif

@@ -13,7 +13,6 @@ static inline void v16_store(uint16_t *p, V16 a) { _mm512_storeu_si512(p, a); }
 static inline V16 v16_set(uint16_t a) { return _mm512_set1_epi16((short)a); }
 static inline V16 v16_add(V16 a, V16 b) { return _mm512_add_epi16(a, b); }
 static inline V16 v16_adds(V16 a, V16 b) { return _mm512_adds_epu16(a, b); }
-static inline V16 v16_sub(V16 a, V16 b) { return _mm512_sub_epi16(a, b); }
 static inline V16 v16_mul(V16 a, V16 b) { return _mm512_mullo_epi16(a, b); }
 static inline V16 v16_min(V16 a, V16 b) { return _mm512_min_epu16(a, b); }
 static inline V16 v16_max(V16 a, V16 b) { return _mm512_max_epu16(a, b); }
@@ -58,7 +57,6 @@ static inline void v32_compress(int32_t *p, M32 m, V32 a) { v32_store(p, _mm512_
 
 static inline F32 f32_set(float a) { return _mm512_set1_ps(a); }
 static inline F32 f32_signed(V32 a) { return _mm512_cvtepi32_ps(a); }
-static inline F32 f32_unsigned(V32 a) { return _mm512_cvtepu32_ps(a); }
 static inline V32 f32_round(F32 a) { return _mm512_cvtps_epi32(a); }
 static inline F32 f32_add(F32 a, F32 b) { return _mm512_add_ps(a, b); }
 static inline F32 f32_sub(F32 a, F32 b) { return _mm512_sub_ps(a, b); }

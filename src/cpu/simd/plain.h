@@ -25,7 +25,6 @@ static inline V16 v16_add(V16 a, V16 b) { LANES(V16, N16, (uint16_t)(a.lane[i] +
 static inline V16 v16_adds(V16 a, V16 b) {
     LANES(V16, N16, (uint16_t)(a.lane[i] + b.lane[i] > 0xFFFF ? 0xFFFF : a.lane[i] + b.lane[i]));
 }
-static inline V16 v16_sub(V16 a, V16 b) { LANES(V16, N16, (uint16_t)(a.lane[i] - b.lane[i])); }
 static inline V16 v16_mul(V16 a, V16 b) { LANES(V16, N16, (uint16_t)((uint32_t)a.lane[i] * b.lane[i])); }
 static inline V16 v16_min(V16 a, V16 b) { LANES(V16, N16, a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]); }
 static inline V16 v16_max(V16 a, V16 b) { LANES(V16, N16, a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]); }
@@ -83,7 +82,6 @@ static inline void v32_compress(int32_t *p, M32 m, V32 a) {
 
 static inline F32 f32_set(float a) { LANES(F32, N32, a); }
 static inline F32 f32_signed(V32 a) { LANES(F32, N32, (float)a.lane[i]); }
-static inline F32 f32_unsigned(V32 a) { LANES(F32, N32, (float)(uint32_t)a.lane[i]); }
 static inline V32 f32_round(F32 a) { LANES(V32, N32, (int32_t)lrintf(a.lane[i])); }
 static inline F32 f32_add(F32 a, F32 b) { LANES(F32, N32, a.lane[i] + b.lane[i]); }
 static inline F32 f32_sub(F32 a, F32 b) { LANES(F32, N32, a.lane[i] - b.lane[i]); }

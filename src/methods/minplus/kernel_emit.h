@@ -63,6 +63,10 @@ static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM
                        size_t n) {
     distmap_plan *plan = job->plan;
     const dm_arrays *out = job->arrays;
+    if (job->wide_numbers) {
+        mp_wide_emit(job, w, at, site, n);
+        return;
+    }
     const bool none = any_none(job, d2, n);
     if (job->emit_general) {
         uint32_t *squared = (uint32_t *)w->squared;
@@ -99,12 +103,12 @@ static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM
 
 /* A run of a row into the stores between stages; values beyond the limit become none. */
 static void emit_between(const mp_job *job, const int64_t at[DM_NDIM], int32_t *d2, const uint32_t *site, size_t n) {
-    if (job->most < MP_NONE - 1)
+    if (job->most < MP_NONE - 1 && !job->wide_numbers)
         for (size_t x = 0; x < n; x += N32) {
             const V32 v = v32_load(d2 + x);
             v32_store(d2 + x, v32_blend(v32_lt(v32_set(job->most), v), v32_set(MP_NONE), v));
         }
-    const void *values[2] = {d2, site};
+    const void *values[2] = {job->wide_numbers ? NULL : d2, site};
     const mp_store *stores[2] = {&job->d2_store, &job->site_store};
     for (int i = 0; i < 2; i++) {
         if (!values[i])

@@ -34,7 +34,7 @@ typedef struct far_query {
     int32_t w2;
     int shift;    /* FAR_PACK, else 0 */
     int32_t key0; /* FAR_PACK */
-    int32_t end; /* first pixel not to be written; rounded up to N32 by the caller's buffers */
+    int32_t end; /* first pixel that does not matter; the buffers go on to a multiple of N32 */
     far_mode mode;
 } far_query;
 
@@ -243,14 +243,14 @@ static void site_pixels(const mp_job *job, mp_worker *w, uint32_t here, size_t f
 }
 
 /* The candidates of row y among columns [first, last): the columns that hold a site, as (x, wy2 g^2), less those that
- * their two neighbours already beat and those beyond `limit` (far_prune with a = b = 1, in integers; not in planes so tall that these could
+ * their two neighbours already beat and those beyond `reach_y` rows or `limit` (far_prune with a = b = 1, in integers; not in planes so tall that these could
  * overflow). Returns how many. */
 static size_t far_collect(const mp_job *job, mp_worker *w, const uint16_t *below, size_t first, size_t last,
-                          int32_t limit) {
+                          uint16_t reach_y, int32_t limit) {
     const V16 absent = v16_set(0xFFFF);
     const bool tall = (int64_t)job->wy2 * job->height * job->height >= FAR_EXACT;
     const int32_t no_site = tall ? MP_NONE : FAR_EXACT;
-    const V32 none = v32_set(0xFFFF), far_away = v32_set(no_site), weight = v32_set(job->wy2);
+    const V32 none = v32_set(reach_y < MP_FAR16 ? reach_y + 1 : MP_FAR16), far_away = v32_set(no_site), weight = v32_set(job->wy2);
     int32_t *value = w->column + N32; /* one vector of room before it */
     for (size_t x = first; x < last; x += N16) {
         const V16 g16 = v16_bits(w->inside, x, absent, v16_min(v16_load(w->above + x), v16_load(below + x)));
@@ -292,7 +292,7 @@ static void fill_none(const mp_job *job, mp_worker *w, size_t first, size_t last
     for (size_t x = first; x < last; x += N32) {
         v32_store(w->d2 + x, v32_set(MP_NONE));
         if (job->sites)
-            v32_store(w->found + x, v32_set(0));
+            v32_store(w->found + x, v32_set((int32_t)MP_NO_SITE));
     }
 }
 
@@ -313,13 +313,22 @@ static void far_pack(const mp_job *job, far_query *q, int32_t *f, size_t m, int6
         f[i] = f[i] << shift | (q->key[i] - q->key0);
 }
 
+/* Whether every value that far_row would meet fits i32; in problems that are not wide it does. */
+static bool far_fits(const mp_job *job, size_t first, size_t last, size_t from, size_t to, uint16_t reach_y) {
+    if (!job->wide_numbers)
+        return true;
+    const int64_t span = (int64_t)((last > to ? last : to) - (first < from ? first : from));
+    return (int64_t)job->wy2 * reach_y * reach_y + (int64_t)job->wx2 * span * span < MP_NONE;
+}
+
 /* Pixels [first, last) of row y, groups' bounds, by the candidates of columns [from, to), multiples of N16, that are at
  * most `reach_y` rows away. `start` is the linear index of the plane's first pixel. */
 static void far_row(const mp_job *job, mp_worker *w, const uint16_t *below, int64_t y, uint32_t start, size_t first,
                     size_t last, size_t from, size_t to, uint16_t reach_y) {
     const int64_t bound = (int64_t)job->wy2 * reach_y * reach_y;
     const int32_t most = bound < job->most ? (int32_t)bound : job->most;
-    size_t m = far_collect(job, w, below, from, to, most);
+    const int32_t end = (int64_t)last < job->width ? (int32_t)last : (int32_t)job->width;
+    size_t m = far_collect(job, w, below, from, to, reach_y, most);
     if (m == 0) {
         fill_none(job, w, first, last);
         return;
@@ -328,12 +337,12 @@ static void far_row(const mp_job *job, mp_worker *w, const uint16_t *below, int6
     far_query q = {
         .p = w->far.p[list], .f = w->far.f[list], .key = w->far.key,
         .d2 = w->d2, .found = w->found, .start = start, .pitch = (int32_t)job->width,
-        .w2 = job->wx2, .end = (int32_t)last, .mode = job->sites ? FAR_KEY : FAR_VALUE,
+        .w2 = job->wx2, .end = end, .mode = job->sites ? FAR_KEY : FAR_VALUE,
     };
     if (job->sites) {
         far_keys(w, below, y, list, m);
         far_pack(job, &q, w->far.f[list], m, y, most, reach_y, first, last);
     }
-    far_divide(&q, (int32_t)first, (int32_t)last, 0, m - 1);
+    far_divide(&q, (int32_t)first, end, 0, m - 1);
     site_pixels(job, w, start + (uint32_t)(y * job->width), first, last);
 }

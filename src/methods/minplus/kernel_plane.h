@@ -45,10 +45,18 @@ static size_t site_from(const uint64_t *bits, size_t x, size_t wide) {
     return wide;
 }
 
+static void far_any(const mp_job *job, mp_worker *w, const mp_plane *plane, const uint16_t *below, int64_t y,
+                    uint32_t start, size_t first, size_t last, size_t from, size_t to, uint16_t reach_y) {
+    if (far_fits(job, first, last, from, to, reach_y))
+        far_row(job, w, below, y, start, first, last, from, to, reach_y);
+    else
+        mp_wide_row(job, w, plane, below, y, start, (int64_t)first, (int64_t)last, (int64_t)from, (int64_t)to);
+}
+
 /* Far searches for the groups that the near one left open. Only near columns can matter to them: none farther than the
  * sites of their own columns, and none beyond a site of their own row, which is nearer. */
-static void far_groups(const mp_job *job, mp_worker *w, const uint64_t *bits, const uint16_t *below, int64_t y,
-                       uint32_t start) {
+static void far_groups(const mp_job *job, mp_worker *w, const mp_plane *plane, const uint64_t *bits,
+                       const uint16_t *below, int64_t y, uint32_t start) {
     const size_t groups = job->wide / NEAR_GROUP;
     for (size_t first = 0, last; first < groups; first = last) {
         last = first + 1;
@@ -61,13 +69,13 @@ static void far_groups(const mp_job *job, mp_worker *w, const uint64_t *bits, co
         const size_t right = site_from(bits, x1, job->wide);
         size_t from = left < 0 ? 0 : (size_t)left, to = right < job->wide ? right + 1 : right;
         const uint16_t g = largest_column(job, w, below, x0, x1);
-        if (g < 0xFFFF) {
+        if (g < MP_FAR16) {
             const size_t reach = 1 + (size_t)(g * sqrt((double)job->wy2 / job->wx2));
             from = x0 > from + reach ? x0 - reach : from;
             to = x1 + reach < to ? x1 + reach : to;
         }
         to = (to + N16 - 1) / N16 * N16;
-        far_row(job, w, below, y, start, x0, x1, from / N16 * N16, to, g);
+        far_any(job, w, plane, below, y, start, x0, x1, from / N16 * N16, to, g);
     }
 }
 
@@ -99,7 +107,7 @@ static void solve_block(const mp_job *job, const mp_plane *plane, int64_t block,
             if (skip) {
                 skip--;
                 find_inside(job, w, bits + (size_t)r * job->words);
-                far_row(job, w, below, y, start, 0, job->wide, 0, job->wide, 0xFFFF);
+                far_any(job, w, plane, below, y, start, 0, job->wide, 0, job->wide, MP_FAR16);
             } else {
                 const uint32_t here = start + (uint32_t)(y * job->width);
                 const size_t left = job->sites ? near_row_sites(job, w, here) : near_row(job, w);
@@ -107,9 +115,9 @@ static void solve_block(const mp_job *job, const mp_plane *plane, int64_t block,
                     find_inside(job, w, bits + (size_t)r * job->words);
                 if (2 * left > groups) {
                     skip = SKIP_ROWS;
-                    far_row(job, w, below, y, start, 0, job->wide, 0, job->wide, 0xFFFF);
+                    far_any(job, w, plane, below, y, start, 0, job->wide, 0, job->wide, MP_FAR16);
                 } else if (left) {
-                    far_groups(job, w, bits + (size_t)r * job->words, below, y, start);
+                    far_groups(job, w, plane, bits + (size_t)r * job->words, below, y, start);
                 }
             }
             const int64_t at[DM_NDIM] = {plane->t, plane->z, plane->y + y, 0};

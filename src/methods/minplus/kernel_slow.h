@@ -24,12 +24,29 @@ static void slow_row(const mp_store *store, const mp_pass *pass, const int64_t a
             memcpy(row + c, from + c * store->stride[DM_X], 4);
 }
 
+/* Wide problems: squared distances of a run of elements from their sites, saturated to u16. */
+static void slow_squares(const mp_job *job, const int64_t at[DM_NDIM], const int32_t *site, int count, int32_t *d2) {
+    int64_t here[DM_NDIM] = {at[0], at[1], at[2], at[3]};
+    for (int c = 0; c < count; c++, here[DM_X]++) {
+        const uint64_t square =
+            (uint32_t)site[c] == MP_NO_SITE ? MP_FAR16 : mp_wide_squared(job->plan, (uint32_t)site[c], here);
+        d2[c] = square < MP_FAR16 ? (int32_t)square : MP_FAR16;
+    }
+}
+
 static void slow_load(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, int count,
                       mp_worker *w) {
     const size_t pitch = slow_line_pitch(pass);
     for (int64_t i = 0; i < pass->n; i++) {
         int32_t *row = w->d2;
-        slow_row(&job->d2_store, pass, at, first, i, count, row);
+        if (job->wide_numbers) {
+            int64_t here[DM_NDIM] = {at[0], at[1], at[2], at[3] + first};
+            here[pass->axis] = i;
+            slow_row(&job->site_store, pass, at, first, i, count, (int32_t *)w->found);
+            slow_squares(job, here, (const int32_t *)w->found, count, row);
+        } else {
+            slow_row(&job->d2_store, pass, at, first, i, count, row);
+        }
         v32_store(row + count, v32_set(0)); /* lanes beyond the run: harmless, and done at once */
         v32_store(row + count + N32, v32_set(0));
         for (int c = 0; c < count; c += N16)
@@ -85,18 +102,19 @@ static bool slow_near(const mp_job *job, const mp_pass *pass, const uint16_t *li
 static inline void slow_sites(const int32_t *lines, int64_t i, int64_t n, V16 arg, int64_t reach, int32_t *found) {
     enum { FEW = 4 };
     const int32_t *f = lines + i * N16;
+    const V32 sign = v32_set(0x8000);
+    const V32 low_k = v32_sub(v32_xor(v16_low(arg), sign), sign), high_k = v32_sub(v32_xor(v16_high(arg), sign), sign);
     if (reach > FEW) {
         const V32 lane = v32_iota(), pitch = v32_set(N16);
-        v32_store(found, v32_gather(lines, v32_add(v32_mul(v16_low(arg), pitch), lane)));
-        v32_store(found + N32, v32_gather(lines + N32, v32_add(v32_mul(v16_high(arg), pitch), lane)));
+        v32_store(found, v32_gather(f, v32_add(v32_mul(low_k, pitch), lane)));
+        v32_store(found + N32, v32_gather(f + N32, v32_add(v32_mul(high_k, pitch), lane)));
         return;
     }
     V32 low = v32_load(f), high = v32_load(f + N32);
-    const V32 low_arg = v16_low(arg), high_arg = v16_high(arg);
-    for (int64_t at = i - reach < 0 ? 0 : i - reach; at <= i + reach && at < n; at++) {
-        const V32 here = v32_set((int32_t)at);
-        low = v32_blend(v32_eq(low_arg, here), v32_load(lines + at * N16), low);
-        high = v32_blend(v32_eq(high_arg, here), v32_load(lines + at * N16 + N32), high);
+    for (int64_t k = i - reach < 0 ? -i : -reach; k <= reach && i + k < n; k++) {
+        const V32 here = v32_set((int32_t)k);
+        low = v32_blend(v32_eq(low_k, here), v32_load(f + k * N16), low);
+        high = v32_blend(v32_eq(high_k, here), v32_load(f + k * N16 + N32), high);
     }
     v32_store(found, low);
     v32_store(found + N32, high);
@@ -109,7 +127,7 @@ static bool slow_near_sites(const mp_job *job, const mp_pass *pass, const uint16
     const V16 cap = v16_set(job->cap16), least = slow_least(lines, n), most = v16_set(0xFFFE), one = v16_set(1);
     for (int64_t i = 0; i < n; i++) {
         const uint16_t *f = lines + i * N16;
-        V16 best = v16_min(v16_load(f), cap), arg = v16_set((uint16_t)i);
+        V16 best = v16_min(v16_load(f), cap), arg = v16_set(0);
         const int64_t far = i > n - 1 - i ? i : n - 1 - i, reach = far < SLOW_STEPS ? far : SLOW_STEPS;
         int64_t k = 1;
         /* An element as good as the best still matters while it is lower: go on until all would be worse. */
@@ -117,12 +135,12 @@ static bool slow_near_sites(const mp_job *job, const mp_pass *pass, const uint16
             const V16 cost = v16_set(pass->cost[k]);
             if (k <= i) { /* lower than all seen so far: wins ties */
                 const V16 v = v16_adds(v16_load(f - k * N16), cost);
-                arg = v16_blend(v16_le(v, best), v16_set((uint16_t)(i - k)), arg);
+                arg = v16_blend(v16_le(v, best), v16_set((uint16_t)-k), arg);
                 best = v16_min(best, v);
             }
             if (k < n - i) {
                 const V16 v = v16_adds(v16_load(f + k * N16), cost);
-                arg = v16_blend(v16_le(best, v), arg, v16_set((uint16_t)(i + k)));
+                arg = v16_blend(v16_le(best, v), arg, v16_set((uint16_t)k));
                 best = v16_min(best, v);
             }
         }
@@ -141,6 +159,13 @@ static bool slow_near_sites(const mp_job *job, const mp_pass *pass, const uint16
 static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, const int32_t *sites,
                      int c, int count, mp_worker *w) {
     const size_t n = (size_t)pass->n, pitch = (n + N32 - 1) / N32 * N32 + N32;
+    if (job->wide_numbers) {
+        for (int j = 0; j < count; j++) {
+            const int64_t lane[DM_NDIM] = {at[0], at[1], at[2], at[3] + first + c + j};
+            mp_wide_line(job, pass, lane, sites + j, N16, w, w->tile_found + c + j, (size_t)pass->columns);
+        }
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         int32_t row[N16];
         slow_row(&job->d2_store, pass, at, first + c, (int64_t)i, count, row);

@@ -65,9 +65,29 @@ static void pack_block(const mp_job *job, const mp_plane *plane, int64_t block, 
     }
 }
 
+/* first_site and last_site of a tall plane's columns [first, last). */
+static void column_ends(const mp_job *job, const mp_plane *plane, size_t first, size_t last) {
+    for (size_t word = first / 64; word < last / 64; word++)
+        for (int end = 0; end < 2; end++) {
+            uint32_t *row = (end ? plane->last_site : plane->first_site) + word * 64;
+            uint64_t missing = UINT64_MAX;
+            for (int64_t i = 0; i < job->height && missing; i++) {
+                const int64_t y = end ? job->height - 1 - i : i;
+                uint64_t found = plane->bits[(size_t)y * job->words + word] & missing;
+                missing &= ~found;
+                for (; found; found &= found - 1)
+                    row[__builtin_ctzll(found)] = (uint32_t)y;
+            }
+            for (; missing; missing &= missing - 1)
+                row[__builtin_ctzll(missing)] = MP_NO_SITE;
+        }
+}
+
 /* Turns those distances into distances to the nearest site in any block above (below), for columns [first, last). */
 static void carry(const mp_job *job, const mp_plane *plane, size_t first, size_t last) {
     const V16 none = v16_set(0xFFFF);
+    if (job->tall)
+        column_ends(job, plane, first, last);
     for (size_t x = first; x < last; x += N16) {
         V16 up = none, down = none;
         v16_store(plane->up + x, none);

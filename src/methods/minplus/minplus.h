@@ -13,11 +13,14 @@
 
 enum {
     MP_NONE = INT32_MAX,
+    MP_FAR16 = 0xFFFF,      /* a column distance of this and more, or none */
     MP_BLOCK = 64, /* rows between stored carries */
     MP_NEAR = 126, /* widest near search along a row */
     MP_PAD = 192,  /* none's on either side of a padded row: MP_NEAR and a vector */
     MP_SLOW = 256, /* squares of steps along a slow axis: u16 holds d2 up to 255^2 */
 };
+
+#define MP_NO_SITE UINT32_MAX
 
 /* 4-byte elements in normal form, at any strides: the squared distances, or the sites, between stages. */
 typedef struct mp_store {
@@ -29,6 +32,11 @@ typedef struct mp_store {
 typedef struct mp_far {
     int32_t *p[2], *f[2], *key;
 } mp_far;
+
+/* A candidate of minplus_wide.c: value, position, first position that it wins. */
+typedef struct mp_parabola {
+    int64_t f, at, start;
+} mp_parabola;
 
 /* One worker's buffers. */
 typedef struct mp_worker {
@@ -48,6 +56,10 @@ typedef struct mp_worker {
     /* A small plane's own bits and carries. */
     uint64_t *bits;
     uint16_t *up, *down;
+    uint32_t *first_site, *last_site;
+    /* Wide problems. */
+    mp_parabola *envelope; /* [longest line] */
+    uint64_t *wide_squared; /* [wide] */
     /* Slow pass. */
     uint16_t *tile;     /* [columns / lanes][n + 1][lanes]: the lines' values */
     int32_t *tile_site; /* the same of their sites */
@@ -73,7 +85,9 @@ typedef struct mp_job {
     uint16_t edge[MP_BLOCK];         /* for the last 64 lanes of a row: 0xFFFF, or 0 beyond the image's width */
     uint16_t near_cap;               /* the same for the near search; none with sites */
     int32_t most;                    /* results above this are "none": the limit, or MP_NONE - 1 */
-    bool sites;                      /* indices are wanted */
+    bool sites;                      /* indices are wanted, or carried between stages */
+    bool wide_numbers;               /* minplus_wide.c: squared distances may pass 2^31 - 1 */
+    bool tall;                       /* planes have rows beyond the u16 counters */
     bool stream;                     /* outputs are too large for the cache */
     bool emit_general;               /* final rows go through dm_row_emit; else straight to float32 and index memory */
     bool last_is_plane;              /* no slow pass follows: rows are final */
@@ -87,6 +101,7 @@ typedef struct mp_plane {
     uint64_t *bits;       /* [height][words] */
     uint16_t *up, *down;  /* [blocks][wide]: distance from the row before / after the block to the nearest site there and
                              beyond; 0xFFFF none */
+    uint32_t *first_site, *last_site; /* tall planes: [wide] rows of each column's first and last site, or MP_NO_SITE */
 } mp_plane;
 
 /* A slow pass: lines along `axis`, `columns` neighbouring elements at a time. */
@@ -100,10 +115,26 @@ typedef struct mp_pass {
     uint16_t cost[MP_SLOW]; /* w2 k^2, saturated */
 } mp_pass;
 
+/* ---- minplus_wide.c ---- */
+
+/* The squared distance of an element from a site. */
+uint64_t mp_wide_squared(const distmap_plan *plan, uint32_t site, const int64_t at[DM_NDIM]);
+
+/* w->found for pixels [first, last) of row y by the candidates of columns [from, to). */
+void mp_wide_row(const mp_job *job, mp_worker *w, const mp_plane *plane, const uint16_t *below, int64_t y, uint32_t start,
+                 int64_t first, int64_t last, int64_t from, int64_t to);
+
+/* One line of a slow pass: sites of the line's elements, in and out. `lane` is its place; the pass's axis is ignored. */
+void mp_wide_line(const mp_job *job, const mp_pass *pass, const int64_t lane[DM_NDIM], const int32_t *sites,
+                  size_t site_pitch, mp_worker *w, int32_t *found, size_t found_pitch);
+
+/* A final run of a row, by its sites alone. */
+void mp_wide_emit(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM], const uint32_t *site, size_t n);
+
 /* The kernels of one instruction set. */
 typedef struct mp_kernels {
     void (*pack_block)(const mp_job *job, const mp_plane *plane, int64_t block, mp_worker *w);
-    void (*carry)(const mp_job *job, const mp_plane *plane, size_t first, size_t last);
+    void (*carry)(const mp_job *job, const mp_plane *plane, size_t first, size_t last); /* multiples of 64 */
     void (*solve_block)(const mp_job *job, const mp_plane *plane, int64_t block, mp_worker *w);
     void (*slow_tile)(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, int count,
                       mp_worker *w);

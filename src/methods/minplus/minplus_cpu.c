@@ -45,6 +45,7 @@ typedef struct layout {
     int columns;      /* of a slow tile */
     bool slow;
     bool d2_scratch, site_scratch;
+    bool wide_numbers, tall; /* see mp_job */
 } layout;
 
 static bool slow_axis(const distmap_plan *plan, int axis) { return plan->measured[axis] && plan->shape[axis] > 1; }
@@ -52,6 +53,14 @@ static bool slow_axis(const distmap_plan *plan, int axis) { return plan->measure
 static int slow_columns(int64_t n) {
     const int64_t columns = (1 << 16) / n / 64 * 64;
     return columns < 64 ? 64 : columns > 1024 ? 1024 : (int)columns;
+}
+
+/* Of the measured axes; infinite where it leaves FP64's exact integers by far. */
+static double largest_squared(const distmap_plan *plan) {
+    double most = 0;
+    for (int a = 0; a < DM_NDIM; a++)
+        most += (double)plan->w2[a] * (double)(plan->shape[a] - 1) * (double)(plan->shape[a] - 1);
+    return most;
 }
 
 static layout lay_out(const distmap_plan *plan) {
@@ -73,8 +82,11 @@ static layout lay_out(const distmap_plan *plan) {
             l.columns = columns > l.columns ? columns : l.columns;
         }
     const distmap_outputs *want = &plan->problem.want;
-    l.d2_scratch = l.slow && !want->distance && !want->squared;
-    l.site_scratch = l.slow && plan->wants_site && !want->index;
+    l.tall = l.height > MP_FAR16;
+    l.wide_numbers = l.tall || largest_squared(plan) >= MP_NONE;
+    const bool output = want->distance || want->squared;
+    l.d2_scratch = l.slow && !l.wide_numbers && !output;
+    l.site_scratch = l.slow && !want->index && (l.wide_numbers ? !output : plan->wants_site);
     return l;
 }
 
@@ -95,6 +107,8 @@ static void take_plane(bump *b, const layout *l, mp_worker *w) {
     w->bits = take(b, l->height * (int64_t)l->words, 8);
     w->up = take(b, l->blocks * (int64_t)l->wide, 2);
     w->down = take(b, l->blocks * (int64_t)l->wide, 2);
+    w->first_site = take(b, l->tall ? (int64_t)l->wide : 0, 4);
+    w->last_site = take(b, l->tall ? (int64_t)l->wide : 0, 4);
 }
 
 static void take_worker(bump *b, const distmap_plan *plan, const layout *l, mp_worker *w) {
@@ -117,6 +131,8 @@ static void take_worker(bump *b, const distmap_plan *plan, const layout *l, mp_w
     }
     w->far.key = (int32_t *)take(b, row, 4);
     w->column = take(b, row, 4);
+    w->envelope = take(b, l->wide_numbers ? row : 0, sizeof *w->envelope);
+    w->wide_squared = take(b, l->wide_numbers ? row : 0, 8);
     if (l->own_planes)
         take_plane(b, l, w);
     if (!l->slow)
@@ -130,7 +146,7 @@ static void take_worker(bump *b, const distmap_plan *plan, const layout *l, mp_w
     w->line = take(b, 32 * line, 4);
     w->line_d2 = take(b, 32 * line + SLACK, 4);
     w->line_arg = take(b, 32 * line + SLACK, 4);
-    if (plan->wants_site) {
+    if (plan->wants_site || l->wide_numbers) {
         w->tile_site = take(b, tile + SLACK, 4);
         w->tile_found = take(b, tile + SLACK, 4);
     }
@@ -170,24 +186,23 @@ static size_t scratch_bytes(const distmap_plan *plan) {
 static const char *refuses(const distmap_plan *plan) {
     if (plan->problem.input != DISTMAP_INPUT_MASK)
         return "needs a mask input";
-    if (plan->number != DM_U32)
-        return "needs integer spacing and squared distances below 2^31";
+    if (plan->number == DM_F64)
+        return "needs integer spacing";
     if (!plan->measured[DM_X] || plan->shape[DM_X] == 1)
-        return "needs the last axis among the measured ones";
-    /* With rows padded to whole vectors every value that the far search meets must stay below 2^31. */
-    double most = 0;
+        return "needs the last axis among the measured ones, and longer than 1";
     for (int a = 0; a < DM_NDIM; a++) {
-        if (!plan->measured[a])
-            continue;
-        if (plan->shape[a] > 65535)
-            return "needs axes of at most 65,535 elements";
-        const double far = (double)round_up(plan->shape[a], 64);
-        most += plan->shape[a] > 1 ? (double)plan->w2[a] * far * far : 0;
+        if (plan->measured[a] && plan->shape[a] > 1 && plan->w2[a] > 1 << 24)
+            return "needs a spacing of at most 4096";
+        if (plan->shape[a] > 1 << 24 && plan->measured[a])
+            return "needs axes of at most 2^24 elements";
     }
-    if (most >= 0x1p31)
-        return "needs integer spacing and squared distances below 2^31";
-    if (plan->wants_site && plan->elements > (int64_t)UINT32_MAX)
-        return "gives indices for at most 2^32 - 1 elements";
+    if (plan->measured[2] && plan->shape[2] > 2 * MP_FAR16)
+        return "needs at most 131,070 rows in a plane";
+    const double most = largest_squared(plan);
+    if (most >= 0x1p43)
+        return "needs squared distances below 2^43";
+    if ((plan->wants_site || most >= MP_NONE || (plan->measured[2] && plan->shape[2] > MP_FAR16)) && plan->elements >= (int64_t)UINT32_MAX)
+        return "needs fewer than 2^32 - 1 elements for indices, or for squared distances beyond 2^31";
     return NULL;
 }
 
@@ -261,7 +276,13 @@ typedef struct stage {
 
 static mp_plane plane_at(const stage *s, int64_t index, const mp_worker *memory) {
     const int64_t *shape = s->job->plan->shape;
-    mp_plane plane = {.bits = memory->bits, .up = memory->up, .down = memory->down};
+    mp_plane plane = {
+        .bits = memory->bits,
+        .up = memory->up,
+        .down = memory->down,
+        .first_site = memory->first_site,
+        .last_site = memory->last_site,
+    };
     if (s->layout->rows_only) {
         plane.y = index % shape[2];
         index /= shape[2];
@@ -363,19 +384,24 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
         .wide = l.wide,
         .tile_rows = l.tile_rows,
         .blocks = l.blocks,
-        .sites = plan->wants_site,
+        .sites = plan->wants_site || l.wide_numbers,
+        .wide_numbers = l.wide_numbers,
+        .tall = l.tall,
         .last_is_plane = !l.slow,
         .workers = memory.workers,
     };
     set_arithmetic(&job);
     set_outputs(&job);
-    bool merge = !job.emit_general;
+    bool merge = !job.emit_general && !l.wide_numbers;
     if (l.slow) {
         const dm_array *d2_output = arrays->distance.data ? &arrays->distance : &arrays->squared;
-        job.d2_store = l.d2_scratch ? scratch_store(memory.d2, plan) : output_store(d2_output);
-        merge = merge && contiguous(job.d2_store.stride, plan, 4);
+        const dm_array *site_output = arrays->index.data ? &arrays->index : d2_output;
+        if (!l.wide_numbers) {
+            job.d2_store = l.d2_scratch ? scratch_store(memory.d2, plan) : output_store(d2_output);
+            merge = merge && contiguous(job.d2_store.stride, plan, 4);
+        }
         if (job.sites) {
-            job.site_store = l.site_scratch ? scratch_store(memory.site, plan) : output_store(&arrays->index);
+            job.site_store = l.site_scratch ? scratch_store(memory.site, plan) : output_store(site_output);
             merge = merge && contiguous(job.site_store.stride, plan, 4);
         }
     }
