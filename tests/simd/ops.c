@@ -1,0 +1,104 @@
+/* Every operation of cpu/simd.h over LANES lanes. CMake compiles this once per instruction set, with OP_TABLE the name of
+ * its table and the flags of that set's kernels. */
+#include "ops.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cpu/simd.h"
+
+#define UNUSED (void)a, (void)b, (void)c
+
+#define ROW16(name, vector, scalar)                                                                             \
+    static void run_##name(const struct input *in, struct output *out, unsigned lanes16) {                      \
+        uint16_t *to = (uint16_t *)(out->words + ROOM) + 1;                                                     \
+        (void)lanes16;                                                                                          \
+        for (size_t lane = 0; lane < LANES; lane += N16) {                                                      \
+            const V16 a = v16_load(in->a16 + lane), b = v16_load(in->b16 + lane), c = v16_load(in->c16 + lane); \
+            UNUSED;                                                                                             \
+            v16_store(to + lane, vector);                                                                       \
+        }                                                                                                       \
+    }
+#define ROW32(store, type, name, vector)                                                                  \
+    static void run_##name(const struct input *in, struct output *out, unsigned lanes16) {                \
+        type *to = (type *)(out->words + ROOM + 1);                                                       \
+        (void)lanes16;                                                                                    \
+        for (size_t lane = 0; lane < LANES; lane += N32) {                                                \
+            const V32 a = v32_load(in->a + lane), b = v32_load(in->b + lane), c = v32_load(in->c + lane); \
+            F32 f, g;                                                                                     \
+            memcpy(&f, in->f + lane, sizeof f);                                                           \
+            memcpy(&g, in->g + lane, sizeof g);                                                           \
+            UNUSED, (void)f, (void)g;                                                                     \
+            store(to + lane, vector);                                                                     \
+        }                                                                                                 \
+    }
+#define ROW_I32(name, vector, scalar) ROW32(v32_store, int32_t, name, vector)
+#define ROW_F32(name, vector, scalar) ROW32(f32_store, float, name, vector)
+U16_ROWS(ROW16)
+I32_ROWS(ROW_I32)
+F32_ROWS(ROW_F32)
+
+#define ACROSS(name) static void run_##name(const struct input *in, struct output *out, unsigned lanes16)
+#define STEP(lanes)                   \
+    size_t lane = ((void)lanes16, 0); \
+    lane < LANES;                     \
+    lane += (lanes)
+
+ACROSS(v16_low_high) {
+    uint32_t *to = out->words + ROOM + 1;
+    for (STEP(N16)) {
+        const V16 a = v16_load(in->a16 + lane);
+        v32_store(to + lane, v16_low(a));
+        v32_store(to + lane + N32, v16_high(a));
+    }
+}
+
+ACROSS(v32_narrow) {
+    uint16_t *to = (uint16_t *)(out->words + ROOM) + 1;
+    for (STEP(N16))
+        v16_store(to + lane, v32_narrow(v32_load(in->a + lane), v32_load(in->a + lane + N32)));
+}
+
+ACROSS(v16_any_gt) {
+    for (STEP(N16))
+        out->words[ROOM + lane] = v16_any_gt(v16_load(in->a16 + lane), v16_load(in->b16 + lane));
+}
+
+ACROSS(m32_any) {
+    for (STEP(N32)) /* rarely true */
+        out->words[ROOM + lane] = m32_any(v32_eq(v32_and(v32_load(in->a + lane), v32_set(15)), v32_set(3)));
+}
+
+ACROSS(v32_compress) {
+    int32_t packed[LANES + N32];
+    size_t n = 0;
+    for (STEP(N32)) {
+        const V32 a = v32_load(in->a + lane);
+        const M32 keep = v32_lt(a, v32_load(in->b + lane));
+        v32_compress(packed + n, keep, a);
+        n += m32_count(keep);
+    }
+    memcpy(out->words + ROOM, packed, n * sizeof *packed);
+}
+
+ACROSS(v32_stream) {
+    for (STEP(N32))
+        v32_stream(out->words + ROOM + lane, v32_load(in->a + lane));
+    stream_fence();
+}
+
+ACROSS(f32_stream) {
+    for (STEP(N32))
+        f32_stream((float *)(out->words + ROOM) + lane, f32_signed(v32_load(in->a + lane)));
+    stream_fence();
+}
+
+ACROSS(bytes_equal) {
+    for (STEP(64)) {
+        const uint64_t bits = bytes_equal(in->bytes + lane, in->bytes[lane]);
+        memcpy(out->words + ROOM + lane / 32, &bits, sizeof bits);
+    }
+}
+
+#define LIST(name, ...) {#name, run_##name},
+const struct op_table OP_TABLE = {N16, {U16_ROWS(LIST) I32_ROWS(LIST) F32_ROWS(LIST) ACROSS_ROWS(LIST)}};
