@@ -14,7 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#if defined(DM_SIMD_PLAIN) /* where the architecture itself has a vector set: NEON */
+#include "cpu/simd/plain.h"
+#elif defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #include "cpu/simd/avx512.h"
 #elif defined(__AVX2__)
 #include "cpu/simd/avx2.h"
