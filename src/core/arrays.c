@@ -135,12 +135,14 @@ distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *a
     };
     int count = 6;
     for (int a = 0; a < DISTMAP_MAX_NDIM; a++) /* those of axes that the problem has not must stay zero */
-        entries[count++] = (struct entry){coord_names[a], &arrays->coords[a], a < p->ndim ? p->want.coords : DISTMAP_NONE,
-                                          &normal->coords[(a + DM_NDIM - p->ndim) % DM_NDIM]};
+        entries[count++] =
+            (struct entry){coord_names[a], &arrays->coords[a], a < p->ndim ? p->want.coords : DISTMAP_NONE,
+                           &normal->coords[(a + DM_NDIM - p->ndim) % DM_NDIM]};
     enum { inputs = 2 };
     struct span spans[6 + DISTMAP_MAX_NDIM] = {{0, 0}};
     for (int i = 0; i < count; i++)
-        TRY(check_view(plan, entries[i].name, entries[i].view, entries[i].dtype, i >= inputs, entries[i].normal, &spans[i]));
+        TRY(check_view(plan, entries[i].name, entries[i].view, entries[i].dtype, i >= inputs, entries[i].normal,
+                       &spans[i]));
     for (int i = inputs; i < count; i++)
         for (int j = 0; j < i; j++)
             if (entries[i].normal->data && entries[j].normal->data && spans[i].first <= spans[j].last &&

@@ -35,12 +35,14 @@ static distmap_status check_options(const distmap_context_options *options) {
         return dm_error(DISTMAP_ERROR_UNSUPPORTED, "context options: device %d: this build has only the CPU",
                         (int)options->device);
     if (options->threads < 0 || options->threads > 1024)
-        return dm_error(DISTMAP_ERROR_ARGUMENT, "context options: threads is %d, must be 0 (all) to 1024", options->threads);
+        return dm_error(DISTMAP_ERROR_ARGUMENT, "context options: threads is %d, must be 0 (all) to 1024",
+                        options->threads);
     if (options->executor.run && (options->executor.workers < 1 || options->executor.workers > 1024))
         return dm_error(DISTMAP_ERROR_ARGUMENT, "context options: executor.workers is %d, must be 1 to 1024",
                         options->executor.workers);
     if (!options->allocator.allocate != !options->allocator.release)
-        return dm_error(DISTMAP_ERROR_ARGUMENT, "context options: allocator needs both allocate and release, or neither");
+        return dm_error(DISTMAP_ERROR_ARGUMENT,
+                        "context options: allocator needs both allocate and release, or neither");
     return DISTMAP_OK;
 }
 

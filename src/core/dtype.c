@@ -8,18 +8,12 @@ static const struct {
     size_t size;
     uint64_t max; /* 0 for floats */
 } dtypes[] = {
-    [DISTMAP_NONE] = {"none", 0, 0},
-    [DISTMAP_BOOL] = {"bool", 1, 1},
-    [DISTMAP_INT8] = {"int8", 1, INT8_MAX},
-    [DISTMAP_UINT8] = {"uint8", 1, UINT8_MAX},
-    [DISTMAP_INT16] = {"int16", 2, INT16_MAX},
-    [DISTMAP_UINT16] = {"uint16", 2, UINT16_MAX},
-    [DISTMAP_INT32] = {"int32", 4, INT32_MAX},
-    [DISTMAP_UINT32] = {"uint32", 4, UINT32_MAX},
-    [DISTMAP_INT64] = {"int64", 8, INT64_MAX},
-    [DISTMAP_UINT64] = {"uint64", 8, UINT64_MAX},
-    [DISTMAP_FLOAT32] = {"float32", 4, 0},
-    [DISTMAP_FLOAT64] = {"float64", 8, 0},
+    [DISTMAP_NONE] = {"none", 0, 0},           [DISTMAP_BOOL] = {"bool", 1, 1},
+    [DISTMAP_INT8] = {"int8", 1, INT8_MAX},    [DISTMAP_UINT8] = {"uint8", 1, UINT8_MAX},
+    [DISTMAP_INT16] = {"int16", 2, INT16_MAX}, [DISTMAP_UINT16] = {"uint16", 2, UINT16_MAX},
+    [DISTMAP_INT32] = {"int32", 4, INT32_MAX}, [DISTMAP_UINT32] = {"uint32", 4, UINT32_MAX},
+    [DISTMAP_INT64] = {"int64", 8, INT64_MAX}, [DISTMAP_UINT64] = {"uint64", 8, UINT64_MAX},
+    [DISTMAP_FLOAT32] = {"float32", 4, 0},     [DISTMAP_FLOAT64] = {"float64", 8, 0},
 };
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 

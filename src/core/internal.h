@@ -18,11 +18,11 @@ enum { DM_NDIM = DISTMAP_MAX_NDIM, DM_X = DM_NDIM - 1, DM_MAX_PARAMS = 8 };
 /* Sets the calling thread's error text, cut at 511 bytes, and returns `status`. */
 distmap_status dm_error(distmap_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-#define TRY(call)                               \
-    do {                                        \
+#define TRY(call)                                 \
+    do {                                          \
         const distmap_status try_status = (call); \
-        if (try_status != DISTMAP_OK)           \
-            return try_status;                  \
+        if (try_status != DISTMAP_OK)             \
+            return try_status;                    \
     } while (0)
 
 /* ---- The arithmetic of squared distances ---- */
@@ -96,7 +96,7 @@ struct distmap_plan {
 
     /* The execution that is running. */
     atomic_uint flags;
-    atomic_int failure;   /* the first distmap_status met by a worker */
+    atomic_int failure; /* the first distmap_status met by a worker */
     pthread_t caller;
     double progress_base; /* share of the work done by earlier parallel regions */
 };

@@ -39,7 +39,8 @@ static distmap_status set_params(distmap_plan *plan, const distmap_plan_options 
         while (k < info->param_count && (!given->name || strcmp(info->params[k].name, given->name) != 0))
             k++;
         if (k == info->param_count)
-            return bad("options.params: method %s has no parameter '%s'", info->name, given->name ? given->name : "NULL");
+            return bad("options.params: method %s has no parameter '%s'", info->name,
+                       given->name ? given->name : "NULL");
         if (given->value < info->params[k].lowest || given->value > info->params[k].highest)
             return bad("options.params: %s is %lld, must be %lld to %lld", given->name, (long long)given->value,
                        (long long)info->params[k].lowest, (long long)info->params[k].highest);
@@ -86,7 +87,8 @@ distmap_status distmap_plan_create(distmap_context *context, const distmap_probl
         if ((uintptr_t)options->scratch % 64)
             return bad("options.scratch is not aligned to 64 bytes");
         if (options->scratch_bytes < made.scratch_bytes)
-            return bad("options.scratch_bytes is %zu, the method needs %zu", options->scratch_bytes, made.scratch_bytes);
+            return bad("options.scratch_bytes is %zu, the method needs %zu", options->scratch_bytes,
+                       made.scratch_bytes);
         made.scratch = options->scratch;
     }
     distmap_plan *self = dm_allocate(context, sizeof *self);
@@ -120,8 +122,9 @@ distmap_status distmap_plan_execute(distmap_plan *plan, const distmap_arrays *ar
     if (status == DISTMAP_ERROR_CANCELLED)
         return dm_error(status, "cancelled by the progress callback; outputs are partly written");
     if (status == DISTMAP_ERROR_VALUE)
-        return dm_error(status, "arrays.input: a sample is negative or beyond 2^61, or a result does not fit its output's "
-                                "dtype; outputs are partly written");
+        return dm_error(status,
+                        "arrays.input: a sample is negative or beyond 2^61, or a result does not fit its output's "
+                        "dtype; outputs are partly written");
     return status;
 }
 
@@ -138,9 +141,7 @@ void distmap_plan_describe(const distmap_plan *plan, distmap_description *descri
     };
 }
 
-unsigned distmap_plan_flags(const distmap_plan *plan) {
-    return plan ? atomic_load(&((distmap_plan *)plan)->flags) : 0;
-}
+unsigned distmap_plan_flags(const distmap_plan *plan) { return plan ? atomic_load(&((distmap_plan *)plan)->flags) : 0; }
 
 void distmap_plan_destroy(distmap_plan **plan) {
     if (!plan || !*plan)

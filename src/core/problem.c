@@ -168,8 +168,9 @@ static distmap_status check_outputs(const distmap_plan *plan) {
     const uint64_t most = plan->limited && plan->limit2 < plan->max2 ? plan->limit2 : plan->max2;
     if (w->squared == DISTMAP_UINT32 || w->squared == DISTMAP_UINT64) {
         if (plan->number == DM_F64)
-            return bad("problem.want.squared is %s, but this problem's spacing or samples are not integers: use float64",
-                       distmap_dtype_name(w->squared));
+            return bad(
+                "problem.want.squared is %s, but this problem's spacing or samples are not integers: use float64",
+                distmap_dtype_name(w->squared));
         if (w->squared == DISTMAP_UINT32 && most >= UINT32_MAX)
             return bad("problem.want.squared is uint32, too small for the largest value %llu: use uint64",
                        (unsigned long long)most);

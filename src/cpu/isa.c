@@ -48,6 +48,6 @@ distmap_status dm_isa_choose(dm_isa *isa) {
                 --*isa;
             return DISTMAP_OK;
         }
-    return dm_error(DISTMAP_ERROR_ARGUMENT, "environment: DISTMAP_ISA is '%s', must be plain, sse4, avx2, avx512 or neon",
-                    cap);
+    return dm_error(DISTMAP_ERROR_ARGUMENT,
+                    "environment: DISTMAP_ISA is '%s', must be plain, sse4, avx2, avx512 or neon", cap);
 }

@@ -15,10 +15,10 @@
 struct dm_pool {
     pthread_mutex_t mutex;
     pthread_cond_t wake, idle;
-    int threads;       /* workers, the caller included */
-    int running;       /* started threads */
-    int busy;          /* started threads that have not finished the current loop */
-    unsigned loop;     /* number of the current loop; a change wakes the threads */
+    int threads;   /* workers, the caller included */
+    int running;   /* started threads */
+    int busy;      /* started threads that have not finished the current loop */
+    unsigned loop; /* number of the current loop; a change wakes the threads */
     bool quit;
     pid_t owner;
     distmap_task *task;

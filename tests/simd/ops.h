@@ -14,6 +14,7 @@ enum { LANES = 128, ROOM = 32 }; /* tested at once; guard words before and after
     ROW(v16_load, a, a)                                            \
     ROW(v16_set, v16_set(0x8001), 0x8001)                          \
     ROW(v16_add, v16_add(a, b), a + b)                             \
+    ROW(v16_sub, v16_sub(a, b), (uint16_t)(a - b))                 \
     ROW(v16_adds, v16_adds(a, b), a + b > 0xFFFF ? 0xFFFF : a + b) \
     ROW(v16_mul, v16_mul(a, b), (uint32_t)a *b)                    \
     ROW(v16_min, v16_min(a, b), a < b ? a : b)                     \

@@ -14,6 +14,7 @@ static inline V16 v16_load(const uint16_t *p) { return _mm256_loadu_si256((const
 static inline void v16_store(uint16_t *p, V16 a) { _mm256_storeu_si256((__m256i *)p, a); }
 static inline V16 v16_set(uint16_t a) { return _mm256_set1_epi16((short)a); }
 static inline V16 v16_add(V16 a, V16 b) { return _mm256_add_epi16(a, b); }
+static inline V16 v16_sub(V16 a, V16 b) { return _mm256_sub_epi16(a, b); }
 static inline V16 v16_adds(V16 a, V16 b) { return _mm256_adds_epu16(a, b); }
 static inline V16 v16_mul(V16 a, V16 b) { return _mm256_mullo_epi16(a, b); }
 static inline V16 v16_min(V16 a, V16 b) { return _mm256_min_epu16(a, b); }

@@ -1,5 +1,6 @@
 /* AVX-512 (F, BW, DQ, VL): 32 lanes of u16, 16 of i32 and f32. The operations are told in simd.h. */
 #include <immintrin.h>
+#include <string.h>
 
 enum { N16 = 32, N32 = 16 };
 typedef __m512i V16;
@@ -12,6 +13,7 @@ static inline V16 v16_load(const uint16_t *p) { return _mm512_loadu_si512(p); }
 static inline void v16_store(uint16_t *p, V16 a) { _mm512_storeu_si512(p, a); }
 static inline V16 v16_set(uint16_t a) { return _mm512_set1_epi16((short)a); }
 static inline V16 v16_add(V16 a, V16 b) { return _mm512_add_epi16(a, b); }
+static inline V16 v16_sub(V16 a, V16 b) { return _mm512_sub_epi16(a, b); }
 static inline V16 v16_adds(V16 a, V16 b) { return _mm512_adds_epu16(a, b); }
 static inline V16 v16_mul(V16 a, V16 b) { return _mm512_mullo_epi16(a, b); }
 static inline V16 v16_min(V16 a, V16 b) { return _mm512_min_epu16(a, b); }
@@ -21,7 +23,9 @@ static inline M16 v16_le(V16 a, V16 b) { return _mm512_cmple_epu16_mask(a, b); }
 static inline V16 v16_blend(M16 m, V16 a, V16 b) { return _mm512_mask_mov_epi16(b, m, a); }
 static inline bool v16_any_gt(V16 a, V16 b) { return _mm512_cmpgt_epu16_mask(a, b) != 0; }
 static inline V16 v16_bits(const uint64_t *words, size_t lane, V16 a, V16 b) {
-    return _mm512_mask_mov_epi16(b, ((const uint32_t *)words)[lane / 32], a);
+    uint32_t bits;
+    memcpy(&bits, (const char *)words + lane / 8, sizeof bits);
+    return _mm512_mask_mov_epi16(b, bits, a);
 }
 static inline V32 v16_low(V16 a) { return _mm512_cvtepu16_epi32(_mm512_castsi512_si256(a)); }
 static inline V32 v16_high(V16 a) { return _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(a, 1)); }

@@ -22,6 +22,7 @@ static inline V16 v16_load(const uint16_t *p) { V16 r; memcpy(&r, p, sizeof r); 
 static inline void v16_store(uint16_t *p, V16 a) { memcpy(p, &a, sizeof a); }
 static inline V16 v16_set(uint16_t a) { LANES(V16, N16, a); }
 static inline V16 v16_add(V16 a, V16 b) { LANES(V16, N16, (uint16_t)(a.lane[i] + b.lane[i])); }
+static inline V16 v16_sub(V16 a, V16 b) { LANES(V16, N16, (uint16_t)(a.lane[i] - b.lane[i])); }
 static inline V16 v16_adds(V16 a, V16 b) {
     LANES(V16, N16, (uint16_t)(a.lane[i] + b.lane[i] > 0xFFFF ? 0xFFFF : a.lane[i] + b.lane[i]));
 }

@@ -15,6 +15,7 @@ static inline V16 v16_load(const uint16_t *p) { return _mm_loadu_si128((const __
 static inline void v16_store(uint16_t *p, V16 a) { _mm_storeu_si128((__m128i *)p, a); }
 static inline V16 v16_set(uint16_t a) { return _mm_set1_epi16((short)a); }
 static inline V16 v16_add(V16 a, V16 b) { return _mm_add_epi16(a, b); }
+static inline V16 v16_sub(V16 a, V16 b) { return _mm_sub_epi16(a, b); }
 static inline V16 v16_adds(V16 a, V16 b) { return _mm_adds_epu16(a, b); }
 static inline V16 v16_mul(V16 a, V16 b) { return _mm_mullo_epi16(a, b); }
 static inline V16 v16_min(V16 a, V16 b) { return _mm_min_epu16(a, b); }

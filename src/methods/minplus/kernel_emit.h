@@ -2,26 +2,26 @@
 
 /* Writes n elements made by `make(x)` N32 at a time (reading up to N32 - 1 beyond n), with whole aligned vectors past the
  * cache when `stream` is set. */
-#define EMIT_ROW(type, out, n, stream, store_op, stream_op, make)                      \
-    do {                                                                               \
-        type part[N32];                                                                \
-        const size_t vector = sizeof(type) * N32;                                      \
-        size_t i = (vector - (uintptr_t)(out) % vector) % vector / sizeof(type);       \
-        i = i < (n) ? i : (n);                                                         \
-        if (i) {                                                                       \
-            store_op(part, make(0));                                                   \
-            memcpy(out, part, i * sizeof(type));                                       \
-        }                                                                              \
-        if (stream)                                                                    \
-            for (; i + N32 <= (n); i += N32)                                           \
-                stream_op((out) + i, make(i));                                         \
-        else                                                                           \
-            for (; i + N32 <= (n); i += N32)                                           \
-                store_op((out) + i, make(i));                                          \
-        if (i < (n)) {                                                                 \
-            store_op(part, make(i));                                                   \
-            memcpy((out) + i, part, ((n) - i) * sizeof(type));                         \
-        }                                                                              \
+#define EMIT_ROW(type, out, n, stream, store_op, stream_op, make)                \
+    do {                                                                         \
+        type part[N32];                                                          \
+        const size_t vector = sizeof(type) * N32;                                \
+        size_t i = (vector - (uintptr_t)(out) % vector) % vector / sizeof(type); \
+        i = i < (n) ? i : (n);                                                   \
+        if (i) {                                                                 \
+            store_op(part, make(0));                                             \
+            memcpy(out, part, i * sizeof(type));                                 \
+        }                                                                        \
+        if (stream)                                                              \
+            for (; i + N32 <= (n); i += N32)                                     \
+                stream_op((out) + i, make(i));                                   \
+        else                                                                     \
+            for (; i + N32 <= (n); i += N32)                                     \
+                store_op((out) + i, make(i));                                    \
+        if (i < (n)) {                                                           \
+            store_op(part, make(i));                                             \
+            memcpy((out) + i, part, ((n)-i) * sizeof(type));                     \
+        }                                                                        \
     } while (0)
 
 static inline F32 root(V32 d2, V32 most) {
@@ -59,14 +59,15 @@ static bool any_none(const mp_job *job, const int32_t *d2, size_t n) {
 }
 
 /* A final row, or run of a row, from at: d2, and the sites' linear indices (u32; NULL where not wanted). */
-static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM], const int32_t *d2, const uint32_t *site,
-                       size_t n) {
+static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM], const int32_t *d2,
+                       const uint32_t *site, size_t n) {
     distmap_plan *plan = job->plan;
     const dm_arrays *out = job->arrays;
-    if (job->wide_numbers) {
+    if (job->wide_numbers && (w->wide_row || job->emit_general)) {
         mp_wide_emit(job, w, at, site, n);
         return;
     }
+    site = plan->wants_site ? site : NULL;
     const bool none = any_none(job, d2, n);
     if (job->emit_general) {
         uint32_t *squared = (uint32_t *)w->squared;

@@ -20,7 +20,7 @@ typedef enum far_mode {
     FAR_VALUE, /* d2 */
     FAR_ARG,   /* d2, and found = the position of the best, leftmost of equals */
     FAR_KEY,   /* d2, and found = start + key * pitch + position of the best, smallest key of equals, then leftmost */
-    FAR_PACK,  /* the same, where value and key fit one lane: f holds f << shift | key - key0, which orders as they do */
+    FAR_PACK, /* the same, where value and key fit one lane: f holds f << shift | key - key0, which orders as they do */
 } far_mode;
 
 /* Values below this have second differences that are exact in i32; it stands for a column without a site. */
@@ -34,7 +34,7 @@ typedef struct far_query {
     int32_t w2;
     int shift;    /* FAR_PACK, else 0 */
     int32_t key0; /* FAR_PACK */
-    int32_t end; /* first pixel that does not matter; the buffers go on to a multiple of N32 */
+    int32_t end;  /* first pixel that does not matter; the buffers go on to a multiple of N32 */
     far_mode mode;
 } far_query;
 
@@ -54,7 +54,8 @@ static size_t far_prune(mp_far *far, int from, size_t m, int32_t w2) {
         const F32 excess = f32_sub(f32_sub(rise, fall), bend);
         const F32 scale = f32_add(f32_add(f32_abs(rise), f32_abs(fall)), bend);
         const V32 lane = v32_add(v32_set((int32_t)i), v32_iota());
-        const M32 keep = m32_and(m32_not(f32_lt(f32_mul(scale, margin), excess)), v32_lt(lane, v32_set((int32_t)m - 1)));
+        const M32 keep =
+            m32_and(m32_not(f32_lt(f32_mul(scale, margin), excess)), v32_lt(lane, v32_set((int32_t)m - 1)));
         v32_compress(to_p + n, keep, p1);
         v32_compress(to_f + n, keep, f1);
         n += m32_count(keep);
@@ -250,7 +251,8 @@ static size_t far_collect(const mp_job *job, mp_worker *w, const uint16_t *below
     const V16 absent = v16_set(0xFFFF);
     const bool tall = (int64_t)job->wy2 * job->height * job->height >= FAR_EXACT;
     const int32_t no_site = tall ? MP_NONE : FAR_EXACT;
-    const V32 none = v32_set(reach_y < MP_FAR16 ? reach_y + 1 : MP_FAR16), far_away = v32_set(no_site), weight = v32_set(job->wy2);
+    const V32 none = v32_set(reach_y < MP_FAR16 ? reach_y + 1 : MP_FAR16), far_away = v32_set(no_site),
+              weight = v32_set(job->wy2);
     int32_t *value = w->column + N32; /* one vector of room before it */
     for (size_t x = first; x < last; x += N16) {
         const V16 g16 = v16_bits(w->inside, x, absent, v16_min(v16_load(w->above + x), v16_load(below + x)));
@@ -335,9 +337,16 @@ static void far_row(const mp_job *job, mp_worker *w, const uint16_t *below, int6
     }
     const int list = far_reduce(&w->far, &m, job->wx2);
     far_query q = {
-        .p = w->far.p[list], .f = w->far.f[list], .key = w->far.key,
-        .d2 = w->d2, .found = w->found, .start = start, .pitch = (int32_t)job->width,
-        .w2 = job->wx2, .end = end, .mode = job->sites ? FAR_KEY : FAR_VALUE,
+        .p = w->far.p[list],
+        .f = w->far.f[list],
+        .key = w->far.key,
+        .d2 = w->d2,
+        .found = w->found,
+        .start = start,
+        .pitch = (int32_t)job->width,
+        .w2 = job->wx2,
+        .end = end,
+        .mode = job->sites ? FAR_KEY : FAR_VALUE,
     };
     if (job->sites) {
         far_keys(w, below, y, list, m);

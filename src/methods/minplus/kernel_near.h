@@ -4,10 +4,17 @@
  * 65,535 and more are not told apart, so the result is exact wherever it is below; groups that are not done within
  * near_steps are left to the far search. About 4 instructions per step and N16 pixels, most of them loads.
  *
- * With indices a lane holds 2 d2 + (1 where the site lies below), and the winning k is kept beside it. Of equal d2 the
- * lowest row wins: a site above before one below; of two above, the one with the smaller |k| (it is higher up), which is
- * seen first and kept; of two below, the one with the larger |k|, which is seen later and replaces the other; at +k and -k
- * (the same row) the left one. One comparison does it: replace where v with its low bit cleared is less than the best.
+ * With indices there are two forms. Of equal d2 the lowest row must win, then the leftmost column.
+ *
+ * Keys: v = d2 << 7 | (dy + 32) << 1 | side. The smallest key is the nearest site, of the lowest row, then (same row, so
+ * same |dx|) the one to the left. A key is still a value plus a parabola, only 128 times as large, so the search is the
+ * same, two arrays (side 0 and 1) being read. d2 <= 510 fits: 22 steps, which do for sites of 1% and more.
+ *
+ * Steps: a lane holds 2 d2 + (1 where the site lies below), and the winning k is kept beside it. A site above wins over one
+ * below; of two above, the one with the smaller |k| (it is higher up), which is seen first and kept; of two below, the one
+ * with the larger |k|, which is seen later and replaces the other; at +k and -k (the same row) the left one. One comparison
+ * does it: replace where v with its low bit cleared is less than the best. d2 <= 32766 fits. Half as fast, so it is for
+ * groups that the keys cannot settle.
  */
 
 enum { NEAR_GROUP = 64 }; /* pixels; a multiple of 2 * N16 */
@@ -72,7 +79,45 @@ static size_t near_row(const mp_job *job, mp_worker *w) {
     return open_groups(job, w);
 }
 
-/* The same with sites: values as told above, and in arg_a, arg_b the winning k. */
+/* The same over keys, `right` being those with the side bit. */
+static inline bool near_pair_keys(const mp_job *job, const uint16_t *left, const uint16_t *right, size_t x,
+                                  V16 best[2]) {
+    const uint16_t *cost = job->key_cost;
+    best[0] = v16_min(v16_load(left + x), edge(job, x));
+    best[1] = v16_min(v16_load(left + x + N16), edge(job, x + N16));
+    left += x, right += x;
+    V16 most = v16_max(best[0], best[1]);
+    int k = 1;
+    while (k <= job->key_steps && v16_any_gt(most, v16_set(cost[k]))) {
+        for (int step = 0; step < 2; step++, k++) {
+            const V16 c = v16_set(cost[k]);
+            for (int i = 0; i < 2; i++)
+                best[i] =
+                    v16_min(best[i], v16_adds(v16_min(v16_load(left + i * N16 - k), v16_load(right + i * N16 + k)), c));
+        }
+        most = v16_max(best[0], best[1]);
+    }
+    return !v16_any_gt(most, v16_set(0xFFFE));
+}
+
+/* N32 keys -> squared distance and site. */
+static inline void near_decode_keys(const mp_job *job, mp_worker *w, V32 key, size_t x, V32 start, bool unit) {
+    const V32 d2 = v32_shr(key, MP_KEY);
+    const V32 dy = v32_sub(v32_and(v32_shr(key, 1), v32_set(63)), v32_set(32));
+    V32 dy2 = v32_mul(dy, dy);
+    if (!unit)
+        dy2 = v32_mul(dy2, v32_set(job->wy2));
+    F32 rest = f32_signed(v32_sub(d2, dy2)); /* wx2 dx^2 */
+    if (!unit)
+        rest = f32_mul(rest, f32_set(1.0f / (float)job->wx2));
+    const V32 dx = f32_round(f32_sqrt(rest));
+    const M32 right = v32_eq(v32_and(key, v32_set(1)), v32_set(1));
+    const V32 row = v32_add(v32_add(start, v32_set((int32_t)x)), v32_mul(dy, v32_set((int32_t)job->width)));
+    v32_store(w->d2 + x, d2);
+    v32_store(w->found + x, v32_blend(right, v32_add(row, dx), v32_sub(row, dx)));
+}
+
+/* The same by steps: in `best` the values told above, in `arg` the winning k. */
 static inline bool near_pair_sites(const mp_job *job, const uint16_t *f, size_t x, V16 best[2], V16 arg[2]) {
     const uint16_t *cost = job->near_cost;
     const V16 even = v16_set(0xFFFE);
@@ -116,23 +161,49 @@ static inline void near_decode(const mp_job *job, mp_worker *w, V32 value, V32 a
     v32_store(w->found + x, v32_blend(below, v32_add(here, rows), v32_sub(here, rows)));
 }
 
-/* The same with sites; `start` is the linear index of the row's first pixel. */
-static size_t near_row_sites(const mp_job *job, mp_worker *w, uint32_t start) {
-    const uint16_t *f = w->padded + MP_PAD;
+/* The values for steps, into w->padded: twice wy2 g^2, plus 1 where the site lies below. */
+static void step_values(const mp_job *job, mp_worker *w, const uint16_t *below) {
+    const V16 zero = v16_set(0), one = v16_set(1), none = v16_set(0xFFFF), weight = v16_set((uint16_t)(2 * job->wy2));
+    const V16 most = v16_set(job->near_y);
+    uint16_t *f = w->padded + MP_PAD;
+    for (size_t x = 0; x < job->wide; x += N16) {
+        const V16 up = v16_load(w->above + x), down = v16_load(below + x), g = v16_min(up, down);
+        const V16 value = v16_add(v16_mul(v16_mul(g, g), weight), v16_blend(v16_le(up, down), zero, one));
+        v16_store(f + x, v16_blend(v16_le(g, most), value, none));
+    }
+}
+
+static inline V32 quarter(const V16 pair[2], int i) { return i % 2 ? v16_high(pair[i / 2]) : v16_low(pair[i / 2]); }
+
+/* The same with sites; `start` is the linear index of the row's first pixel. Where keys failed in the row before, steps are
+ * taken at once. */
+static size_t near_row_sites(const mp_job *job, mp_worker *w, const uint16_t *below, uint32_t start) {
+    bool stepping = false; /* w->padded is filled */
+    const uint16_t *f = w->padded + MP_PAD, *left = w->keys_left + MP_PAD, *right = w->keys_right + MP_PAD;
     const V32 from = v32_add(v32_set((int32_t)start), v32_iota());
     const bool unit = job->wx2 == 1 && job->wy2 == 1;
     memset(w->open, 0, job->wide / NEAR_GROUP);
     for (size_t x = 0; x < job->wide; x += 2 * N16) {
+        uint8_t *deep = &w->deep[x / NEAR_GROUP];
         V16 best[2], arg[2];
-        w->open[x / NEAR_GROUP] |= !near_pair_sites(job, f, x, best, arg);
-        for (int i = 0; i < 4; i++) {
-            const V32 value = i % 2 ? v16_high(best[i / 2]) : v16_low(best[i / 2]);
-            const V32 k = i % 2 ? v16_high(arg[i / 2]) : v16_low(arg[i / 2]);
-            if (unit)
-                near_decode(job, w, value, k, x + (size_t)(i * N32), from, true);
-            else
-                near_decode(job, w, value, k, x + (size_t)(i * N32), from, false);
+        if (!*deep && near_pair_keys(job, left, right, x, best)) {
+            for (int i = 0; i < 4; i++)
+                if (unit)
+                    near_decode_keys(job, w, quarter(best, i), x + (size_t)(i * N32), from, true);
+                else
+                    near_decode_keys(job, w, quarter(best, i), x + (size_t)(i * N32), from, false);
+            continue;
         }
+        if (!stepping)
+            step_values(job, w, below);
+        stepping = true;
+        w->open[x / NEAR_GROUP] |= !near_pair_sites(job, f, x, best, arg);
+        *deep = v16_any_gt(v16_max(best[0], best[1]), v16_set(2 * MP_KEY_MOST));
+        for (int i = 0; i < 4; i++)
+            if (unit)
+                near_decode(job, w, quarter(best, i), quarter(arg, i), x + (size_t)(i * N32), from, true);
+            else
+                near_decode(job, w, quarter(best, i), quarter(arg, i), x + (size_t)(i * N32), from, false);
     }
     return open_groups(job, w);
 }

@@ -1,19 +1,33 @@
 /* A block of rows of one plane, from bits to finished rows. */
 
-/* Advances w->above by one row and fills w->padded with the row's values for the near search: wy2 g^2, or with sites
- * twice that, plus 1 where the site lies below. */
+/* Advances w->above by one row and fills w->padded with the row's values wy2 g^2 for the near search. */
 static void row_values(const mp_job *job, mp_worker *w, const uint64_t *bits, const uint16_t *below) {
     const V16 zero = v16_set(0), one = v16_set(1), none = v16_set(0xFFFF), weight = v16_set((uint16_t)job->wy2);
     const V16 most = v16_set(job->near_y);
     uint16_t *f = w->padded + MP_PAD;
     for (size_t x = 0; x < job->wide; x += N16) {
+        const V16 up = v16_bits(bits, x, zero, v16_adds(v16_load(w->above + x), one));
+        v16_store(w->above + x, up);
+        const V16 g = v16_min(up, v16_load(below + x));
+        v16_store(f + x, v16_blend(v16_le(g, most), v16_mul(v16_mul(g, g), weight), none));
+    }
+}
+
+/* The same with sites: the row's keys (kernel_near.h). */
+static void row_keys(const mp_job *job, mp_worker *w, const uint64_t *bits, const uint16_t *below) {
+    const V16 zero = v16_set(0), one = v16_set(1), none = v16_set(0xFFFF), most = v16_set(job->key_y),
+              middle = v16_set(64);
+    const V16 weight = v16_set((uint16_t)(job->wy2 << MP_KEY));
+    uint16_t *left = w->keys_left + MP_PAD, *right = w->keys_right + MP_PAD;
+    for (size_t x = 0; x < job->wide; x += N16) {
         const V16 up = v16_bits(bits, x, zero, v16_adds(v16_load(w->above + x), one)), down = v16_load(below + x);
         v16_store(w->above + x, up);
-        const V16 g = v16_min(up, down);
-        V16 value = v16_mul(v16_mul(g, g), weight);
-        if (job->sites)
-            value = v16_add(v16_add(value, value), v16_blend(v16_le(up, down), zero, one));
-        v16_store(f + x, v16_blend(v16_le(g, most), value, none));
+        const V16 g = v16_min(up, down), twice = v16_add(g, g);
+        const V16 dy = v16_blend(v16_le(up, down), v16_sub(middle, twice), v16_add(middle, twice)); /* 2 (dy + 32) */
+        const V16 key = v16_add(v16_mul(v16_mul(g, g), weight), dy);
+        const M16 fits = v16_le(g, most);
+        v16_store(left + x, v16_blend(fits, key, none));
+        v16_store(right + x, v16_blend(fits, v16_add(key, one), none));
     }
 }
 
@@ -90,6 +104,7 @@ static void solve_block(const mp_job *job, const mp_plane *plane, int64_t block,
         step_boundaries(job, bits, rows, down, w);
     memcpy(w->above, plane->up + (size_t)block * job->wide, job->wide * sizeof *w->above);
 
+    memset(w->deep, 0, groups);
     int skip = 0; /* rows that go to the far search at once, because a near one just failed */
     enum { SKIP_ROWS = 15 };
     for (int first = 0; first < rows; first += job->tile_rows) {
@@ -103,14 +118,18 @@ static void solve_block(const mp_job *job, const mp_plane *plane, int64_t block,
         for (int r = first; r < last; r++) {
             const int64_t y = block * MP_BLOCK + r;
             const uint16_t *below = w->below + (size_t)(r - first) * job->wide;
-            row_values(job, w, bits + (size_t)r * job->words, below);
+            if (job->sites)
+                row_keys(job, w, bits + (size_t)r * job->words, below);
+            else
+                row_values(job, w, bits + (size_t)r * job->words, below);
+            w->wide_row = false;
             if (skip) {
                 skip--;
                 find_inside(job, w, bits + (size_t)r * job->words);
                 far_any(job, w, plane, below, y, start, 0, job->wide, 0, job->wide, MP_FAR16);
             } else {
                 const uint32_t here = start + (uint32_t)(y * job->width);
-                const size_t left = job->sites ? near_row_sites(job, w, here) : near_row(job, w);
+                const size_t left = job->sites ? near_row_sites(job, w, below, here) : near_row(job, w);
                 if (left)
                     find_inside(job, w, bits + (size_t)r * job->words);
                 if (2 * left > groups) {
@@ -128,4 +147,5 @@ static void solve_block(const mp_job *job, const mp_plane *plane, int64_t block,
                 emit_between(job, at, w->d2, site, (size_t)job->width);
         }
     }
+    stream_fence();
 }

@@ -9,11 +9,13 @@
 
 enum { SLOW_STEPS = 128 };
 
-static inline size_t slow_line_pitch(const mp_pass *pass) { return (size_t)(pass->n + 1) * N16; } /* not a power of two */
+static inline size_t slow_line_pitch(const mp_pass *pass) {
+    return (size_t)(pass->n + 1) * N16;
+} /* not a power of two */
 
 /* Copies `count` elements of row `i` of the lines. */
-static void slow_row(const mp_store *store, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first,
-                               int64_t i, int count, int32_t *row) {
+static void slow_row(const mp_store *store, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, int64_t i,
+                     int count, int32_t *row) {
     const char *from = store->data + first * store->stride[DM_X] + i * store->stride[pass->axis];
     for (int a = 0; a < DM_NDIM; a++)
         from += at[a] * store->stride[a];
@@ -83,7 +85,8 @@ static bool slow_near(const mp_job *job, const mp_pass *pass, const uint16_t *li
         const int64_t side = i > n - 1 - i ? -N16 : N16; /* where only one neighbour is left */
         int64_t k = 1;
         for (; k <= pairs && v16_any_gt(best, v16_adds(least, v16_set(pass->cost[k]))); k++)
-            best = v16_min(best, v16_adds(v16_min(v16_load(f - k * N16), v16_load(f + k * N16)), v16_set(pass->cost[k])));
+            best =
+                v16_min(best, v16_adds(v16_min(v16_load(f - k * N16), v16_load(f + k * N16)), v16_set(pass->cost[k])));
         if (k > pairs)
             for (; k <= reach && v16_any_gt(best, v16_adds(least, v16_set(pass->cost[k]))); k++)
                 best = v16_min(best, v16_adds(v16_load(f + k * side), v16_set(pass->cost[k])));
@@ -156,8 +159,8 @@ static bool slow_near_sites(const mp_job *job, const mp_pass *pass, const uint16
 }
 
 /* One line, `count` <= N16 of them from column c on, in full width. */
-static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, const int32_t *sites,
-                     int c, int count, mp_worker *w) {
+static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first,
+                     const int32_t *sites, int c, int count, mp_worker *w) {
     const size_t n = (size_t)pass->n, pitch = (n + N32 - 1) / N32 * N32 + N32;
     if (job->wide_numbers) {
         for (int j = 0; j < count; j++) {
@@ -189,8 +192,13 @@ static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM
         }
         const int list = far_reduce(&w->far, &m, pass->w2);
         const far_query q = {
-            .p = w->far.p[list], .f = w->far.f[list], .d2 = d2, .found = arg,
-            .w2 = pass->w2, .end = (int32_t)n, .mode = job->sites ? FAR_ARG : FAR_VALUE,
+            .p = w->far.p[list],
+            .f = w->far.f[list],
+            .d2 = d2,
+            .found = arg,
+            .w2 = pass->w2,
+            .end = (int32_t)n,
+            .mode = job->sites ? FAR_ARG : FAR_VALUE,
         };
         far_divide(&q, 0, (int32_t)n, 0, m - 1);
     }
@@ -207,11 +215,13 @@ static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM
 static void slow_tile(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, int count,
                       mp_worker *w) {
     slow_load(job, pass, at, first, count, w);
+    w->wide_row = true;
     for (int c = 0; c < count; c += N16) {
         const size_t line = (size_t)(c / N16) * slow_line_pitch(pass);
         const uint16_t *lines = w->tile + line;
         const int32_t *sites = job->sites ? w->tile_site + line : NULL;
-        const bool done = job->sites ? slow_near_sites(job, pass, lines, sites, c, w) : slow_near(job, pass, lines, c, w);
+        const bool done =
+            job->sites ? slow_near_sites(job, pass, lines, sites, c, w) : slow_near(job, pass, lines, c, w);
         if (!done)
             slow_far(job, pass, at, first, sites, c, count - c < N16 ? count - c : N16, w);
     }
@@ -227,4 +237,5 @@ static void slow_tile(const mp_job *job, const mp_pass *pass, const int64_t at[D
         else
             emit_between(job, to, d2, site, (size_t)count);
     }
+    stream_fence();
 }

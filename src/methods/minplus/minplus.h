@@ -13,11 +13,14 @@
 
 enum {
     MP_NONE = INT32_MAX,
-    MP_FAR16 = 0xFFFF,      /* a column distance of this and more, or none */
-    MP_BLOCK = 64, /* rows between stored carries */
-    MP_NEAR = 126, /* widest near search along a row */
-    MP_PAD = 192,  /* none's on either side of a padded row: MP_NEAR and a vector */
-    MP_SLOW = 256, /* squares of steps along a slow axis: u16 holds d2 up to 255^2 */
+    MP_FAR16 = 0xFFFF, /* a column distance of this and more, or none */
+    MP_BLOCK = 64,     /* rows between stored carries */
+    MP_NEAR = 126,     /* widest near search along a row */
+    MP_KEY_STEPS = 24, /* steps that d2 in a key can take, at most */
+    MP_KEY = 7,        /* bits below d2 in a key: 6 of vertical offset, 1 of side */
+    MP_KEY_MOST = 510, /* largest d2 in a key, the largest key being "none" */
+    MP_PAD = 192,      /* none's on either side of a padded row: MP_NEAR and a vector */
+    MP_SLOW = 256,     /* squares of steps along a slow axis: u16 holds d2 up to 255^2 */
 };
 
 #define MP_NO_SITE UINT32_MAX
@@ -40,31 +43,34 @@ typedef struct mp_parabola {
 
 /* One worker's buffers. */
 typedef struct mp_worker {
-    uint16_t *below;    /* [tile_rows][wide] distance to the nearest site at or below */
-    uint16_t *boundary; /* [MP_BLOCK / tile_rows][wide] the same below each sub-block */
-    uint16_t *above;    /* [wide] distance to the nearest site at or above, of the current row */
-    uint16_t *padded;   /* [MP_PAD + wide + MP_PAD] the row's values for the near search */
-    int32_t *d2;        /* [wide] a row's results */
-    uint32_t *found;    /* [wide] and their sites, as linear indices */
-    int32_t *squared;   /* [wide] u32, for dm_row_emit */
-    int64_t *site;      /* [wide] likewise */
-    uint8_t *open;      /* [wide / 64] groups that the near search left open */
-    uint64_t *inside;   /* [words] sites of the row that lie between two others */
-    int32_t *column;    /* [wide + slack] values of a row's columns */
-    mp_far far;         /* [wide + slack] */
-    uint8_t *bytes;     /* [wide] sites of a row that is not plain bytes */
+    uint16_t *below;                  /* [tile_rows][wide] distance to the nearest site at or below */
+    uint16_t *boundary;               /* [MP_BLOCK / tile_rows][wide] the same below each sub-block */
+    uint16_t *above;                  /* [wide] distance to the nearest site at or above, of the current row */
+    uint16_t *padded;                 /* [MP_PAD + wide + MP_PAD] the row's values for the near search */
+    uint16_t *keys_left, *keys_right; /* with sites: the same size, the row's keys */
+    int32_t *d2;                      /* [wide] a row's results */
+    uint32_t *found;                  /* [wide] and their sites, as linear indices */
+    int32_t *squared;                 /* [wide] u32, for dm_row_emit */
+    int64_t *site;                    /* [wide] likewise */
+    uint8_t *open;                    /* [wide / 64] groups that the near search left open */
+    uint8_t *deep;                    /* [wide / 64] groups that keys did not settle in the row before */
+    uint64_t *inside;                 /* [words] sites of the row that lie between two others */
+    int32_t *column;                  /* [wide + slack] values of a row's columns */
+    mp_far far;                       /* [wide + slack] */
+    uint8_t *bytes;                   /* [wide] sites of a row that is not plain bytes */
     /* A small plane's own bits and carries. */
     uint64_t *bits;
     uint16_t *up, *down;
     uint32_t *first_site, *last_site;
     /* Wide problems. */
-    mp_parabola *envelope; /* [longest line] */
+    bool wide_row;          /* the row's results are its sites alone */
+    mp_parabola *envelope;  /* [longest line] */
     uint64_t *wide_squared; /* [wide] */
     /* Slow pass. */
-    uint16_t *tile;     /* [columns / lanes][n + 1][lanes]: the lines' values */
-    int32_t *tile_site; /* the same of their sites */
+    uint16_t *tile;                /* [columns / lanes][n + 1][lanes]: the lines' values */
+    int32_t *tile_site;            /* the same of their sites */
     int32_t *tile_d2, *tile_found; /* [n][columns]: results */
-    int32_t *line, *line_d2; /* lanes lines of n, transposed */
+    int32_t *line, *line_d2;       /* lanes lines of n, transposed */
     uint32_t *line_arg;
 } mp_worker;
 
@@ -84,22 +90,24 @@ typedef struct mp_job {
     uint16_t cap16;                  /* no need to know values of this and more (limit) */
     uint16_t edge[MP_BLOCK];         /* for the last 64 lanes of a row: 0xFFFF, or 0 beyond the image's width */
     uint16_t near_cap;               /* the same for the near search; none with sites */
-    int32_t most;                    /* results above this are "none": the limit, or MP_NONE - 1 */
-    bool sites;                      /* indices are wanted, or carried between stages */
-    bool wide_numbers;               /* minplus_wide.c: squared distances may pass 2^31 - 1 */
-    bool tall;                       /* planes have rows beyond the u16 counters */
-    bool stream;                     /* outputs are too large for the cache */
-    bool emit_general;               /* final rows go through dm_row_emit; else straight to float32 and index memory */
-    bool last_is_plane;              /* no slow pass follows: rows are final */
-    mp_store d2_store, site_store;   /* else they go here */
+    uint16_t key_y, key_cost[MP_KEY_STEPS + 2]; /* the same for keys */
+    int key_steps;
+    int32_t most;                  /* results above this are "none": the limit, or MP_NONE - 1 */
+    bool sites;                    /* indices are wanted, or carried between stages */
+    bool wide_numbers;             /* minplus_wide.c: squared distances may pass 2^31 - 1 */
+    bool tall;                     /* planes have rows beyond the u16 counters */
+    bool stream;                   /* outputs are too large for the cache */
+    bool emit_general;             /* final rows go through dm_row_emit; else straight to float32 and index memory */
+    bool last_is_plane;            /* no slow pass follows: rows are final */
+    mp_store d2_store, site_store; /* else they go here */
     mp_worker *workers;
 } mp_job;
 
 /* A plane being solved: where it lies, and its vertical summary. */
 typedef struct mp_plane {
-    int64_t t, z, y;      /* y: of its first row */
-    uint64_t *bits;       /* [height][words] */
-    uint16_t *up, *down;  /* [blocks][wide]: distance from the row before / after the block to the nearest site there and
+    int64_t t, z, y;     /* y: of its first row */
+    uint64_t *bits;      /* [height][words] */
+    uint16_t *up, *down; /* [blocks][wide]: distance from the row before / after the block to the nearest site there and
                              beyond; 0xFFFF none */
     uint32_t *first_site, *last_site; /* tall planes: [wide] rows of each column's first and last site, or MP_NO_SITE */
 } mp_plane;
@@ -107,10 +115,10 @@ typedef struct mp_plane {
 /* A slow pass: lines along `axis`, `columns` neighbouring elements at a time. */
 typedef struct mp_pass {
     int axis;
-    int64_t n;      /* length of the axis */
-    int32_t w2;     /* squared pitch */
-    int64_t inner;  /* elements that lie side by side within one step of the axis */
-    int columns;    /* of a tile; a multiple of 64 */
+    int64_t n;     /* length of the axis */
+    int32_t w2;    /* squared pitch */
+    int64_t inner; /* elements that lie side by side within one step of the axis */
+    int columns;   /* of a tile; a multiple of 64 */
     bool last;
     uint16_t cost[MP_SLOW]; /* w2 k^2, saturated */
 } mp_pass;
@@ -121,8 +129,8 @@ typedef struct mp_pass {
 uint64_t mp_wide_squared(const distmap_plan *plan, uint32_t site, const int64_t at[DM_NDIM]);
 
 /* w->found for pixels [first, last) of row y by the candidates of columns [from, to). */
-void mp_wide_row(const mp_job *job, mp_worker *w, const mp_plane *plane, const uint16_t *below, int64_t y, uint32_t start,
-                 int64_t first, int64_t last, int64_t from, int64_t to);
+void mp_wide_row(const mp_job *job, mp_worker *w, const mp_plane *plane, const uint16_t *below, int64_t y,
+                 uint32_t start, int64_t first, int64_t last, int64_t from, int64_t to);
 
 /* One line of a slow pass: sites of the line's elements, in and out. `lane` is its place; the pass's axis is ignored. */
 void mp_wide_line(const mp_job *job, const mp_pass *pass, const int64_t lane[DM_NDIM], const int32_t *sites,

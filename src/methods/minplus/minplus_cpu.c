@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "methods/minplus/minplus.h"
+#include "methods/minplus/minplus_layout.h"
 
 static const mp_kernels *const kernels[DM_ISA_COUNT] = {
     [DM_PLAIN] = &dm_minplus_plain,
@@ -27,158 +27,10 @@ static const mp_kernels *const kernels[DM_ISA_COUNT] = {
 #endif
 };
 
-enum { SLACK = 64, SMALL_PLANE = 1 << 22 };
-
-static int64_t round_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
-static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
-
-/* ---- The shape of the work ---- */
-
-typedef struct layout {
-    int64_t width, height; /* of a plane */
-    size_t words, wide;
-    int64_t blocks, planes;
-    bool rows_only;   /* y is a batch axis: planes are single rows */
-    bool own_planes;  /* each worker solves whole planes by itself */
-    int tile_rows;
-    int64_t longest;  /* of the slow axes */
-    int columns;      /* of a slow tile */
-    bool slow;
-    bool d2_scratch, site_scratch;
-    bool wide_numbers, tall; /* see mp_job */
-} layout;
-
-static bool slow_axis(const distmap_plan *plan, int axis) { return plan->measured[axis] && plan->shape[axis] > 1; }
-
-static int slow_columns(int64_t n) {
-    const int64_t columns = (1 << 16) / n / 64 * 64;
-    return columns < 64 ? 64 : columns > 1024 ? 1024 : (int)columns;
-}
-
-/* Of the measured axes; infinite where it leaves FP64's exact integers by far. */
-static double largest_squared(const distmap_plan *plan) {
-    double most = 0;
-    for (int a = 0; a < DM_NDIM; a++)
-        most += (double)plan->w2[a] * (double)(plan->shape[a] - 1) * (double)(plan->shape[a] - 1);
-    return most;
-}
-
-static layout lay_out(const distmap_plan *plan) {
-    layout l = {.width = plan->shape[3]};
-    l.rows_only = !plan->measured[2];
-    l.height = l.rows_only ? 1 : plan->shape[2];
-    l.words = (size_t)round_up(l.width, 64) / 64;
-    l.wide = l.words * 64;
-    l.blocks = (l.height + MP_BLOCK - 1) / MP_BLOCK;
-    l.planes = plan->elements / (l.width * l.height);
-    l.own_planes = l.planes >= plan->context->threads && (int64_t)l.wide * l.height <= SMALL_PLANE;
-    l.tile_rows = l.wide <= 4096 ? MP_BLOCK : l.wide <= 16384 ? 16 : 8;
-    l.longest = 1;
-    for (int a = 0; a < 2; a++)
-        if (slow_axis(plan, a)) {
-            l.slow = true;
-            l.longest = max64(l.longest, plan->shape[a]);
-            const int columns = slow_columns(plan->shape[a]);
-            l.columns = columns > l.columns ? columns : l.columns;
-        }
-    const distmap_outputs *want = &plan->problem.want;
-    l.tall = l.height > MP_FAR16;
-    l.wide_numbers = l.tall || largest_squared(plan) >= MP_NONE;
-    const bool output = want->distance || want->squared;
-    l.d2_scratch = l.slow && !l.wide_numbers && !output;
-    l.site_scratch = l.slow && !want->index && (l.wide_numbers ? !output : plan->wants_site);
-    return l;
-}
-
-/* ---- Scratch: one walk that counts, or hands out ---- */
-
-typedef struct bump {
-    char *base; /* NULL: only count */
-    size_t used;
-} bump;
-
-static void *take(bump *b, int64_t count, size_t size) {
-    void *memory = b->base ? b->base + b->used : NULL;
-    b->used += (size_t)round_up((int64_t)((size_t)count * size), 64);
-    return memory;
-}
-
-static void take_plane(bump *b, const layout *l, mp_worker *w) {
-    w->bits = take(b, l->height * (int64_t)l->words, 8);
-    w->up = take(b, l->blocks * (int64_t)l->wide, 2);
-    w->down = take(b, l->blocks * (int64_t)l->wide, 2);
-    w->first_site = take(b, l->tall ? (int64_t)l->wide : 0, 4);
-    w->last_site = take(b, l->tall ? (int64_t)l->wide : 0, 4);
-}
-
-static void take_worker(bump *b, const distmap_plan *plan, const layout *l, mp_worker *w) {
-    const int64_t wide = (int64_t)l->wide, line = round_up(l->longest, 64) + 64;
-    const int64_t row = max64(max64(wide, line), l->columns) + SLACK;
-    w->below = take(b, l->tile_rows * wide, 2);
-    w->boundary = take(b, MP_BLOCK / l->tile_rows * wide, 2);
-    w->above = take(b, wide, 2);
-    w->padded = take(b, wide + 2 * MP_PAD, 2);
-    w->d2 = take(b, row, 4);
-    w->found = take(b, row, 4);
-    w->squared = take(b, row, 4);
-    w->site = take(b, row, 8);
-    w->open = take(b, wide / 64, 1);
-    w->bytes = take(b, wide, 1);
-    w->inside = take(b, (int64_t)l->words, 8);
-    for (int i = 0; i < 2; i++) {
-        w->far.p[i] = (int32_t *)take(b, row, 4);
-        w->far.f[i] = (int32_t *)take(b, row, 4);
-    }
-    w->far.key = (int32_t *)take(b, row, 4);
-    w->column = take(b, row, 4);
-    w->envelope = take(b, l->wide_numbers ? row : 0, sizeof *w->envelope);
-    w->wide_squared = take(b, l->wide_numbers ? row : 0, 8);
-    if (l->own_planes)
-        take_plane(b, l, w);
-    if (!l->slow)
-        return;
-    int64_t tile = 0;
-    for (int a = 0; a < 2; a++)
-        if (slow_axis(plan, a))
-            tile = max64(tile, (plan->shape[a] + 1) * slow_columns(plan->shape[a]));
-    w->tile = take(b, tile, 2);
-    w->tile_d2 = take(b, tile + SLACK, 4);
-    w->line = take(b, 32 * line, 4);
-    w->line_d2 = take(b, 32 * line + SLACK, 4);
-    w->line_arg = take(b, 32 * line + SLACK, 4);
-    if (plan->wants_site || l->wide_numbers) {
-        w->tile_site = take(b, tile + SLACK, 4);
-        w->tile_found = take(b, tile + SLACK, 4);
-    }
-}
-
-typedef struct scratch {
-    mp_worker *workers;
-    mp_worker shared; /* bits and carries of the plane that all workers share */
-    void *d2, *site;
-} scratch;
-
-static size_t walk_scratch(const distmap_plan *plan, const layout *l, void *base, scratch *s) {
-    bump b = {.base = base};
-    const int threads = plan->context->threads;
-    s->workers = take(&b, threads, sizeof *s->workers);
-    for (int i = 0; i < threads; i++) {
-        mp_worker unused;
-        take_worker(&b, plan, l, base ? &s->workers[i] : &unused);
-    }
-    if (!l->own_planes)
-        take_plane(&b, l, &s->shared);
-    if (l->d2_scratch)
-        s->d2 = take(&b, plan->elements, 4);
-    if (l->site_scratch)
-        s->site = take(&b, plan->elements, 4);
-    return b.used;
-}
-
 static size_t scratch_bytes(const distmap_plan *plan) {
-    const layout l = lay_out(plan);
-    scratch s = {0};
-    return walk_scratch(plan, &l, NULL, &s);
+    const mp_layout l = mp_lay_out(plan);
+    mp_scratch s = {0};
+    return mp_walk_scratch(plan, &l, NULL, &s);
 }
 
 /* ---- What it accepts ---- */
@@ -198,10 +50,11 @@ static const char *refuses(const distmap_plan *plan) {
     }
     if (plan->measured[2] && plan->shape[2] > 2 * MP_FAR16)
         return "needs at most 131,070 rows in a plane";
-    const double most = largest_squared(plan);
+    const double most = mp_largest_squared(plan);
     if (most >= 0x1p43)
         return "needs squared distances below 2^43";
-    if ((plan->wants_site || most >= MP_NONE || (plan->measured[2] && plan->shape[2] > MP_FAR16)) && plan->elements >= (int64_t)UINT32_MAX)
+    if ((plan->wants_site || most >= MP_NONE || (plan->measured[2] && plan->shape[2] > MP_FAR16)) &&
+        plan->elements >= (int64_t)UINT32_MAX)
         return "needs fewer than 2^32 - 1 elements for indices, or for squared distances beyond 2^31";
     return NULL;
 }
@@ -246,6 +99,13 @@ static void set_arithmetic(mp_job *job) {
         if (k <= MP_NEAR && cost <= (uint64_t)most)
             job->near_steps = k;
     }
+    job->key_y = (uint16_t)sqrt(MP_KEY_MOST / job->wy2);
+    for (int k = 0; k < MP_KEY_STEPS + 2; k++) {
+        const uint64_t cost = (uint64_t)job->wx2 * (uint64_t)(k * k);
+        job->key_cost[k] = saturate16(cost << MP_KEY);
+        if (k <= MP_KEY_STEPS && cost <= MP_KEY_MOST)
+            job->key_steps = k;
+    }
     job->near_most = job->near_cost[job->near_steps];
     for (size_t i = 0; i < MP_BLOCK; i++)
         job->edge[i] = job->wide - MP_BLOCK + i < (size_t)job->width ? 0xFFFF : 0;
@@ -255,10 +115,11 @@ static void set_outputs(mp_job *job) {
     const distmap_plan *plan = job->plan;
     const dm_arrays *out = job->arrays;
     const distmap_outputs *want = &plan->problem.want;
-    const bool plain_distance = !want->distance || (want->distance == DISTMAP_FLOAT32 && out->distance.stride[DM_X] == 4);
-    const bool plain_index =
-        !want->index || out->index.stride[DM_X] == (int64_t)distmap_dtype_size(want->index);
-    job->emit_general = plan->problem.border || want->squared || want->coords || want->label || !plain_distance || !plain_index;
+    const bool plain_distance =
+        !want->distance || (want->distance == DISTMAP_FLOAT32 && out->distance.stride[DM_X] == 4);
+    const bool plain_index = !want->index || out->index.stride[DM_X] == (int64_t)distmap_dtype_size(want->index);
+    job->emit_general =
+        plan->problem.border || want->squared || want->coords || want->label || !plain_distance || !plain_index;
     job->stream = plan->elements > 1 << 21;
 }
 
@@ -267,7 +128,7 @@ static void set_outputs(mp_job *job) {
 typedef struct stage {
     const mp_job *job;
     const mp_kernels *kernels;
-    const layout *layout;
+    const mp_layout *layout;
     mp_plane plane;
     /* Slow pass. */
     mp_pass pass;
@@ -323,7 +184,7 @@ static void solve_task(void *arg, size_t block, int worker) {
 }
 
 static distmap_status run_planes(stage *s, const mp_worker *shared, double share) {
-    const layout *l = s->layout;
+    const mp_layout *l = s->layout;
     distmap_plan *plan = s->job->plan;
     if (l->own_planes)
         return dm_parallel(plan, (size_t)l->planes, own_plane_task, s, share);
@@ -361,7 +222,7 @@ static distmap_status run_slow(stage *s, int axis, bool last, bool merge, double
         .n = plan->shape[axis],
         .w2 = (int32_t)plan->w2[axis],
         .inner = merge ? plan->linear[axis] : plan->shape[DM_X],
-        .columns = slow_columns(plan->shape[axis]),
+        .columns = mp_slow_columns(plan->shape[axis]),
         .last = last,
     };
     for (int k = 0; k < MP_SLOW; k++)
@@ -372,9 +233,9 @@ static distmap_status run_slow(stage *s, int axis, bool last, bool merge, double
 }
 
 static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
-    const layout l = lay_out(plan);
-    scratch memory = {0};
-    walk_scratch(plan, &l, plan->scratch, &memory);
+    const mp_layout l = mp_lay_out(plan);
+    mp_scratch memory = {0};
+    mp_walk_scratch(plan, &l, plan->scratch, &memory);
     mp_job job = {
         .plan = plan,
         .arrays = arrays,
@@ -409,10 +270,14 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
         for (size_t x = 0; x < MP_PAD; x++) {
             mp_worker *w = &job.workers[i];
             w->padded[x] = w->padded[MP_PAD + l.wide + x] = 0xFFFF;
+            if (job.sites) {
+                w->keys_left[x] = w->keys_left[MP_PAD + l.wide + x] = 0xFFFF;
+                w->keys_right[x] = w->keys_right[MP_PAD + l.wide + x] = 0xFFFF;
+            }
         }
 
     stage s = {.job = &job, .kernels = kernels[plan->context->isa], .layout = &l};
-    const bool z = slow_axis(plan, 1), t = slow_axis(plan, 0);
+    const bool z = mp_slow_axis(plan, 1), t = mp_slow_axis(plan, 0);
     const double slow_share = z && t ? 0.3 : 0.4;
     TRY(run_planes(&s, &memory.shared, 1.0 - slow_share * (z + t)));
     if (z)
@@ -426,7 +291,8 @@ const dm_method dm_minplus_cpu = {
     .info =
         {
             .name = "minplus/cpu",
-            .summary = "bit-packed columns, then bounded min-plus searches in 16-bit lanes and a monotone search beyond",
+            .summary =
+                "bit-packed columns, then bounded min-plus searches in 16-bit lanes and a monotone search beyond",
             .source = "this project; docs/internals.md",
             .device = "cpu",
             .exact = true,

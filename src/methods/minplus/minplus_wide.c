@@ -66,9 +66,10 @@ static int64_t column_distance(const mp_job *job, const mp_worker *w, const mp_p
     return *row < y ? y - *row : *row - y;
 }
 
-void mp_wide_row(const mp_job *job, mp_worker *w, const mp_plane *plane, const uint16_t *below, int64_t y, uint32_t start,
-                 int64_t first, int64_t last, int64_t from, int64_t to) {
+void mp_wide_row(const mp_job *job, mp_worker *w, const mp_plane *plane, const uint16_t *below, int64_t y,
+                 uint32_t start, int64_t first, int64_t last, int64_t from, int64_t to) {
     const int64_t width = job->width, w2 = (int64_t)job->wx2 << ROW_BITS;
+    w->wide_row = true;
     size_t count = 0;
     for (int64_t x = from; x < to && x < width; x++) {
         int64_t row;
@@ -94,14 +95,14 @@ void mp_wide_line(const mp_job *job, const mp_pass *pass, const int64_t lane[DM_
         const uint32_t site = (uint32_t)sites[(size_t)i * site_pitch];
         at[pass->axis] = i;
         if (site != MP_NO_SITE)
-            count = push(w->envelope, count, (parabola){(int64_t)mp_wide_squared(job->plan, site, at), i, 0}, 0, pass->w2);
+            count =
+                push(w->envelope, count, (parabola){(int64_t)mp_wide_squared(job->plan, site, at), i, 0}, 0, pass->w2);
     }
     size_t best = 0;
     for (int64_t i = 0; i < pass->n; i++) {
         while (best + 1 < count && w->envelope[best + 1].start <= i)
             best++;
-        found[(size_t)i * found_pitch] =
-            count ? sites[(size_t)w->envelope[best].at * site_pitch] : (int32_t)MP_NO_SITE;
+        found[(size_t)i * found_pitch] = count ? sites[(size_t)w->envelope[best].at * site_pitch] : (int32_t)MP_NO_SITE;
     }
 }
 

@@ -1,0 +1,40 @@
+/* The shape of minplus/cpu's work for a plan, and its scratch. */
+#ifndef DISTMAP_MINPLUS_LAYOUT_H
+#define DISTMAP_MINPLUS_LAYOUT_H
+
+#include "methods/minplus/minplus.h"
+
+typedef struct mp_layout {
+    int64_t width, height; /* of a plane */
+    size_t words, wide;
+    int64_t blocks, planes;
+    bool rows_only;  /* y is a batch axis: planes are single rows */
+    bool own_planes; /* each worker solves whole planes by itself */
+    int tile_rows;
+    int64_t longest; /* of the slow axes */
+    int columns;     /* of a slow tile */
+    bool slow;
+    bool d2_scratch, site_scratch;
+    bool wide_numbers, tall; /* see mp_job */
+} mp_layout;
+
+typedef struct mp_scratch {
+    mp_worker *workers;
+    mp_worker shared; /* bits and carries of the plane that all workers share */
+    void *d2, *site;
+} mp_scratch;
+
+mp_layout mp_lay_out(const distmap_plan *plan);
+
+/* Squared distance across the measured axes: no result is larger. (Integer spacing; in FP64, which holds all that the
+ * method accepts.) */
+double mp_largest_squared(const distmap_plan *plan);
+
+/* Whether z (1) or t (0) asks for a slow pass, and how many lines of n elements its tiles hold. */
+bool mp_slow_axis(const distmap_plan *plan, int axis);
+int mp_slow_columns(int64_t n);
+
+/* Hands out the scratch that starts at `base`; NULL: only counts. Returns its size in bytes. */
+size_t mp_walk_scratch(const distmap_plan *plan, const mp_layout *l, void *base, mp_scratch *s);
+
+#endif
