@@ -44,6 +44,7 @@ static inline V32 v32_iota(void) { return _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6,
 static inline V32 v32_add(V32 a, V32 b) { return _mm256_add_epi32(a, b); }
 static inline V32 v32_sub(V32 a, V32 b) { return _mm256_sub_epi32(a, b); }
 static inline V32 v32_mul(V32 a, V32 b) { return _mm256_mullo_epi32(a, b); }
+static inline V32 v32_madd(V32 a, V32 b) { return _mm256_madd_epi16(a, b); }
 static inline V32 v32_min(V32 a, V32 b) { return _mm256_min_epi32(a, b); }
 static inline V32 v32_and(V32 a, V32 b) { return _mm256_and_si256(a, b); }
 static inline V32 v32_xor(V32 a, V32 b) { return _mm256_xor_si256(a, b); }

@@ -33,12 +33,11 @@ static inline V32 v16_high(V16 a) { return _mm512_cvtepu16_epi32(_mm512_extracti
 static inline V32 v32_load(const void *p) { return _mm512_loadu_si512(p); }
 static inline void v32_store(void *p, V32 a) { _mm512_storeu_si512(p, a); }
 static inline V32 v32_set(int32_t a) { return _mm512_set1_epi32(a); }
-static inline V32 v32_iota(void) {
-    return _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-}
+static inline V32 v32_iota(void) { return _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
 static inline V32 v32_add(V32 a, V32 b) { return _mm512_add_epi32(a, b); }
 static inline V32 v32_sub(V32 a, V32 b) { return _mm512_sub_epi32(a, b); }
 static inline V32 v32_mul(V32 a, V32 b) { return _mm512_mullo_epi32(a, b); }
+static inline V32 v32_madd(V32 a, V32 b) { return _mm512_madd_epi16(a, b); }
 static inline V32 v32_min(V32 a, V32 b) { return _mm512_min_epi32(a, b); }
 static inline V32 v32_and(V32 a, V32 b) { return _mm512_and_si512(a, b); }
 static inline V32 v32_xor(V32 a, V32 b) { return _mm512_xor_si512(a, b); }

@@ -40,6 +40,10 @@ static inline V32 v32_iota(void) { return (V32){0, 1, 2, 3}; }
 static inline V32 v32_add(V32 a, V32 b) { return vaddq_s32(a, b); }
 static inline V32 v32_sub(V32 a, V32 b) { return vsubq_s32(a, b); }
 static inline V32 v32_mul(V32 a, V32 b) { return vmulq_s32(a, b); }
+static inline V32 v32_madd(V32 a, V32 b) {
+    const int16x8_t x = vreinterpretq_s16_s32(a), y = vreinterpretq_s16_s32(b);
+    return vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)), vmull_high_s16(x, y));
+}
 static inline V32 v32_min(V32 a, V32 b) { return vminq_s32(a, b); }
 static inline V32 v32_and(V32 a, V32 b) { return vandq_s32(a, b); }
 static inline V32 v32_xor(V32 a, V32 b) { return veorq_s32(a, b); }

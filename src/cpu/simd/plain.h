@@ -4,21 +4,35 @@
 #include <string.h>
 
 enum { N16 = 8, N32 = 4 };
-typedef struct { uint16_t lane[N16]; } V16;
-typedef struct { int32_t lane[N32]; } V32;
-typedef struct { float lane[N32]; } F32;
-typedef struct { uint16_t lane[N16]; } M16; /* 1 or 0 */
-typedef struct { uint32_t lane[N32]; } M32;
+typedef struct {
+    uint16_t lane[N16];
+} V16;
+typedef struct {
+    int32_t lane[N32];
+} V32;
+typedef struct {
+    float lane[N32];
+} F32;
+typedef struct {
+    uint16_t lane[N16];
+} M16; /* 1 or 0 */
+typedef struct {
+    uint32_t lane[N32];
+} M32;
 
-#define LANES(type, n, expression)      \
-    do {                                \
-        type r;                         \
-        for (int i = 0; i < (n); i++)   \
-            r.lane[i] = (expression);   \
-        return r;                       \
+#define LANES(type, n, expression)    \
+    do {                              \
+        type r;                       \
+        for (int i = 0; i < (n); i++) \
+            r.lane[i] = (expression); \
+        return r;                     \
     } while (0)
 
-static inline V16 v16_load(const uint16_t *p) { V16 r; memcpy(&r, p, sizeof r); return r; }
+static inline V16 v16_load(const uint16_t *p) {
+    V16 r;
+    memcpy(&r, p, sizeof r);
+    return r;
+}
 static inline void v16_store(uint16_t *p, V16 a) { memcpy(p, &a, sizeof a); }
 static inline V16 v16_set(uint16_t a) { LANES(V16, N16, a); }
 static inline V16 v16_add(V16 a, V16 b) { LANES(V16, N16, (uint16_t)(a.lane[i] + b.lane[i])); }
@@ -45,13 +59,22 @@ static inline V16 v16_bits(const uint64_t *words, size_t lane, V16 a, V16 b) {
 static inline V32 v16_low(V16 a) { LANES(V32, N32, a.lane[i]); }
 static inline V32 v16_high(V16 a) { LANES(V32, N32, a.lane[i + N32]); }
 
-static inline V32 v32_load(const void *p) { V32 r; memcpy(&r, p, sizeof r); return r; }
+static inline V32 v32_load(const void *p) {
+    V32 r;
+    memcpy(&r, p, sizeof r);
+    return r;
+}
 static inline void v32_store(void *p, V32 a) { memcpy(p, &a, sizeof a); }
 static inline V32 v32_set(int32_t a) { LANES(V32, N32, a); }
 static inline V32 v32_iota(void) { LANES(V32, N32, i); }
 static inline V32 v32_add(V32 a, V32 b) { LANES(V32, N32, (int32_t)((uint32_t)a.lane[i] + (uint32_t)b.lane[i])); }
 static inline V32 v32_sub(V32 a, V32 b) { LANES(V32, N32, (int32_t)((uint32_t)a.lane[i] - (uint32_t)b.lane[i])); }
 static inline V32 v32_mul(V32 a, V32 b) { LANES(V32, N32, (int32_t)((uint32_t)a.lane[i] * (uint32_t)b.lane[i])); }
+static inline V32 v32_madd(V32 a, V32 b) {
+    LANES(V32, N32,
+          (int32_t)((uint32_t)((int16_t)a.lane[i] * (int16_t)b.lane[i]) +
+                    (uint32_t)((int16_t)(a.lane[i] >> 16) * (int16_t)(b.lane[i] >> 16))));
+}
 static inline V32 v32_min(V32 a, V32 b) { LANES(V32, N32, a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]); }
 static inline V32 v32_and(V32 a, V32 b) { LANES(V32, N32, a.lane[i] & b.lane[i]); }
 static inline V32 v32_xor(V32 a, V32 b) { LANES(V32, N32, a.lane[i] ^ b.lane[i]); }

@@ -43,6 +43,7 @@ static inline V32 v32_iota(void) { return _mm_setr_epi32(0, 1, 2, 3); }
 static inline V32 v32_add(V32 a, V32 b) { return _mm_add_epi32(a, b); }
 static inline V32 v32_sub(V32 a, V32 b) { return _mm_sub_epi32(a, b); }
 static inline V32 v32_mul(V32 a, V32 b) { return _mm_mullo_epi32(a, b); }
+static inline V32 v32_madd(V32 a, V32 b) { return _mm_madd_epi16(a, b); }
 static inline V32 v32_min(V32 a, V32 b) { return _mm_min_epi32(a, b); }
 static inline V32 v32_and(V32 a, V32 b) { return _mm_and_si128(a, b); }
 static inline V32 v32_xor(V32 a, V32 b) { return _mm_xor_si128(a, b); }

@@ -104,12 +104,12 @@ static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM
 
 /* A run of a row into the stores between stages; values beyond the limit become none. */
 static void emit_between(const mp_job *job, const int64_t at[DM_NDIM], int32_t *d2, const uint32_t *site, size_t n) {
-    if (job->most < MP_NONE - 1 && !job->wide_numbers)
+    if (job->most < MP_NONE - 1 && !job->wide_numbers && !job->offsets)
         for (size_t x = 0; x < n; x += N32) {
             const V32 v = v32_load(d2 + x);
             v32_store(d2 + x, v32_blend(v32_lt(v32_set(job->most), v), v32_set(MP_NONE), v));
         }
-    const void *values[2] = {job->wide_numbers ? NULL : d2, site};
+    const void *values[2] = {job->wide_numbers || job->offsets ? NULL : d2, site};
     const mp_store *stores[2] = {&job->d2_store, &job->site_store};
     for (int i = 0; i < 2; i++) {
         if (!values[i])

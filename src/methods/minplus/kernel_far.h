@@ -31,6 +31,7 @@ typedef struct far_query {
     int32_t *d2;
     uint32_t *found, start;
     int32_t pitch;
+    bool offsets; /* found = start + key * pitch + (position - pixel) mod 2^16 */
     int32_t w2;
     int shift;    /* FAR_PACK, else 0 */
     int32_t key0; /* FAR_PACK */
@@ -117,6 +118,8 @@ static inline void far_leaf(const far_query *q, int32_t x0, size_t a, size_t b, 
         best = v32_shr(best, q->shift);
     }
     v32_store(q->d2 + x0, best);
+    if (q->offsets)
+        p = v32_and(v32_sub(p, x), v32_set(0xFFFF));
     if (mode == FAR_KEY || mode == FAR_PACK)
         p = v32_add(v32_add(v32_set((int32_t)q->start), p), v32_mul(key, v32_set(q->pitch)));
     if (mode != FAR_VALUE)
@@ -234,18 +237,18 @@ static void site_pixels(const mp_job *job, mp_worker *w, uint32_t here, size_t f
         const V16 outside = v16_bits(w->inside, x, zero, one);
         for (int half = 0; half < 2; half++) {
             const size_t at = x + (size_t)(half * N32);
+            const V32 self = job->offsets ? v32_set(0) : v32_add(v32_set((int32_t)(here + (uint32_t)at)), v32_iota());
             const M32 inside = v32_eq(half ? v16_high(outside) : v16_low(outside), v32_set(0));
             v32_store(w->d2 + at, v32_blend(inside, v32_set(0), v32_load(w->d2 + at)));
             if (job->sites)
-                v32_store(w->found + at, v32_blend(inside, v32_add(v32_set((int32_t)(here + (uint32_t)at)), v32_iota()),
-                                                   v32_load(w->found + at)));
+                v32_store(w->found + at, v32_blend(inside, self, v32_load(w->found + at)));
         }
     }
 }
 
 /* The candidates of row y among columns [first, last): the columns that hold a site, as (x, wy2 g^2), less those that
- * their two neighbours already beat and those beyond `reach_y` rows or `limit` (far_prune with a = b = 1, in integers; not in planes so tall that these could
- * overflow). Returns how many. */
+ * their two neighbours already beat and those beyond `reach_y` rows or
+ * `limit` (far_prune with a = b = 1, in integers; not in planes so tall that these could overflow). Returns how many. */
 static size_t far_collect(const mp_job *job, mp_worker *w, const uint16_t *below, size_t first, size_t last,
                           uint16_t reach_y, int32_t limit) {
     const V16 absent = v16_set(0xFFFF);
@@ -294,7 +297,7 @@ static void fill_none(const mp_job *job, mp_worker *w, size_t first, size_t last
     for (size_t x = first; x < last; x += N32) {
         v32_store(w->d2 + x, v32_set(MP_NONE));
         if (job->sites)
-            v32_store(w->found + x, v32_set((int32_t)MP_NO_SITE));
+            v32_store(w->found + x, v32_set((int32_t)(job->offsets ? MP_NO_OFFSET : MP_NO_SITE)));
     }
 }
 
@@ -342,8 +345,9 @@ static void far_row(const mp_job *job, mp_worker *w, const uint16_t *below, int6
         .key = w->far.key,
         .d2 = w->d2,
         .found = w->found,
-        .start = start,
-        .pitch = (int32_t)job->width,
+        .start = job->offsets ? (uint32_t)-y << 16 : start,
+        .pitch = job->offsets ? 1 << 16 : (int32_t)job->width,
+        .offsets = job->offsets,
         .w2 = job->wx2,
         .end = end,
         .mode = job->sites ? FAR_KEY : FAR_VALUE,

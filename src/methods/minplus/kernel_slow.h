@@ -36,6 +36,17 @@ static void slow_squares(const mp_job *job, const int64_t at[DM_NDIM], const int
     }
 }
 
+/* Squared distances of offsets. */
+static inline V32 offset_square(const mp_job *job, V32 offset) {
+    const V32 none = v32_set((int32_t)MP_NO_OFFSET);
+    if (job->wx2 == 1 && job->wy2 == 1)
+        return v32_blend(v32_eq(offset, none), v32_set(MP_NONE), v32_madd(offset, offset));
+    const V32 dx = v32_and(offset, v32_set(0xFFFF)), dy = v32_and(offset, v32_set((int32_t)0xFFFF0000));
+    const V32 square =
+        v32_add(v32_mul(v32_madd(dx, dx), v32_set(job->wx2)), v32_mul(v32_madd(dy, dy), v32_set(job->wy2)));
+    return v32_blend(v32_eq(offset, none), v32_set(MP_NONE), square);
+}
+
 static void slow_load(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, int count,
                       mp_worker *w) {
     const size_t pitch = slow_line_pitch(pass);
@@ -46,6 +57,10 @@ static void slow_load(const mp_job *job, const mp_pass *pass, const int64_t at[D
             here[pass->axis] = i;
             slow_row(&job->site_store, pass, at, first, i, count, (int32_t *)w->found);
             slow_squares(job, here, (const int32_t *)w->found, count, row);
+        } else if (job->offsets) {
+            slow_row(&job->site_store, pass, at, first, i, count, (int32_t *)w->found);
+            for (int c = 0; c < count; c += N32)
+                v32_store(row + c, offset_square(job, v32_load(w->found + c)));
         } else {
             slow_row(&job->d2_store, pass, at, first, i, count, row);
         }
@@ -56,11 +71,15 @@ static void slow_load(const mp_job *job, const mp_pass *pass, const int64_t at[D
                       v32_narrow(v32_load(row + c), v32_load(row + c + N32)));
         if (!job->sites)
             continue;
-        slow_row(&job->site_store, pass, at, first, i, count, row);
+        const int32_t *sites = (const int32_t *)w->found;
+        if (!job->wide_numbers && !job->offsets) {
+            slow_row(&job->site_store, pass, at, first, i, count, row);
+            sites = row;
+        }
         for (int c = 0; c < count; c += N16) {
             int32_t *to = w->tile_site + (size_t)(c / N16) * pitch + (size_t)i * N16;
-            v32_store(to, v32_load(row + c));
-            v32_store(to + N32, v32_load(row + c + N32));
+            v32_store(to, v32_load(sites + c));
+            v32_store(to + N32, v32_load(sites + c + N32));
         }
     }
 }
@@ -100,67 +119,87 @@ static bool slow_near(const mp_job *job, const mp_pass *pass, const uint16_t *li
     return true;
 }
 
-/* found = the sites of elements i + k of the lines, for the winning k of each, all within [-reach, reach]. Few steps are
- * cheaper looked up one by one than gathered. */
-static inline void slow_sites(const int32_t *lines, int64_t i, int64_t n, V16 arg, int64_t reach, int32_t *found) {
+/* How far in linear index a site lies that is at `offset` from the element k steps along the pass. */
+static inline V32 offset_site(const mp_job *job, const mp_pass *pass, V32 offset, V32 k) {
+    const V32 plane = v32_madd(offset, v32_set((int32_t)(job->width << 16 | 1))); /* dy width + dx */
+    return v32_add(plane, v32_mul(k, v32_set((int32_t)job->plan->linear[pass->axis])));
+}
+
+/* found = the sites of elements i + k of the lines, for the winning k of each, all within [-reach, reach]; `own` is the
+ * linear index of the first lane's element i. Few steps are cheaper looked up one by one than gathered. */
+static inline void slow_sites(const mp_job *job, const mp_pass *pass, const int32_t *lines, int64_t i, V16 arg,
+                              int64_t reach, uint32_t own, int32_t *found) {
     enum { FEW = 4 };
+    const int64_t n = pass->n;
     const int32_t *f = lines + i * N16;
     const V32 sign = v32_set(0x8000);
     const V32 low_k = v32_sub(v32_xor(v16_low(arg), sign), sign), high_k = v32_sub(v32_xor(v16_high(arg), sign), sign);
+    V32 low, high;
     if (reach > FEW) {
         const V32 lane = v32_iota(), pitch = v32_set(N16);
-        v32_store(found, v32_gather(f, v32_add(v32_mul(low_k, pitch), lane)));
-        v32_store(found + N32, v32_gather(f + N32, v32_add(v32_mul(high_k, pitch), lane)));
-        return;
+        low = v32_gather(f, v32_add(v32_mul(low_k, pitch), lane));
+        high = v32_gather(f + N32, v32_add(v32_mul(high_k, pitch), lane));
+    } else {
+        low = v32_load(f), high = v32_load(f + N32);
+        for (int64_t k = i - reach < 0 ? -i : -reach; k <= reach && i + k < n; k++) {
+            const V32 here = v32_set((int32_t)k);
+            low = v32_blend(v32_eq(low_k, here), v32_load(f + k * N16), low);
+            high = v32_blend(v32_eq(high_k, here), v32_load(f + k * N16 + N32), high);
+        }
     }
-    V32 low = v32_load(f), high = v32_load(f + N32);
-    for (int64_t k = i - reach < 0 ? -i : -reach; k <= reach && i + k < n; k++) {
-        const V32 here = v32_set((int32_t)k);
-        low = v32_blend(v32_eq(low_k, here), v32_load(f + k * N16), low);
-        high = v32_blend(v32_eq(high_k, here), v32_load(f + k * N16 + N32), high);
+    if (job->offsets) {
+        const V32 here = v32_add(v32_set((int32_t)own), v32_iota());
+        low = v32_add(here, offset_site(job, pass, low, low_k));
+        high = v32_add(v32_add(here, v32_set(N32)), offset_site(job, pass, high, high_k));
     }
     v32_store(found, low);
     v32_store(found + N32, high);
 }
 
 /* The same with the sites; of equal elements of a line the lowest wins. */
-static bool slow_near_sites(const mp_job *job, const mp_pass *pass, const uint16_t *lines, const int32_t *sites, int c,
-                            mp_worker *w) {
+static bool slow_near_sites(const mp_job *job, const mp_pass *pass, const uint16_t *lines, const int32_t *sites,
+                            uint32_t own, int c, mp_worker *w) {
     const int64_t n = pass->n;
     const V16 cap = v16_set(job->cap16), least = slow_least(lines, n), most = v16_set(0xFFFE), one = v16_set(1);
     for (int64_t i = 0; i < n; i++) {
         const uint16_t *f = lines + i * N16;
         V16 best = v16_min(v16_load(f), cap), arg = v16_set(0);
-        const int64_t far = i > n - 1 - i ? i : n - 1 - i, reach = far < SLOW_STEPS ? far : SLOW_STEPS;
+        const int64_t both = i < n - 1 - i ? i : n - 1 - i, far = n - 1 - both;
+        const int64_t reach = far < SLOW_STEPS ? far : SLOW_STEPS, pairs = both < reach ? both : reach;
+        const bool lower = i > n - 1 - i; /* the side that is left beyond `both` */
         int64_t k = 1;
-        /* An element as good as the best still matters while it is lower: go on until all would be worse. */
-        for (; k <= reach && v16_any_gt(v16_adds(best, one), v16_adds(least, v16_set(pass->cost[k]))); k++) {
+        /* An element as good as the best still matters while it is lower: go on until all would be worse. Those below i,
+         * lower than all seen so far, win ties; those above lose them. */
+        for (; k <= pairs && v16_any_gt(best, v16_adds(least, v16_set((uint16_t)(pass->cost[k] - 1)))); k++) {
             const V16 cost = v16_set(pass->cost[k]);
-            if (k <= i) { /* lower than all seen so far: wins ties */
-                const V16 v = v16_adds(v16_load(f - k * N16), cost);
-                arg = v16_blend(v16_le(v, best), v16_set((uint16_t)-k), arg);
-                best = v16_min(best, v);
-            }
-            if (k < n - i) {
-                const V16 v = v16_adds(v16_load(f + k * N16), cost);
-                arg = v16_blend(v16_le(best, v), arg, v16_set((uint16_t)k));
-                best = v16_min(best, v);
-            }
+            const V16 before = v16_adds(v16_load(f - k * N16), cost), after = v16_adds(v16_load(f + k * N16), cost);
+            arg = v16_blend(v16_le(before, best), v16_set((uint16_t)-k), arg);
+            best = v16_min(best, before);
+            arg = v16_blend(v16_le(best, after), arg, v16_set((uint16_t)k));
+            best = v16_min(best, after);
         }
+        if (k > pairs)
+            for (; k <= reach && v16_any_gt(best, v16_adds(least, v16_set((uint16_t)(pass->cost[k] - 1)))); k++) {
+                const V16 v = v16_adds(v16_load(lower ? f - k * N16 : f + k * N16), v16_set(pass->cost[k]));
+                const M16 keep = lower ? v16_le(v16_adds(best, one), v) : v16_le(best, v);
+                arg = v16_blend(keep, arg, v16_set((uint16_t)(lower ? -k : k)));
+                best = v16_min(best, v);
+            }
         const V16 sure = k > far ? most : v16_min(most, v16_adds(least, v16_set((uint16_t)(pass->cost[k] - 1))));
         if (v16_any_gt(best, sure))
             return false;
         int32_t *out = w->tile_d2 + i * pass->columns + c;
         v32_store(out, v16_low(best));
         v32_store(out + N32, v16_high(best));
-        slow_sites(sites, i, n, arg, k - 1, w->tile_found + i * pass->columns + c);
+        slow_sites(job, pass, sites, i, arg, k - 1, own + (uint32_t)(i * job->plan->linear[pass->axis]),
+                   w->tile_found + i * pass->columns + c);
     }
     return true;
 }
 
 /* One line, `count` <= N16 of them from column c on, in full width. */
 static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first,
-                     const int32_t *sites, int c, int count, mp_worker *w) {
+                     const int32_t *sites, uint32_t own, int c, int count, mp_worker *w) {
     const size_t n = (size_t)pass->n, pitch = (n + N32 - 1) / N32 * N32 + N32;
     if (job->wide_numbers) {
         for (int j = 0; j < count; j++) {
@@ -171,7 +210,11 @@ static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM
     }
     for (size_t i = 0; i < n; i++) {
         int32_t row[N16];
-        slow_row(&job->d2_store, pass, at, first + c, (int64_t)i, count, row);
+        if (job->offsets)
+            for (int j = 0; j < N16; j += N32)
+                v32_store(row + j, offset_square(job, v32_load(sites + i * N16 + (size_t)j)));
+        else
+            slow_row(&job->d2_store, pass, at, first + c, (int64_t)i, count, row);
         for (int j = 0; j < count; j++)
             w->line[(size_t)j * pitch + i] = row[j];
     }
@@ -206,8 +249,12 @@ static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM
         for (int j = 0; j < count; j++) {
             const size_t to = i * (size_t)pass->columns + (size_t)(c + j), from = (size_t)j * pitch + i;
             w->tile_d2[to] = w->line_d2[from];
-            if (job->sites)
-                w->tile_found[to] = sites[(size_t)w->line_arg[from] * N16 + (size_t)j];
+            if (!job->sites)
+                continue;
+            const uint32_t best = w->line_arg[from], site = (uint32_t)sites[(size_t)best * N16 + (size_t)j];
+            const int64_t here = own + (int64_t)j + best * job->plan->linear[pass->axis];
+            w->tile_found[to] =
+                (int32_t)(job->offsets ? (uint32_t)(here + (int16_t)(site >> 16) * job->width + (int16_t)site) : site);
         }
 }
 
@@ -216,14 +263,18 @@ static void slow_tile(const mp_job *job, const mp_pass *pass, const int64_t at[D
                       mp_worker *w) {
     slow_load(job, pass, at, first, count, w);
     w->wide_row = true;
+    int64_t base = 0;
+    for (int a = 0; a < DM_NDIM; a++)
+        base += at[a] * job->plan->linear[a];
     for (int c = 0; c < count; c += N16) {
         const size_t line = (size_t)(c / N16) * slow_line_pitch(pass);
         const uint16_t *lines = w->tile + line;
         const int32_t *sites = job->sites ? w->tile_site + line : NULL;
+        const uint32_t own = (uint32_t)(base + first + c);
         const bool done =
-            job->sites ? slow_near_sites(job, pass, lines, sites, c, w) : slow_near(job, pass, lines, c, w);
+            job->sites ? slow_near_sites(job, pass, lines, sites, own, c, w) : slow_near(job, pass, lines, c, w);
         if (!done)
-            slow_far(job, pass, at, first, sites, c, count - c < N16 ? count - c : N16, w);
+            slow_far(job, pass, at, first, sites, own, c, count - c < N16 ? count - c : N16, w);
     }
     int64_t to[DM_NDIM];
     memcpy(to, at, sizeof to);

@@ -24,6 +24,7 @@ enum {
 };
 
 #define MP_NO_SITE UINT32_MAX
+#define MP_NO_OFFSET 0x80008000u /* dx = dy = -32768: its square saturates wherever it is used */
 
 /* 4-byte elements in normal form, at any strides: the squared distances, or the sites, between stages. */
 typedef struct mp_store {
@@ -92,13 +93,14 @@ typedef struct mp_job {
     uint16_t near_cap;               /* the same for the near search; none with sites */
     uint16_t key_y, key_cost[MP_KEY_STEPS + 2]; /* the same for keys */
     int key_steps;
-    int32_t most;                  /* results above this are "none": the limit, or MP_NONE - 1 */
-    bool sites;                    /* indices are wanted, or carried between stages */
-    bool wide_numbers;             /* minplus_wide.c: squared distances may pass 2^31 - 1 */
-    bool tall;                     /* planes have rows beyond the u16 counters */
-    bool stream;                   /* outputs are too large for the cache */
-    bool emit_general;             /* final rows go through dm_row_emit; else straight to float32 and index memory */
-    bool last_is_plane;            /* no slow pass follows: rows are final */
+    int32_t most;       /* results above this are "none": the limit, or MP_NONE - 1 */
+    bool sites;         /* indices are wanted, or carried between stages */
+    bool offsets;       /* between stages a u32 holds dy << 16 | dx (16 bits each), which tells site and d2 alike */
+    bool wide_numbers;  /* minplus_wide.c: squared distances may pass 2^31 - 1 */
+    bool tall;          /* planes have rows beyond the u16 counters */
+    bool stream;        /* outputs are too large for the cache */
+    bool emit_general;  /* final rows go through dm_row_emit; else straight to float32 and index memory */
+    bool last_is_plane; /* no slow pass follows: rows are final */
     mp_store d2_store, site_store; /* else they go here */
     mp_worker *workers;
 } mp_job;

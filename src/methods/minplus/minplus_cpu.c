@@ -247,6 +247,7 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
         .blocks = l.blocks,
         .sites = plan->wants_site || l.wide_numbers,
         .wide_numbers = l.wide_numbers,
+        .offsets = l.offsets,
         .tall = l.tall,
         .last_is_plane = !l.slow,
         .workers = memory.workers,
@@ -257,7 +258,7 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     if (l.slow) {
         const dm_array *d2_output = arrays->distance.data ? &arrays->distance : &arrays->squared;
         const dm_array *site_output = arrays->index.data ? &arrays->index : d2_output;
-        if (!l.wide_numbers) {
+        if (!l.wide_numbers && !l.offsets) {
             job.d2_store = l.d2_scratch ? scratch_store(memory.d2, plan) : output_store(d2_output);
             merge = merge && contiguous(job.d2_store.stride, plan, 4);
         }

@@ -41,9 +41,11 @@ mp_layout mp_lay_out(const distmap_plan *plan) {
     const distmap_outputs *want = &plan->problem.want;
     l.tall = l.height > MP_FAR16;
     l.wide_numbers = l.tall || mp_largest_squared(plan) >= MP_NONE;
-    const bool output = want->distance || want->squared;
-    l.d2_scratch = l.slow && !l.wide_numbers && !output;
-    l.site_scratch = l.slow && !want->index && (l.wide_numbers ? !output : plan->wants_site);
+    l.offsets = plan->wants_site && !l.wide_numbers && l.width <= INT16_MAX && l.height <= INT16_MAX &&
+                mp_slow_axis(plan, 0) != mp_slow_axis(plan, 1);
+    const bool output = want->distance || want->squared, sites_alone = l.wide_numbers || l.offsets;
+    l.d2_scratch = l.slow && !sites_alone && !output;
+    l.site_scratch = l.slow && !want->index && (sites_alone ? !output : plan->wants_site);
     return l;
 }
 

@@ -15,7 +15,7 @@ typedef struct mp_layout {
     int columns;     /* of a slow tile */
     bool slow;
     bool d2_scratch, site_scratch;
-    bool wide_numbers, tall; /* see mp_job */
+    bool wide_numbers, tall, offsets; /* see mp_job */
 } mp_layout;
 
 typedef struct mp_scratch {
