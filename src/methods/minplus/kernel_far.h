@@ -308,7 +308,7 @@ static void far_pack(const mp_job *job, far_query *q, int32_t *f, size_t m, int6
     const int64_t right = (int64_t)last - q->p[0], left = q->p[m - 1] - (int64_t)first;
     const int64_t span = right > left ? right : left;
     const int64_t most = bound + (int64_t)job->wx2 * span * span;
-    const int shift = 64 - __builtin_clzll(2 * (unsigned long long)reach_y);
+    const int shift = 64 - __builtin_clzll(2 * (unsigned long long)reach_y | 1);
     if (most >= (int64_t)1 << (31 - shift))
         return;
     q->mode = FAR_PACK;

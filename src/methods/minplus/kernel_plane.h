@@ -61,6 +61,8 @@ static size_t site_from(const uint64_t *bits, size_t x, size_t wide) {
 
 static void far_any(const mp_job *job, mp_worker *w, const mp_plane *plane, const uint16_t *below, int64_t y,
                     uint32_t start, size_t first, size_t last, size_t from, size_t to, uint16_t reach_y) {
+    if (reach_y >= job->height) /* no site is farther than the plane is tall */
+        reach_y = job->height <= MP_FAR16 ? (uint16_t)(job->height - 1) : MP_FAR16;
     if (far_fits(job, first, last, from, to, reach_y))
         far_row(job, w, below, y, start, first, last, from, to, reach_y);
     else
