@@ -13,7 +13,7 @@ MAX_NDIM = 4
 
 class View(c.Structure):
     _fields_ = [("data", c.c_void_p), ("dtype", c.c_int), ("ndim", c.c_int),
-                ("shape", c.c_int64 * MAX_NDIM), ("strides", c.c_int64 * MAX_NDIM)]
+                ("shape", c.c_int64 * MAX_NDIM), ("strides", c.c_int64 * MAX_NDIM), ("space", c.c_int)]
 
 
 class Allocator(c.Structure):
@@ -26,7 +26,7 @@ class Executor(c.Structure):
 
 class ContextOptions(c.Structure):
     _fields_ = [("device", c.c_int), ("threads", c.c_int), ("executor", Executor), ("allocator", Allocator),
-                ("progress", c.c_void_p), ("progress_user", c.c_void_p)]
+                ("progress", c.c_void_p), ("progress_user", c.c_void_p), ("ordinal", c.c_int), ("stream", c.c_void_p)]
 
 
 class Sites(c.Structure):
@@ -50,7 +50,7 @@ class Arrays(c.Structure):
 
 class PlanOptions(c.Structure):
     _fields_ = [("method", c.c_char_p), ("params", c.c_void_p), ("param_count", c.c_size_t),
-                ("scratch", c.c_void_p), ("scratch_bytes", c.c_size_t)]
+                ("scratch", c.c_void_p), ("scratch_bytes", c.c_size_t), ("host_views", c.c_bool)]
 
 
 class Description(c.Structure):

@@ -24,9 +24,11 @@
  *     prints and never exits. Arguments are checked before any output is written. An execution that was cancelled, or that
  *     met a bad value in a sampled function, may leave outputs partly written, and its status says so.
  *  8. Threads. Contexts are independent: plans of different contexts may run concurrently. One context, and the plans
- *     made from it, serve one thread at a time. A forked child may use what it inherited.
- *  9. (CUDA plans enqueue on the caller's stream; for a later version of this header.)
- * 10. Progress and cancel: one callback, called during execute by the thread that called it.
+ *     made from it, serve one thread at a time. A forked child may use what it inherited, contexts of a GPU aside.
+ *  9. Streams. A plan of a GPU's context, given views in device memory, enqueues its work on the context's stream and
+ *     returns: no allocation, no synchronisation. Views in host memory are staged, if the plan was made for it
+ *     (distmap_plan_options.host_views), and execute then returns when the outputs are complete.
+ * 10. Progress and cancel: one callback, called during execute by the thread that called it. (GPU: with host views.)
  *
  * C17 and C++17. Functions return DISTMAP_OK (zero) or an error; structs are zero-initialised for defaults.
  */
@@ -67,6 +69,8 @@ typedef enum distmap_status {
     DISTMAP_ERROR_VALUE,       /* a sampled function holds a negative or too large value; outputs are partly written */
     DISTMAP_ERROR_IO,          /* (satellite libraries) the system refused to read or write; the text has its reason */
     DISTMAP_ERROR_FORMAT,      /* (satellite libraries) a file's contents are broken or of an unknown kind */
+    DISTMAP_ERROR_DEVICE,      /* no driver, driver too old, no GPU, or the GPU failed. The text says which, and whether
+                                  the context is lost: then every later call on it returns this */
 } distmap_status;
 
 /* The version of the library that is running, as "0.1.0". Static text. */
@@ -106,6 +110,11 @@ DISTMAP_API const char *distmap_dtype_name(distmap_dtype dtype);
 /* The dtype with that name; DISTMAP_NONE when there is none. */
 DISTMAP_API distmap_dtype distmap_dtype_from_name(const char *name);
 
+typedef enum distmap_space {
+    DISTMAP_SPACE_HOST = 0,
+    DISTMAP_SPACE_CUDA, /* device (or managed) memory of the GPU of the context that executes */
+} distmap_space;
+
 /* Memory that the caller owns. Element (i0, i1, ...) lies at data + i0*strides[0] + i1*strides[1] + ... bytes. Axes are
  * slowest first by convention. Strides may be negative or zero on inputs; `data` is the address of element (0, 0, ...).
  * Rules: ndim 1 to 4, shape >= 0, data and strides multiples of the element's alignment, elements of an output distinct
@@ -116,9 +125,10 @@ typedef struct distmap_view {
     int ndim;
     int64_t shape[DISTMAP_MAX_NDIM];
     int64_t strides[DISTMAP_MAX_NDIM]; /* bytes */
+    distmap_space space;               /* where `data` lies */
 } distmap_view;
 
-/* A view of row-major (C order) memory without gaps. The caller keeps `data`. */
+/* A view of row-major (C order) host memory without gaps. The caller keeps `data`. */
 DISTMAP_API distmap_view distmap_view_make(void *data, distmap_dtype dtype, int ndim, const int64_t *shape);
 
 /* ---- Context: device, threads, memory, progress -------------------------------------------------------------------- */
@@ -143,15 +153,35 @@ typedef struct distmap_executor {
     void *user;
 } distmap_executor;
 
-typedef enum distmap_device { DISTMAP_DEVICE_CPU = 0 } distmap_device;
+typedef enum distmap_device {
+    DISTMAP_DEVICE_CPU = 0,
+    DISTMAP_DEVICE_CUDA, /* an NVIDIA GPU. Builds without CUDA, and machines without driver or GPU, say so */
+} distmap_device;
+
+typedef struct distmap_device_info {
+    char name[256];
+    size_t memory_bytes;       /* of the device; this and all that follows: 0 for the CPU */
+    int multiprocessors;
+    int capability[2];         /* compute capability: {9, 0} */
+    int driver[2], runtime[2]; /* CUDA versions: what the driver supports, what this library was built with: {13, 0} */
+} distmap_device_info;
+
+/* Devices of that kind that can be used, numbered from 0; 1 for the CPU. Where there is none, distmap_error_text() says
+ * why: built without CUDA, no driver, a driver too old, no GPU. */
+DISTMAP_API int distmap_device_count(distmap_device device);
+/* What device number `ordinal` of that kind is. */
+DISTMAP_API distmap_status distmap_device_describe(distmap_device device, int ordinal, distmap_device_info *info);
 
 typedef struct distmap_context_options {
     distmap_device device;
     int threads;                 /* 0: as many as the process may use; else 1 to 1024. Ignored with an executor */
     distmap_executor executor;   /* run == NULL: the library's own threads */
-    distmap_allocator allocator; /* allocate == NULL: the C library's */
+    distmap_allocator allocator; /* allocate == NULL: the C library's. Host memory only */
     distmap_progress *progress;  /* NULL: none */
     void *progress_user;
+    int ordinal;                 /* which device of its kind; 0 on the CPU */
+    void *stream;                /* CUDA: a cudaStream_t of that GPU, kept by the caller as long as the context uses it;
+                                    NULL: the default stream. NULL on the CPU */
 } distmap_context_options;
 
 typedef struct distmap_context distmap_context;
@@ -161,7 +191,10 @@ typedef struct distmap_context distmap_context;
 DISTMAP_API distmap_status distmap_context_create(const distmap_context_options *options, distmap_context **context);
 /* Frees *context and sets it to NULL; NULL and pointers to NULL are fine. */
 DISTMAP_API void distmap_context_destroy(distmap_context **context);
-/* Threads that its plans use, and the instruction set's name (static text). */
+/* From now on its plans enqueue on this stream (see distmap_context_options.stream). CUDA contexts only. Executions of one
+ * plan share its scratch: on different streams they are for the caller to put in order. */
+DISTMAP_API distmap_status distmap_context_set_stream(distmap_context *context, void *stream);
+/* Threads that its plans use (on a GPU: for staging), and the instruction set's name: "avx2", on a GPU "sm_90". */
 DISTMAP_API int distmap_context_threads(const distmap_context *context);
 DISTMAP_API const char *distmap_context_isa(const distmap_context *context);
 
@@ -247,7 +280,7 @@ typedef struct distmap_method_info {
     const char *name;    /* "minplus/cpu" */
     const char *summary; /* one line */
     const char *source;  /* paper or text, section */
-    const char *device;  /* "cpu" */
+    const char *device;  /* "cpu", "cuda" */
     bool exact;
     const distmap_param_info *params;
     size_t param_count;
@@ -266,12 +299,15 @@ typedef struct distmap_param {
 } distmap_param;
 
 typedef struct distmap_plan_options {
-    const char *method;          /* NULL: the first exact one in the table that accepts the problem */
+    const char *method;          /* NULL: the first exact one of the context's device that accepts the problem */
     const distmap_param *params; /* the method's own parameters; unnamed ones keep their defaults */
     size_t param_count;
-    void *scratch; /* NULL: the plan allocates its own. Else at least distmap_scratch_bytes() bytes, aligned to 64,
-                      kept by the caller until the plan is destroyed */
+    void *scratch; /* NULL: the plan allocates its own. Else at least distmap_scratch_bytes() bytes, aligned to 64 (CUDA:
+                      device memory, aligned to 256), kept by the caller until the plan is destroyed */
     size_t scratch_bytes;
+    bool host_views; /* CUDA: execute also takes views in host memory, mixed as you like. The plan then holds room for a
+                        copy of every array in device memory (in its scratch) and 16 MiB of page-locked host memory.
+                        Memory that the caller has page-locked is copied from and to directly. Ignored on the CPU */
 } distmap_plan_options;
 
 typedef struct distmap_plan distmap_plan;
@@ -285,17 +321,23 @@ typedef struct distmap_description {
     int squared_bits;    /* 32 or 64: the width of squared distances */
 } distmap_description;
 
-/* Bytes of scratch that a plan for this problem would need. `options` may be NULL; its scratch members are ignored. */
+/* Bytes of scratch that a plan for this problem would need, in the device's memory. `options` may be NULL; its scratch
+ * members are ignored. */
 DISTMAP_API distmap_status distmap_scratch_bytes(const distmap_context *context, const distmap_problem *problem,
                                                  const distmap_plan_options *options, size_t *bytes);
 
 /* Checks the problem, chooses the method, reserves the scratch. Owned by the caller; destroy before the context. */
 DISTMAP_API distmap_status distmap_plan_create(distmap_context *context, const distmap_problem *problem,
                                                const distmap_plan_options *options, distmap_plan **plan);
-/* Computes. Every rule about views is checked first; allocates nothing. */
+/* Computes. Every rule about views is checked first; allocates nothing. On a CUDA context with device views alone the work
+ * is enqueued, to be waited for by the stream, an event, or distmap_plan_wait(); it may be captured into a CUDA graph, and
+ * distmap_plan_wait() and _flags() then tell nothing of it. */
 DISTMAP_API distmap_status distmap_plan_execute(distmap_plan *plan, const distmap_arrays *arrays);
+/* Waits until the last execute is complete and returns its status, as execute itself returns it where it does not merely
+ * enqueue: a bad value in a sampled function, a failure of the GPU. */
+DISTMAP_API distmap_status distmap_plan_wait(distmap_plan *plan);
 DISTMAP_API void distmap_plan_describe(const distmap_plan *plan, distmap_description *description);
-/* What the last execute met: any of DISTMAP_FLAG_*. */
+/* What the last execute met: any of DISTMAP_FLAG_*. Waits for it to be complete. */
 DISTMAP_API unsigned distmap_plan_flags(const distmap_plan *plan);
 /* Frees *plan and sets it to NULL; NULL and pointers to NULL are fine. */
 DISTMAP_API void distmap_plan_destroy(distmap_plan **plan);
@@ -307,7 +349,7 @@ enum {
 
 /* ---- In one call ----------------------------------------------------------------------------------------------------- */
 
-/* Context, plan, execute and destroy in one, with defaults. `flags` may be NULL. */
+/* Context, plan, execute and destroy in one, with defaults, on the CPU. `flags` may be NULL. */
 DISTMAP_API distmap_status distmap_transform(const distmap_problem *problem, const distmap_arrays *arrays,
                                              unsigned *flags);
 

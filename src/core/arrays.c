@@ -98,7 +98,10 @@ static distmap_status check_view(const distmap_plan *plan, const char *name, con
     const int64_t size = (int64_t)distmap_dtype_size(dtype);
     if ((uintptr_t)v->data % (uintptr_t)size)
         return bad("arrays.%s: data is not aligned to its %lld-byte elements", name, (long long)size);
-    *normal = (dm_array){.data = v->data, .dtype = dtype};
+    if (v->space != DISTMAP_SPACE_HOST && v->space != DISTMAP_SPACE_CUDA)
+        return bad("arrays.%s: space is %d, must be HOST or CUDA", name, (int)v->space);
+    TRY(plan->context->device->check_view(plan, name, v));
+    *normal = (dm_array){.data = v->data, .dtype = dtype, .space = v->space};
     for (int a = 0; a < p->ndim; a++) {
         if (v->strides[a] % size && v->shape[a] > 1)
             return bad("arrays.%s: strides[%d] = %lld is not a multiple of its %lld-byte elements", name, a,

@@ -31,9 +31,6 @@ void dm_release(const distmap_context *context, void *memory, size_t bytes) {
 }
 
 static distmap_status check_options(const distmap_context_options *options) {
-    if (options->device != DISTMAP_DEVICE_CPU)
-        return dm_error(DISTMAP_ERROR_UNSUPPORTED, "context options: device %d: this build has only the CPU",
-                        (int)options->device);
     if (options->threads < 0 || options->threads > 1024)
         return dm_error(DISTMAP_ERROR_ARGUMENT, "context options: threads is %d, must be 0 (all) to 1024",
                         options->threads);
@@ -61,6 +58,7 @@ distmap_status distmap_context_create(const distmap_context_options *options, di
         .progress = options->progress,
         .progress_user = options->progress_user,
     };
+    TRY(dm_device_find(options->device, &made.device));
     TRY(dm_isa_choose(&made.isa));
     if (!made.allocator.allocate)
         made.allocator = (distmap_allocator){default_allocate, default_release, NULL};
@@ -73,21 +71,22 @@ distmap_status distmap_context_create(const distmap_context_options *options, di
     if (!self)
         return DISTMAP_ERROR_MEMORY;
     *self = made;
-    if (!self->executor.run && self->threads > 1) {
-        const distmap_status status = dm_pool_create(self, self->threads, &self->pool);
-        if (status != DISTMAP_OK) {
-            dm_release(self, self, sizeof *self);
-            return status;
-        }
-        self->executor = (distmap_executor){self->threads, dm_pool_run, self->pool};
+    distmap_status status = self->device->open(self, options->ordinal, options->stream);
+    if (status == DISTMAP_OK && !self->executor.run && self->threads > 1) {
+        status = dm_pool_create(self, self->threads, &self->pool);
+        if (status == DISTMAP_OK)
+            self->executor = (distmap_executor){self->threads, dm_pool_run, self->pool};
     }
+    if (status != DISTMAP_OK)
+        distmap_context_destroy(&self);
     *context = self;
-    return DISTMAP_OK;
+    return status;
 }
 
 void distmap_context_destroy(distmap_context **context) {
     if (!context || !*context)
         return;
+    (*context)->device->close(*context);
     const distmap_context copy = **context;
     dm_pool_destroy(&copy, &(*context)->pool);
     dm_release(&copy, *context, sizeof **context);
@@ -96,7 +95,15 @@ void distmap_context_destroy(distmap_context **context) {
 
 int distmap_context_threads(const distmap_context *context) { return context ? context->threads : 0; }
 
-const char *distmap_context_isa(const distmap_context *context) { return context ? dm_isa_name(context->isa) : ""; }
+const char *distmap_context_isa(const distmap_context *context) { return context ? context->device->isa(context) : ""; }
+
+distmap_status distmap_context_set_stream(distmap_context *context, void *stream) {
+    if (!context)
+        return dm_error(DISTMAP_ERROR_ARGUMENT, "context is NULL");
+    if (!context->device->set_stream)
+        return dm_error(DISTMAP_ERROR_UNSUPPORTED, "context: the device %s has no streams", context->device->name);
+    return context->device->set_stream(context, stream);
+}
 
 /* ---- Parallel regions ---- */
 

@@ -7,9 +7,17 @@
 #define DISTMAP_CORE_INTERNAL_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 #include "distmap.h"
+
+/* CUDA sources are C++, which had its own name for this header until C++23. */
+#ifdef __cplusplus
+#include <atomic>
+using std::atomic_int, std::atomic_uint, std::atomic_fetch_or_explicit, std::memory_order_relaxed;
+extern "C" {
+#else
+#include <stdatomic.h>
+#endif
 
 enum { DM_NDIM = DISTMAP_MAX_NDIM, DM_X = DM_NDIM - 1, DM_MAX_PARAMS = 8 };
 
@@ -42,6 +50,7 @@ typedef enum dm_isa { DM_PLAIN, DM_SSE4, DM_NEON, DM_AVX2, DM_AVX512, DM_ISA_COU
 typedef struct dm_array {
     char *data; /* NULL: not wanted */
     distmap_dtype dtype;
+    distmap_space space;
     int64_t stride[DM_NDIM];
 } dm_array;
 
@@ -53,7 +62,10 @@ typedef struct dm_arrays {
 /* ---- Context ---- */
 
 struct dm_pool;
+struct dm_device;
+struct dm_cuda;
 struct distmap_context {
+    const struct dm_device *device;
     distmap_allocator allocator;
     distmap_executor executor;
     distmap_progress *progress;
@@ -61,6 +73,7 @@ struct distmap_context {
     int threads;
     dm_isa isa;
     struct dm_pool *pool; /* NULL: one thread, or the caller's executor */
+    struct dm_cuda *cuda; /* the GPU and its stream; NULL on the CPU */
 };
 
 void *dm_allocate(const distmap_context *context, size_t bytes); /* aligned to 64; NULL with the error text set */
@@ -69,6 +82,7 @@ void dm_release(const distmap_context *context, void *memory, size_t bytes);
 /* ---- Plan ---- */
 
 struct dm_method;
+struct dm_cuda_plan;
 struct distmap_plan {
     distmap_context *context;
     const struct dm_method *method;
@@ -90,9 +104,11 @@ struct distmap_plan {
 
     int64_t params[DM_MAX_PARAMS]; /* in the order of the method's table */
 
-    void *scratch;
+    void *scratch; /* in the device's memory; the method's own part comes first */
     size_t scratch_bytes;
     bool owns_scratch;
+    bool host_views;           /* as in the options */
+    struct dm_cuda_plan *cuda; /* NULL on the CPU */
 
     /* The execution that is running. */
     atomic_uint flags;
@@ -107,11 +123,39 @@ typedef struct dm_method {
     /* Why this method does not take the plan's problem, as "needs ..."; NULL when it does. */
     const char *(*refuses)(const distmap_plan *plan);
     size_t (*scratch_bytes)(const distmap_plan *plan);
-    /* Computes all outputs. Views were checked. Elements > 0. */
+    /* Computes all outputs; on a GPU, enqueues that. Views were checked and lie in the device's memory. Elements > 0. */
     distmap_status (*run)(distmap_plan *plan, const dm_arrays *arrays);
 } dm_method;
 
 extern const dm_method *const dm_methods[]; /* fastest first, ends with NULL */
+
+/* ---- Device ---- */
+
+/* A row of the device table: what differs from one kind of device to another. */
+typedef struct dm_device {
+    distmap_device device;
+    const char *name; /* as its methods' rows say */
+    distmap_space space;
+    int (*count)(void);                                                 /* 0: none, and the error text says why */
+    distmap_status (*describe)(int ordinal, distmap_device_info *info); /* ordinal is below count() */
+    /* The context's share: check ordinal and stream and set the device up; leave nothing behind when failing. */
+    distmap_status (*open)(distmap_context *context, int ordinal, void *stream);
+    void (*close)(distmap_context *context); /* takes a context that was never opened, too */
+    distmap_status (*set_stream)(distmap_context *context, void *stream); /* NULL: it has no streams */
+    const char *(*isa)(const distmap_context *context);
+    /* The plan's share: all scratch that it needs, the method's and its own; reserve it (`scratch` NULL) or take it. */
+    size_t (*scratch_bytes)(const distmap_plan *plan);
+    distmap_status (*reserve)(distmap_plan *plan, void *scratch);
+    void (*release)(distmap_plan *plan);
+    /* Whether execute can use a view with elements: the rules about where memory lies. `name` for the error text. */
+    distmap_status (*check_view)(const distmap_plan *plan, const char *name, const distmap_view *view);
+    /* Elements > 0. The status of what is complete; `wait` gives that of what was enqueued, and fills plan->flags. */
+    distmap_status (*execute)(distmap_plan *plan, const dm_arrays *arrays);
+    distmap_status (*wait)(distmap_plan *plan);
+} dm_device;
+
+extern const dm_device *const dm_devices[]; /* those that are built in; ends with NULL */
+distmap_status dm_device_find(distmap_device device, const dm_device **found);
 
 /* ---- Parallel regions, progress, failure ---- */
 
@@ -140,4 +184,7 @@ static inline bool dm_dtype_is_signed(distmap_dtype t) {
 /* Largest value of an integer dtype (bool: 1). */
 uint64_t dm_dtype_max(distmap_dtype dtype);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -6,12 +6,18 @@
 extern const dm_method dm_minplus_cpu;
 extern const dm_method dm_envelope_cpu;
 extern const dm_method dm_brute_cpu;
+#ifdef DISTMAP_HAVE_CUDA
+extern const dm_method dm_brute_cuda;
+#endif
 
-/* Fastest first: without a name, the first exact one that accepts the problem is taken. */
+/* Fastest first: without a name, the first exact one of the device that accepts the problem is taken. */
 const dm_method *const dm_methods[] = {
     &dm_minplus_cpu,
     &dm_envelope_cpu,
     &dm_brute_cpu,
+#ifdef DISTMAP_HAVE_CUDA
+    &dm_brute_cuda,
+#endif
     NULL,
 };
 

@@ -2,9 +2,12 @@
 #include <string.h>
 
 #include "core/internal.h"
-#include "cpu/isa.h"
 
 #define bad(...) dm_error(DISTMAP_ERROR_ARGUMENT, __VA_ARGS__)
+
+static bool is_of_device(const distmap_plan *plan, const dm_method *method) {
+    return strcmp(method->info.device, plan->context->device->name) == 0;
+}
 
 static distmap_status choose_method(distmap_plan *plan, const char *name) {
     if (name) {
@@ -14,13 +17,16 @@ static distmap_status choose_method(distmap_plan *plan, const char *name) {
         for (size_t i = 0; dm_methods[i]; i++)
             if (&dm_methods[i]->info == info)
                 plan->method = dm_methods[i];
+        if (!is_of_device(plan, plan->method))
+            return dm_error(DISTMAP_ERROR_UNSUPPORTED, "method %s runs on the device %s, this context is one of %s",
+                            name, info->device, plan->context->device->name);
         const char *why = plan->method->refuses(plan);
         if (why)
             return dm_error(DISTMAP_ERROR_UNSUPPORTED, "method %s %s", name, why);
         return DISTMAP_OK;
     }
     for (size_t i = 0; dm_methods[i]; i++)
-        if (dm_methods[i]->info.exact && !dm_methods[i]->refuses(plan)) {
+        if (dm_methods[i]->info.exact && is_of_device(plan, dm_methods[i]) && !dm_methods[i]->refuses(plan)) {
             plan->method = dm_methods[i];
             return DISTMAP_OK;
         }
@@ -57,11 +63,11 @@ static distmap_status prepare(const distmap_context *context, const distmap_prob
         options = &defaults;
     if (!context)
         return bad("context is NULL");
-    *plan = (distmap_plan){.context = (distmap_context *)context};
+    *plan = (distmap_plan){.context = (distmap_context *)context, .host_views = options->host_views};
     TRY(dm_problem_check(problem, plan));
     TRY(choose_method(plan, options->method));
     TRY(set_params(plan, options));
-    plan->scratch_bytes = plan->elements ? plan->method->scratch_bytes(plan) : 0;
+    plan->scratch_bytes = plan->elements ? context->device->scratch_bytes(plan) : 0;
     return DISTMAP_OK;
 }
 
@@ -83,28 +89,31 @@ distmap_status distmap_plan_create(distmap_context *context, const distmap_probl
     distmap_plan made;
     TRY(prepare(context, problem, options, &made));
 
-    if (options && options->scratch) {
-        if ((uintptr_t)options->scratch % 64)
-            return bad("options.scratch is not aligned to 64 bytes");
-        if (options->scratch_bytes < made.scratch_bytes)
-            return bad("options.scratch_bytes is %zu, the method needs %zu", options->scratch_bytes,
-                       made.scratch_bytes);
-        made.scratch = options->scratch;
-    }
     distmap_plan *self = dm_allocate(context, sizeof *self);
     if (!self)
         return DISTMAP_ERROR_MEMORY;
     memcpy(self, &made, sizeof *self);
-    if (!self->scratch && self->scratch_bytes) {
-        self->owns_scratch = true;
-        self->scratch = dm_allocate(context, self->scratch_bytes);
-        if (!self->scratch) {
-            dm_release(context, self, sizeof *self);
-            return DISTMAP_ERROR_MEMORY;
-        }
-    }
+    void *scratch = options ? options->scratch : NULL;
+    distmap_status status = DISTMAP_OK;
+    if (scratch && options->scratch_bytes < self->scratch_bytes)
+        status = bad("options.scratch_bytes is %zu, the plan needs %zu", options->scratch_bytes, self->scratch_bytes);
+    else
+        status = context->device->reserve(self, scratch);
+    if (status != DISTMAP_OK)
+        distmap_plan_destroy(&self);
     *plan = self;
-    return DISTMAP_OK;
+    return status;
+}
+
+/* The texts of what a running execution finds out. */
+static distmap_status explain(distmap_status status) {
+    if (status == DISTMAP_ERROR_CANCELLED)
+        return dm_error(status, "cancelled by the progress callback; outputs are partly written");
+    if (status == DISTMAP_ERROR_VALUE)
+        return dm_error(status,
+                        "arrays.input: a sample is negative or beyond 2^61, or a result does not fit its output's "
+                        "dtype; outputs are partly written");
+    return status;
 }
 
 distmap_status distmap_plan_execute(distmap_plan *plan, const distmap_arrays *arrays) {
@@ -118,14 +127,13 @@ distmap_status distmap_plan_execute(distmap_plan *plan, const distmap_arrays *ar
     plan->progress_base = 0;
     if (plan->elements == 0)
         return DISTMAP_OK;
-    const distmap_status status = plan->method->run(plan, &normal);
-    if (status == DISTMAP_ERROR_CANCELLED)
-        return dm_error(status, "cancelled by the progress callback; outputs are partly written");
-    if (status == DISTMAP_ERROR_VALUE)
-        return dm_error(status,
-                        "arrays.input: a sample is negative or beyond 2^61, or a result does not fit its output's "
-                        "dtype; outputs are partly written");
-    return status;
+    return explain(plan->context->device->execute(plan, &normal));
+}
+
+distmap_status distmap_plan_wait(distmap_plan *plan) {
+    if (!plan)
+        return bad("plan is NULL");
+    return explain(plan->context->device->wait(plan));
 }
 
 void distmap_plan_describe(const distmap_plan *plan, distmap_description *description) {
@@ -133,7 +141,7 @@ void distmap_plan_describe(const distmap_plan *plan, distmap_description *descri
         return;
     *description = (distmap_description){
         .method = plan->method->info.name,
-        .isa = dm_isa_name(plan->context->isa),
+        .isa = distmap_context_isa(plan->context),
         .threads = plan->context->threads,
         .scratch_bytes = plan->scratch_bytes,
         .integer = plan->number != DM_F64,
@@ -141,14 +149,19 @@ void distmap_plan_describe(const distmap_plan *plan, distmap_description *descri
     };
 }
 
-unsigned distmap_plan_flags(const distmap_plan *plan) { return plan ? atomic_load(&((distmap_plan *)plan)->flags) : 0; }
+unsigned distmap_plan_flags(const distmap_plan *plan) {
+    if (!plan)
+        return 0;
+    distmap_plan *self = (distmap_plan *)plan;
+    self->context->device->wait(self);
+    return atomic_load(&self->flags);
+}
 
 void distmap_plan_destroy(distmap_plan **plan) {
     if (!plan || !*plan)
         return;
     distmap_plan *self = *plan;
-    if (self->owns_scratch)
-        dm_release(self->context, self->scratch, self->scratch_bytes);
+    self->context->device->release(self);
     dm_release(self->context, self, sizeof *self);
     *plan = NULL;
 }

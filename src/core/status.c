@@ -38,6 +38,7 @@ const char *distmap_status_name(distmap_status status) {
         [DISTMAP_ERROR_VALUE] = "value",
         [DISTMAP_ERROR_IO] = "io",
         [DISTMAP_ERROR_FORMAT] = "format",
+        [DISTMAP_ERROR_DEVICE] = "device",
     };
     return (unsigned)status < sizeof names / sizeof *names ? names[status] : "unknown";
 }

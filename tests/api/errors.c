@@ -177,6 +177,7 @@ static void test_nulls(void **state) {
     assert_string_equal(distmap_context_isa(NULL), "");
     assert_null(distmap_dtype_name((distmap_dtype)99));
     assert_int_equal(distmap_dtype_from_name(NULL), DISTMAP_NONE);
+    check_text(distmap_plan_wait(NULL), DISTMAP_ERROR_ARGUMENT, "plan", __LINE__);
     assert_null(distmap_view_make(NULL, DISTMAP_UINT8, 2, NULL).data);
 }
 
@@ -198,7 +199,10 @@ static void test_context_options(void **state) {
     } rows[] = {
         {{.threads = -1}, DISTMAP_ERROR_ARGUMENT, "threads"},
         {{.threads = 1025}, DISTMAP_ERROR_ARGUMENT, "threads"},
-        {{.device = (distmap_device)7}, DISTMAP_ERROR_UNSUPPORTED, "device"},
+        {{.device = (distmap_device)7}, DISTMAP_ERROR_ARGUMENT, "device"},
+        {{.ordinal = 1}, DISTMAP_ERROR_ARGUMENT, "ordinal"},
+        {{.ordinal = -1}, DISTMAP_ERROR_ARGUMENT, "ordinal"},
+        {{.stream = &context}, DISTMAP_ERROR_ARGUMENT, "stream"},
         {{.executor = {.run = run_nothing}}, DISTMAP_ERROR_ARGUMENT, "executor.workers"},
         {{.allocator = {.allocate = never_allocate}}, DISTMAP_ERROR_ARGUMENT, "allocator"},
     };
@@ -211,6 +215,29 @@ static void test_context_options(void **state) {
     setenv("DISTMAP_ISA", "mmx", 1);
     check_text(distmap_context_create(NULL, &made), DISTMAP_ERROR_ARGUMENT, "DISTMAP_ISA", __LINE__);
     unsetenv("DISTMAP_ISA");
+    check_text(distmap_context_set_stream(NULL, NULL), DISTMAP_ERROR_ARGUMENT, "context", __LINE__);
+    check_text(distmap_context_set_stream(context, NULL), DISTMAP_ERROR_UNSUPPORTED, "cpu has no streams", __LINE__);
+}
+
+static void test_devices(void **state) {
+    (void)state;
+    distmap_device_info info = {.memory_bytes = 1};
+    assert_int_equal(distmap_device_count(DISTMAP_DEVICE_CPU), 1);
+    assert_int_equal(distmap_device_describe(DISTMAP_DEVICE_CPU, 0, &info), DISTMAP_OK);
+    assert_string_equal(info.name, "cpu");
+    assert_int_equal(info.memory_bytes, 0);
+    assert_int_equal(distmap_device_count((distmap_device)7), 0);
+    check_text(distmap_device_describe((distmap_device)7, 0, &info), DISTMAP_ERROR_ARGUMENT, "device", __LINE__);
+    check_text(distmap_device_describe(DISTMAP_DEVICE_CPU, 0, NULL), DISTMAP_ERROR_ARGUMENT, "info", __LINE__);
+    check_text(distmap_device_describe(DISTMAP_DEVICE_CPU, 1, &info), DISTMAP_ERROR_ARGUMENT, "ordinal", __LINE__);
+    check_text(distmap_device_describe(DISTMAP_DEVICE_CPU, -1, &info), DISTMAP_ERROR_ARGUMENT, "ordinal", __LINE__);
+    if (distmap_device_count(DISTMAP_DEVICE_CUDA) > 0)
+        return;
+    distmap_context *made = (distmap_context *)&made;
+    check_text(distmap_device_describe(DISTMAP_DEVICE_CUDA, 0, &info), DISTMAP_ERROR_DEVICE, "cuda", __LINE__);
+    check_text(distmap_context_create(&(distmap_context_options){.device = DISTMAP_DEVICE_CUDA}, &made),
+               DISTMAP_ERROR_DEVICE, "cuda", __LINE__);
+    assert_null(made);
 }
 
 /* ---- Views ---- */
@@ -255,6 +282,8 @@ static void test_views(void **state) {
     REFUSE_ARRAYS("arrays.input: strides", a.input.strides[0] = INT64_MIN);
     REFUSE_ARRAYS("arrays.input: strides reach", a.input.strides[0] = INT64_MIN / (HEIGHT - 1));
     REFUSE_ARRAYS("arrays.distance: strides reach", a.distance.data = (void *)(UINTPTR_MAX - 63));
+    REFUSE_ARRAYS("arrays.input: space", a.input.space = (distmap_space)2);
+    REFUSE_ARRAYS("arrays.distance lies in a GPU's memory", a.distance.space = DISTMAP_SPACE_CUDA);
     REFUSE_ARRAYS("arrays.squared is given", a.squared = a.distance);
     REFUSE_ARRAYS("arrays.payload is given", a.payload = a.input);
     REFUSE_ARRAYS("arrays.coords[3] is given", a.coords[3] = a.distance);
@@ -325,7 +354,7 @@ int main(void) {
         cmocka_unit_test(test_outputs),      cmocka_unit_test(test_plan_options),
         cmocka_unit_test(test_nulls),        cmocka_unit_test(test_context_options),
         cmocka_unit_test(test_views),        cmocka_unit_test(test_overlapping_outputs),
-        cmocka_unit_test(test_zero_strides),
+        cmocka_unit_test(test_zero_strides), cmocka_unit_test(test_devices),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }
