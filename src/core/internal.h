@@ -45,6 +45,17 @@ static inline size_t dm_number_size(dm_number number) { return number == DM_U32 
 
 typedef enum dm_isa { DM_PLAIN, DM_SSE4, DM_NEON, DM_AVX2, DM_AVX512, DM_ISA_COUNT } dm_isa;
 
+/* ---- The sites rule for elements of one dtype (sites.c) ---- */
+
+typedef struct dm_site_test {
+    double lo, hi;        /* floats: lo <= x <= hi; a NaN is never a site */
+    uint64_t first, span; /* integers, as bit patterns: (x - first) <= span in the element's own width */
+    bool empty;           /* integers: no element is inside */
+    bool flip;            /* those outside count */
+} dm_site_test;
+
+dm_site_test dm_site_test_make(const distmap_sites *sites, distmap_dtype dtype);
+
 /* ---- A view in normal form: four axes, byte strides ---- */
 
 typedef struct dm_array {

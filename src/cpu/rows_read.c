@@ -1,12 +1,6 @@
 /* Rows in: elements of any type and stride become site bytes, squared distances to start from, or labels.
  *
- * Every sites rule is one closed interval, taken as it is or flipped:
- *
- *     ZERO [0, 0]    NONZERO [0, 0] flipped    VALUE [lo, lo]    RANGE [lo, hi]    NONE empty
- *
- * For integers the ends are rounded inwards, ceil(lo) and floor(hi), and clipped to the type, once per row. That makes the
- * comparison with a double exact even for 64-bit elements, and it leaves one test per element in the element's own width,
- * (unsigned)(x - lo) <= hi - lo, which holds for signed types too and which compilers vectorise.
+ * The sites rule comes as one interval test in the element's own width (core/sites.c), which compilers vectorise.
  */
 #include "cpu/rows.h"
 
@@ -14,42 +8,6 @@
 #include <string.h>
 
 /* ---- Sites ---- */
-
-struct interval {
-    double lo, hi;
-    bool flip; /* those outside count */
-};
-
-static struct interval sites_interval(const distmap_sites *sites) {
-    switch (sites->rule) {
-    case DISTMAP_SITES_NONZERO: return (struct interval){0, 0, true};
-    case DISTMAP_SITES_VALUE: return (struct interval){sites->lo, sites->lo, false};
-    case DISTMAP_SITES_RANGE: return (struct interval){sites->lo, sites->hi, false};
-    case DISTMAP_SITES_NONE: return (struct interval){INFINITY, -INFINITY, false};
-    default: return (struct interval){0, 0, false};
-    }
-}
-
-/* The interval in the integers of a type of `bits` bits, ends as bit patterns. False when it is empty. */
-static bool integer_interval(struct interval v, int bits, bool is_signed, uint64_t *first, uint64_t *last) {
-    const double bottom = is_signed ? -ldexp(1, bits - 1) : 0, top = ldexp(1, is_signed ? bits - 1 : bits);
-    const double lo = ceil(v.lo), hi = floor(v.hi);
-    if (!(lo <= hi) || lo >= top || hi < bottom)
-        return false;
-    const uint64_t lowest = is_signed ? ~(uint64_t)0 << (bits - 1) : 0;
-    const uint64_t highest = ~(uint64_t)0 >> (64 - bits + is_signed);
-    *first = lo <= bottom ? lowest : is_signed ? (uint64_t)(int64_t)lo : (uint64_t)lo;
-    *last = hi >= top ? highest : is_signed ? (uint64_t)(int64_t)hi : (uint64_t)hi;
-    return true;
-}
-
-/* Any nonzero byte counts as 1, so the interval of 0 and 1 becomes one of bytes. */
-static bool bool_interval(struct interval v, uint64_t *first, uint64_t *last) {
-    const bool zero = v.lo <= 0 && 0 <= v.hi, one = v.lo <= 1 && 1 <= v.hi;
-    *first = zero ? 0 : 1;
-    *last = one ? UINT8_MAX : 0;
-    return zero || one;
-}
 
 /* T: an unsigned type as wide as the elements. The contiguous loop stands alone so that it becomes SIMD. */
 #define DEFINE_SITES(T)                                                                                \
@@ -71,12 +29,12 @@ DEFINE_SITES(uint64_t)
 
 /* A NaN lies in no interval and outside none. Returns whether there was one. */
 #define DEFINE_FLOAT_SITES(T)                                                                               \
-    static bool sites_##T(const char *p, int64_t stride, int64_t count, struct interval v, uint8_t *site) { \
+    static bool sites_##T(const char *p, int64_t stride, int64_t count, dm_site_test test, uint8_t *site) { \
         unsigned nan = 0;                                                                                   \
         for (int64_t i = 0; i < count; i++) {                                                               \
             const double x = *(const T *)(p + i * stride);                                                  \
             const unsigned number = x == x;                                                                 \
-            site[i] = (uint8_t)((((x >= v.lo) & (x <= v.hi)) ^ v.flip) & number);                           \
+            site[i] = (uint8_t)((((x >= test.lo) & (x <= test.hi)) ^ test.flip) & number);                  \
             nan |= number ^ 1;                                                                              \
         }                                                                                                   \
         return nan;                                                                                         \
@@ -87,27 +45,24 @@ DEFINE_FLOAT_SITES(double)
 void dm_row_sites(distmap_plan *plan, const dm_array *input, const int64_t at[DM_NDIM], int64_t count, uint8_t *site) {
     const char *p = dm_row_address(input, at);
     const int64_t stride = input->stride[DM_X];
-    const struct interval v = sites_interval(&plan->problem.sites);
+    const dm_site_test test = dm_site_test_make(&plan->problem.sites, input->dtype);
     if (dm_dtype_is_float(input->dtype)) {
-        const bool nan = input->dtype == DISTMAP_FLOAT32 ? sites_float(p, stride, count, v, site)
-                                                         : sites_double(p, stride, count, v, site);
+        const bool nan = input->dtype == DISTMAP_FLOAT32 ? sites_float(p, stride, count, test, site)
+                                                         : sites_double(p, stride, count, test, site);
         dm_flag(plan, nan ? DISTMAP_FLAG_NAN : 0);
         return;
     }
-    const int bytes = (int)distmap_dtype_size(input->dtype);
-    uint64_t first = 0, last = 0;
-    if (!(input->dtype == DISTMAP_BOOL
-              ? bool_interval(v, &first, &last)
-              : integer_interval(v, 8 * bytes, dm_dtype_is_signed(input->dtype), &first, &last))) {
-        memset(site, v.flip, (size_t)count);
+    if (test.empty) {
+        memset(site, test.flip, (size_t)count);
         return;
     }
-    const uint64_t span = last - first;
-    switch (bytes) {
-    case 1: sites_uint8_t(p, stride, count, (uint8_t)first, (uint8_t)span, v.flip, site); break;
-    case 2: sites_uint16_t(p, stride, count, (uint16_t)first, (uint16_t)span, v.flip, site); break;
-    case 4: sites_uint32_t(p, stride, count, (uint32_t)first, (uint32_t)span, v.flip, site); break;
-    default: sites_uint64_t(p, stride, count, first, span, v.flip, site); break;
+    const uint64_t first = test.first, span = test.span;
+    const uint8_t flip = test.flip;
+    switch (distmap_dtype_size(input->dtype)) {
+    case 1: sites_uint8_t(p, stride, count, (uint8_t)first, (uint8_t)span, flip, site); break;
+    case 2: sites_uint16_t(p, stride, count, (uint16_t)first, (uint16_t)span, flip, site); break;
+    case 4: sites_uint32_t(p, stride, count, (uint32_t)first, (uint32_t)span, flip, site); break;
+    default: sites_uint64_t(p, stride, count, first, span, flip, site); break;
     }
 }
 
