@@ -13,17 +13,26 @@ static inline size_t slow_line_pitch(const mp_pass *pass) {
     return (size_t)(pass->n + 1) * N16;
 } /* not a power of two */
 
-/* Copies `count` elements of row `i` of the lines. */
-static void slow_row(const mp_store *store, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, int64_t i,
-                     int count, int32_t *row) {
-    const char *from = store->data + first * store->stride[DM_X] + i * store->stride[pass->axis];
+/* `count` elements of row `i` of the lines: where they lie, or in `copy` when not side by side or not whole vectors (zeros
+ * follow: such lanes are harmless, and done at once). Rows lie a plane apart, too far for the processor to see them coming,
+ * so a later one is asked for. */
+static const int32_t *slow_row(const mp_store *store, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first,
+                               int64_t i, int count, int32_t *copy) {
+    enum { AHEAD = 8, LINE = 64 };
+    const int64_t step = store->stride[pass->axis];
+    const char *from = store->data + first * store->stride[DM_X] + i * step;
     for (int a = 0; a < DM_NDIM; a++)
         from += at[a] * store->stride[a];
-    if (store->stride[DM_X] == 4)
-        memcpy(row, from, (size_t)count * 4);
-    else
-        for (int c = 0; c < count; c++)
-            memcpy(row + c, from + c * store->stride[DM_X], 4);
+    const bool plain = store->stride[DM_X] == 4;
+    if (plain && i + AHEAD < pass->n)
+        for (int64_t byte = 0; byte < (int64_t)count * 4; byte += LINE)
+            __builtin_prefetch(from + AHEAD * step + byte);
+    if (plain && count % N16 == 0)
+        return (const int32_t *)(const void *)from;
+    for (int c = 0; c < count; c++)
+        memcpy(copy + c, from + c * store->stride[DM_X], 4);
+    memset(copy + count, 0, N16 * sizeof *copy);
+    return copy;
 }
 
 /* Wide problems: squared distances of a run of elements from their sites, saturated to u16. */
@@ -51,35 +60,29 @@ static void slow_load(const mp_job *job, const mp_pass *pass, const int64_t at[D
                       mp_worker *w) {
     const size_t pitch = slow_line_pitch(pass);
     for (int64_t i = 0; i < pass->n; i++) {
-        int32_t *row = w->d2;
+        const int32_t *site = NULL, *d2 = w->d2;
+        if (job->sites)
+            site = slow_row(&job->site_store, pass, at, first, i, count, (int32_t *)w->found);
         if (job->wide_numbers) {
             int64_t here[DM_NDIM] = {at[0], at[1], at[2], at[3] + first};
             here[pass->axis] = i;
-            slow_row(&job->site_store, pass, at, first, i, count, (int32_t *)w->found);
-            slow_squares(job, here, (const int32_t *)w->found, count, row);
-        } else if (job->offsets) {
-            slow_row(&job->site_store, pass, at, first, i, count, (int32_t *)w->found);
-            for (int c = 0; c < count; c += N32)
-                v32_store(row + c, offset_square(job, v32_load(w->found + c)));
-        } else {
-            slow_row(&job->d2_store, pass, at, first, i, count, row);
-        }
-        v32_store(row + count, v32_set(0)); /* lanes beyond the run: harmless, and done at once */
-        v32_store(row + count + N32, v32_set(0));
-        for (int c = 0; c < count; c += N16)
-            v16_store(w->tile + (size_t)(c / N16) * pitch + (size_t)i * N16,
-                      v32_narrow(v32_load(row + c), v32_load(row + c + N32)));
-        if (!job->sites)
-            continue;
-        const int32_t *sites = (const int32_t *)w->found;
-        if (!job->wide_numbers && !job->offsets) {
-            slow_row(&job->site_store, pass, at, first, i, count, row);
-            sites = row;
+            slow_squares(job, here, site, count, w->d2);
+            memset(w->d2 + count, 0, N16 * sizeof *w->d2);
+        } else if (!job->offsets) {
+            d2 = slow_row(&job->d2_store, pass, at, first, i, count, w->d2);
         }
         for (int c = 0; c < count; c += N16) {
-            int32_t *to = w->tile_site + (size_t)(c / N16) * pitch + (size_t)i * N16;
-            v32_store(to, v32_load(sites + c));
-            v32_store(to + N32, v32_load(sites + c + N32));
+            const size_t to = (size_t)(c / N16) * pitch + (size_t)i * N16;
+            if (job->sites) {
+                const V32 low = v32_load(site + c), high = v32_load(site + c + N32);
+                v32_store(w->tile_site + to, low);
+                v32_store(w->tile_site + to + N32, high);
+                if (job->offsets) {
+                    v16_store(w->tile + to, v32_narrow(offset_square(job, low), offset_square(job, high)));
+                    continue;
+                }
+            }
+            v16_store(w->tile + to, v32_narrow(v32_load(d2 + c), v32_load(d2 + c + N32)));
         }
     }
 }
@@ -125,15 +128,14 @@ static inline V32 offset_site(const mp_job *job, const mp_pass *pass, V32 offset
     return v32_add(plane, v32_mul(k, v32_set((int32_t)job->plan->linear[pass->axis])));
 }
 
-/* found = the sites of elements i + k of the lines, for the winning k of each, all within [-reach, reach]; `own` is the
- * linear index of the first lane's element i. Few steps are cheaper looked up one by one than gathered. */
-static inline void slow_sites(const mp_job *job, const mp_pass *pass, const int32_t *lines, int64_t i, V16 arg,
-                              int64_t reach, uint32_t own, int32_t *found) {
+/* The sites of elements i + k of the lines, k being the winning one of each lane (low and high half), all within
+ * [-reach, reach]; `own` is the linear index of the first lane's element i. Few steps are cheaper looked up one by one than
+ * gathered. */
+static inline void slow_sites(const mp_job *job, const mp_pass *pass, const int32_t *lines, int64_t i, V32 low_k,
+                              V32 high_k, int64_t reach, uint32_t own, int32_t *found) {
     enum { FEW = 4 };
     const int64_t n = pass->n;
     const int32_t *f = lines + i * N16;
-    const V32 sign = v32_set(0x8000);
-    const V32 low_k = v32_sub(v32_xor(v16_low(arg), sign), sign), high_k = v32_sub(v32_xor(v16_high(arg), sign), sign);
     V32 low, high;
     if (reach > FEW) {
         const V32 lane = v32_iota(), pitch = v32_set(N16);
@@ -156,43 +158,117 @@ static inline void slow_sites(const mp_job *job, const mp_pass *pass, const int3
     v32_store(found + N32, high);
 }
 
-/* The same with the sites; of equal elements of a line the lowest wins. */
+/* With sites, of equal elements of a line the lowest wins. As in a row there are two forms: keys and steps.
+ *
+ * A key is d2 << 6 | (k + 32), k being where the winner lies: the smallest key is the nearest element, the lowest of
+ * equals. w->tile_key holds d2 << 6 of each element, with as many none's on either side as there are steps; what a step
+ * adds depends on k alone. d2 <= 1022 and |k| <= 31 fit. */
+enum { SLOW_KEY_NONE = MP_SLOW_KEY_MOST << MP_SLOW_KEY, SLOW_UNSETTLED = INT16_MAX };
+
+static inline V16 slow_key(V16 d2) {
+    return v16_mul(v16_min(d2, v16_set(MP_SLOW_KEY_MOST)), v16_set(1 << MP_SLOW_KEY));
+}
+
+static void slow_keys(const mp_pass *pass, const uint16_t *lines, uint16_t *keys) {
+    for (int64_t i = 0; i < pass->n; i++)
+        v16_store(keys + i * N16, slow_key(v16_load(lines + i * N16)));
+    for (int64_t i = 1; i <= MP_SLOW_KEY_STEPS; i++) {
+        v16_store(keys - i * N16, v16_set(SLOW_KEY_NONE));
+        v16_store(keys + (pass->n - 1 + i) * N16, v16_set(SLOW_KEY_NONE));
+    }
+}
+
+/* Two elements of N16 lines, at f, by keys; `least` is the lines' least key. Returns the steps taken, or SLOW_UNSETTLED when
+ * keys do not do. */
+static inline int slow_pair_keys(const mp_pass *pass, const uint16_t *f, V16 least, V16 cap, V16 best[2]) {
+    const uint16_t *cost = pass->key_cost;
+    const int all =
+        pass->n - 1 < MP_SLOW_KEY_STEPS ? (int)pass->n - 1 : MP_SLOW_KEY_STEPS + 1; /* steps: none is left */
+    for (int j = 0; j < 2; j++)
+        best[j] = v16_min(v16_adds(v16_load(f + j * N16), v16_set(MP_SLOW_KEY_ZERO)), cap);
+    int k = 1;
+    /* An element as good as the best still matters while it is lower: go on until all would be worse. */
+    for (; k <= all && v16_any_gt(v16_max(best[0], best[1]), v16_adds(least, v16_set(cost[k]))); k++) {
+        if (k > MP_SLOW_KEY_STEPS)
+            return SLOW_UNSETTLED;
+        const V16 down = v16_set((uint16_t)(cost[k] + MP_SLOW_KEY_ZERO - k));
+        const V16 up = v16_set((uint16_t)(cost[k] + MP_SLOW_KEY_ZERO + k));
+        for (int j = 0; j < 2; j++)
+            best[j] = v16_min(best[j], v16_min(v16_adds(v16_load(f + (j - k) * N16), down),
+                                               v16_adds(v16_load(f + (j + k) * N16), up)));
+    }
+    return v16_any_gt(v16_max(best[0], best[1]), v16_set(SLOW_KEY_NONE - 1)) ? SLOW_UNSETTLED : k - 1;
+}
+
+/* The same by steps, the winning k kept beside the value. Elements below i, lower than all seen so far, win ties; those
+ * above lose them. */
+static inline bool slow_element_steps(const mp_pass *pass, const uint16_t *lines, V16 least, V16 cap, int64_t i,
+                                      V16 *found, V16 *found_k, int64_t *steps) {
+    const int64_t n = pass->n;
+    const uint16_t *f = lines + i * N16;
+    V16 best = v16_min(v16_load(f), cap), arg = v16_set(0);
+    const int64_t both = i < n - 1 - i ? i : n - 1 - i, far = n - 1 - both;
+    const int64_t reach = far < SLOW_STEPS ? far : SLOW_STEPS, pairs = both < reach ? both : reach;
+    const bool lower = i > n - 1 - i; /* the side that is left beyond `both` */
+    int64_t k = 1;
+    for (; k <= pairs && v16_any_gt(best, v16_adds(least, v16_set((uint16_t)(pass->cost[k] - 1)))); k++) {
+        const V16 cost = v16_set(pass->cost[k]);
+        const V16 before = v16_adds(v16_load(f - k * N16), cost), after = v16_adds(v16_load(f + k * N16), cost);
+        arg = v16_blend(v16_le(before, best), v16_set((uint16_t)-k), arg);
+        best = v16_min(best, before);
+        arg = v16_blend(v16_le(best, after), arg, v16_set((uint16_t)k));
+        best = v16_min(best, after);
+    }
+    if (k > pairs)
+        for (; k <= reach && v16_any_gt(best, v16_adds(least, v16_set((uint16_t)(pass->cost[k] - 1)))); k++) {
+            const V16 v = v16_adds(v16_load(lower ? f - k * N16 : f + k * N16), v16_set(pass->cost[k]));
+            const M16 keep = lower ? v16_le(v16_adds(best, v16_set(1)), v) : v16_le(best, v);
+            arg = v16_blend(keep, arg, v16_set((uint16_t)(lower ? -k : k)));
+            best = v16_min(best, v);
+        }
+    *found = best, *found_k = arg;
+    *steps = k - 1;
+    const V16 most = v16_set(0xFFFE);
+    const V16 sure = k > far ? most : v16_min(most, v16_adds(least, v16_set((uint16_t)(pass->cost[k] - 1))));
+    return !v16_any_gt(best, sure);
+}
+
+/* Like slow_near, with the sites. Where keys failed for the elements before, steps are taken at once. */
 static bool slow_near_sites(const mp_job *job, const mp_pass *pass, const uint16_t *lines, const int32_t *sites,
                             uint32_t own, int c, mp_worker *w) {
     const int64_t n = pass->n;
-    const V16 cap = v16_set(job->cap16), least = slow_least(lines, n), most = v16_set(0xFFFE), one = v16_set(1);
-    for (int64_t i = 0; i < n; i++) {
-        const uint16_t *f = lines + i * N16;
-        V16 best = v16_min(v16_load(f), cap), arg = v16_set(0);
-        const int64_t both = i < n - 1 - i ? i : n - 1 - i, far = n - 1 - both;
-        const int64_t reach = far < SLOW_STEPS ? far : SLOW_STEPS, pairs = both < reach ? both : reach;
-        const bool lower = i > n - 1 - i; /* the side that is left beyond `both` */
-        int64_t k = 1;
-        /* An element as good as the best still matters while it is lower: go on until all would be worse. Those below i,
-         * lower than all seen so far, win ties; those above lose them. */
-        for (; k <= pairs && v16_any_gt(best, v16_adds(least, v16_set((uint16_t)(pass->cost[k] - 1)))); k++) {
-            const V16 cost = v16_set(pass->cost[k]);
-            const V16 before = v16_adds(v16_load(f - k * N16), cost), after = v16_adds(v16_load(f + k * N16), cost);
-            arg = v16_blend(v16_le(before, best), v16_set((uint16_t)-k), arg);
-            best = v16_min(best, before);
-            arg = v16_blend(v16_le(best, after), arg, v16_set((uint16_t)k));
-            best = v16_min(best, after);
-        }
-        if (k > pairs)
-            for (; k <= reach && v16_any_gt(best, v16_adds(least, v16_set((uint16_t)(pass->cost[k] - 1)))); k++) {
-                const V16 v = v16_adds(v16_load(lower ? f - k * N16 : f + k * N16), v16_set(pass->cost[k]));
-                const M16 keep = lower ? v16_le(v16_adds(best, one), v) : v16_le(best, v);
-                arg = v16_blend(keep, arg, v16_set((uint16_t)(lower ? -k : k)));
-                best = v16_min(best, v);
+    const V16 least = slow_least(lines, n), cap = v16_set(job->cap16);
+    const V16 least_key = slow_key(least), key_cap = v16_add(slow_key(cap), v16_set(MP_SLOW_KEY_ZERO));
+    const V32 sign = v32_set(0x8000), zero = v32_set(MP_SLOW_KEY_ZERO), low_bits = v32_set((1 << MP_SLOW_KEY) - 1);
+    uint16_t *keys = w->tile_key + MP_SLOW_KEY_STEPS * N16;
+    bool deep = false;
+    slow_keys(pass, lines, keys);
+    for (int64_t first = 0; first < n; first += 2) {
+        const int64_t i = first + 1 < n ? first : n - 2; /* the last of an odd number with the one before it */
+        V16 best[2], arg;
+        int64_t steps = deep ? SLOW_UNSETTLED : slow_pair_keys(pass, keys + i * N16, least_key, key_cap, best);
+        const bool stepping = steps == SLOW_UNSETTLED;
+        deep = false;
+        for (int64_t j = 0; j < 2; j++) {
+            V32 low, high, low_k, high_k;
+            if (stepping) {
+                if (!slow_element_steps(pass, lines, least, cap, i + j, &best[j], &arg, &steps))
+                    return false;
+                deep |= steps > MP_SLOW_KEY_STEPS || v16_any_gt(best[j], v16_set(MP_SLOW_KEY_MOST - 1));
+                low = v16_low(best[j]), low_k = v32_sub(v32_xor(v16_low(arg), sign), sign);
+                high = v16_high(best[j]), high_k = v32_sub(v32_xor(v16_high(arg), sign), sign);
+            } else {
+                low = v16_low(best[j]), low_k = v32_sub(v32_and(low, low_bits), zero);
+                high = v16_high(best[j]), high_k = v32_sub(v32_and(high, low_bits), zero);
+                low = v32_shr(low, MP_SLOW_KEY), high = v32_shr(high, MP_SLOW_KEY);
             }
-        const V16 sure = k > far ? most : v16_min(most, v16_adds(least, v16_set((uint16_t)(pass->cost[k] - 1))));
-        if (v16_any_gt(best, sure))
-            return false;
-        int32_t *out = w->tile_d2 + i * pass->columns + c;
-        v32_store(out, v16_low(best));
-        v32_store(out + N32, v16_high(best));
-        slow_sites(job, pass, sites, i, arg, k - 1, own + (uint32_t)(i * job->plan->linear[pass->axis]),
-                   w->tile_found + i * pass->columns + c);
+            int32_t *out = w->tile_d2 + (i + j) * pass->columns + c;
+            v32_store(out, low);
+            v32_store(out + N32, high);
+            slow_sites(job, pass, sites, i + j, low_k, high_k, steps,
+                       own + (uint32_t)((i + j) * job->plan->linear[pass->axis]),
+                       w->tile_found + (i + j) * pass->columns + c);
+        }
     }
     return true;
 }
@@ -209,12 +285,13 @@ static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        int32_t row[N16];
+        int32_t copy[2 * N16];
+        const int32_t *row = copy;
         if (job->offsets)
             for (int j = 0; j < N16; j += N32)
-                v32_store(row + j, offset_square(job, v32_load(sites + i * N16 + (size_t)j)));
+                v32_store(copy + j, offset_square(job, v32_load(sites + i * N16 + (size_t)j)));
         else
-            slow_row(&job->d2_store, pass, at, first + c, (int64_t)i, count, row);
+            row = slow_row(&job->d2_store, pass, at, first + c, (int64_t)i, count, copy);
         for (int j = 0; j < count; j++)
             w->line[(size_t)j * pitch + i] = row[j];
     }

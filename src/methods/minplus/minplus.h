@@ -21,6 +21,11 @@ enum {
     MP_KEY_MOST = 510, /* largest d2 in a key, the largest key being "none" */
     MP_PAD = 192,      /* none's on either side of a padded row: MP_NEAR and a vector */
     MP_SLOW = 256,     /* squares of steps along a slow axis: u16 holds d2 up to 255^2 */
+    /* Keys of a slow pass: bits below d2, k = 0 among them, steps, d2 of "none". */
+    MP_SLOW_KEY = 6,
+    MP_SLOW_KEY_ZERO = 32,
+    MP_SLOW_KEY_STEPS = 31,
+    MP_SLOW_KEY_MOST = 1023,
 };
 
 #define MP_NO_SITE UINT32_MAX
@@ -69,6 +74,7 @@ typedef struct mp_worker {
     uint64_t *wide_squared; /* [wide] */
     /* Slow pass. */
     uint16_t *tile;                /* [columns / lanes][n + 1][lanes]: the lines' values */
+    uint16_t *tile_key;            /* [31 + n + 31][lanes]: keys of the lines in work */
     int32_t *tile_site;            /* the same of their sites */
     int32_t *tile_d2, *tile_found; /* [n][columns]: results */
     int32_t *line, *line_d2;       /* lanes lines of n, transposed */
@@ -122,7 +128,8 @@ typedef struct mp_pass {
     int64_t inner; /* elements that lie side by side within one step of the axis */
     int columns;   /* of a tile; a multiple of 64 */
     bool last;
-    uint16_t cost[MP_SLOW]; /* w2 k^2, saturated */
+    uint16_t cost[MP_SLOW];                   /* w2 k^2, saturated */
+    uint16_t key_cost[MP_SLOW_KEY_STEPS + 2]; /* the same for keys */
 } mp_pass;
 
 /* ---- minplus_wide.c ---- */

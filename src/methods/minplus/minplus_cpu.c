@@ -82,6 +82,9 @@ static mp_store scratch_store(void *memory, const distmap_plan *plan) {
     return store;
 }
 
+static uint16_t saturate_key(uint64_t v) {
+    return (uint16_t)((v < MP_SLOW_KEY_MOST ? v : MP_SLOW_KEY_MOST) << MP_SLOW_KEY);
+}
 static uint16_t saturate16(uint64_t v) { return v < 0xFFFF ? (uint16_t)v : 0xFFFF; }
 
 static void set_arithmetic(mp_job *job) {
@@ -222,11 +225,13 @@ static distmap_status run_slow(stage *s, int axis, bool last, bool merge, double
         .n = plan->shape[axis],
         .w2 = (int32_t)plan->w2[axis],
         .inner = merge ? plan->linear[axis] : plan->shape[DM_X],
-        .columns = mp_slow_columns(plan->shape[axis]),
+        .columns = mp_slow_columns(plan, axis),
         .last = last,
     };
     for (int k = 0; k < MP_SLOW; k++)
         s->pass.cost[k] = saturate16(plan->w2[axis] * (uint64_t)(k * k));
+    for (int k = 0; k < MP_SLOW_KEY_STEPS + 2; k++)
+        s->pass.key_cost[k] = saturate_key(plan->w2[axis] * (uint64_t)(k * k));
     s->tiles = (s->pass.inner + s->pass.columns - 1) / s->pass.columns;
     const int64_t runs = plan->elements / (s->pass.n * s->pass.inner);
     return dm_parallel(s->job->plan, (size_t)(runs * s->tiles), slow_task, s, share);

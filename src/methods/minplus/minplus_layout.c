@@ -8,16 +8,23 @@ static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
 bool mp_slow_axis(const distmap_plan *plan, int axis) { return plan->measured[axis] && plan->shape[axis] > 1; }
 
-int mp_slow_columns(int64_t n) {
-    const int64_t columns = (1 << 16) / n / 64 * 64;
-    return columns < 64 ? 64 : columns > 1024 ? 1024 : (int)columns;
-}
-
 double mp_largest_squared(const distmap_plan *plan) {
     double most = 0;
     for (int a = 0; a < DM_NDIM; a++)
         most += (double)plan->w2[a] * (double)(plan->shape[a] - 1) * (double)(plan->shape[a] - 1);
     return most;
+}
+
+/* Arithmetic that sites alone can do: they are carried even when none is wanted. */
+static bool wide_numbers(const distmap_plan *plan) {
+    return (plan->measured[2] && plan->shape[2] > MP_FAR16) || mp_largest_squared(plan) >= MP_NONE;
+}
+
+/* A tile fills half of a second-level cache of 1 MiB: 10 bytes per element, with sites 16 more. */
+int mp_slow_columns(const distmap_plan *plan, int axis) {
+    const bool sites = plan->wants_site || wide_numbers(plan);
+    const int64_t columns = (sites ? 1 << 15 : 1 << 16) / plan->shape[axis] / 64 * 64;
+    return columns < 64 ? 64 : columns > 1024 ? 1024 : (int)columns;
 }
 
 mp_layout mp_lay_out(const distmap_plan *plan) {
@@ -35,12 +42,12 @@ mp_layout mp_lay_out(const distmap_plan *plan) {
         if (mp_slow_axis(plan, a)) {
             l.slow = true;
             l.longest = max64(l.longest, plan->shape[a]);
-            const int columns = mp_slow_columns(plan->shape[a]);
+            const int columns = mp_slow_columns(plan, a);
             l.columns = columns > l.columns ? columns : l.columns;
         }
     const distmap_outputs *want = &plan->problem.want;
     l.tall = l.height > MP_FAR16;
-    l.wide_numbers = l.tall || mp_largest_squared(plan) >= MP_NONE;
+    l.wide_numbers = wide_numbers(plan);
     l.offsets = plan->wants_site && !l.wide_numbers && l.width <= INT16_MAX && l.height <= INT16_MAX &&
                 mp_slow_axis(plan, 0) != mp_slow_axis(plan, 1);
     const bool output = want->distance || want->squared, sites_alone = l.wide_numbers || l.offsets;
@@ -103,13 +110,14 @@ static void take_worker(bump *b, const distmap_plan *plan, const mp_layout *l, m
     int64_t tile = 0;
     for (int a = 0; a < 2; a++)
         if (mp_slow_axis(plan, a))
-            tile = max64(tile, (plan->shape[a] + 1) * mp_slow_columns(plan->shape[a]));
+            tile = max64(tile, (plan->shape[a] + 1) * mp_slow_columns(plan, a));
     w->tile = take(b, tile, 2);
     w->tile_d2 = take(b, tile + SLACK, 4);
     w->line = take(b, 32 * line, 4);
     w->line_d2 = take(b, 32 * line + SLACK, 4);
     w->line_arg = take(b, 32 * line + SLACK, 4);
     if (sites) {
+        w->tile_key = take(b, 32 * (line + 2 * MP_SLOW_KEY_STEPS), 2);
         w->tile_site = take(b, tile + SLACK, 4);
         w->tile_found = take(b, tile + SLACK, 4);
     }

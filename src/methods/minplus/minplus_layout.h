@@ -30,9 +30,9 @@ mp_layout mp_lay_out(const distmap_plan *plan);
  * method accepts.) */
 double mp_largest_squared(const distmap_plan *plan);
 
-/* Whether z (1) or t (0) asks for a slow pass, and how many lines of n elements its tiles hold. */
+/* Whether z (1) or t (0) asks for a slow pass, and how many lines its tiles hold. */
 bool mp_slow_axis(const distmap_plan *plan, int axis);
-int mp_slow_columns(int64_t n);
+int mp_slow_columns(const distmap_plan *plan, int axis);
 
 /* Hands out the scratch that starts at `base`; NULL: only counts. Returns its size in bytes. */
 size_t mp_walk_scratch(const distmap_plan *plan, const mp_layout *l, void *base, mp_scratch *s);
