@@ -149,7 +149,8 @@ static int time_mask(const struct bench *bench, struct line *line, const distmap
         status = time_method(bench, line, arrays, problem);
     }
     for (size_t row = 0; status == 0 && methods->count == 0 && (info = distmap_method_get(row)); row++)
-        if (info->exact && strncmp(info->name, "brute/", 6) != 0) { /* brute force takes quadratic time */
+        if (info->exact && strcmp(info->device, "cpu") == 0 &&
+            strncmp(info->name, "brute/", 6) != 0) { /* brute force takes quadratic time */
             line->method = info->name;
             status = time_method(bench, line, arrays, problem);
         }

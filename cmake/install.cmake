@@ -17,6 +17,12 @@ install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # pkg-config files find their prefix from where they lie, so that an installed tree may be moved.
 file(RELATIVE_PATH pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+# Static users link the CUDA runtime that the kernels were compiled for.
+set(pc_cuda "")
+if(DISTMAP_HAVE_CUDA)
+  get_target_property(pc_cuda CUDA::cudart_static IMPORTED_LOCATION)
+  set(pc_cuda " ${pc_cuda} -ldl -lrt")
+endif()
 foreach(name distmap distmap_io)
   configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -37,8 +37,9 @@ flags() { pkg-config --cflags --libs "$@"; }
 
 cc -Wall -Werror "$work/core.c" $(flags distmap) -o "$work/core_shared" && run "$work/core_shared"
 cc -Wall -Werror "$work/io.c" $(flags distmap_io) -o "$work/io_shared" && run "$work/io_shared"
+private=$(sed -n 's/^Libs.private: //p' "$libdir/pkgconfig/distmap.pc")
 archives=(-Wl,-Bstatic -ldistmap -Wl,-Bdynamic)
-cc -Wall -Werror "$work/core.c" $(pkg-config --cflags --libs-only-L distmap) "${archives[@]}" -pthread -lm \
+cc -Wall -Werror "$work/core.c" $(pkg-config --cflags --libs-only-L distmap) "${archives[@]}" $private \
     -o "$work/core_static" && "$work/core_static"
 
 cat >"$work/CMakeLists.txt" <<'CMAKE'

@@ -26,12 +26,12 @@ distmap_status dm_device_find(distmap_device device, const dm_device **found) {
 }
 
 int distmap_device_count(distmap_device device) {
-    const dm_device *found;
+    const dm_device *found = NULL;
     return dm_device_find(device, &found) == DISTMAP_OK ? found->count() : 0;
 }
 
 distmap_status distmap_device_describe(distmap_device device, int ordinal, distmap_device_info *info) {
-    const dm_device *found;
+    const dm_device *found = NULL;
     if (!info)
         return dm_error(DISTMAP_ERROR_ARGUMENT, "info is NULL");
     TRY(dm_device_find(device, &found));

@@ -28,6 +28,13 @@ static inline distmap_arrays small_arrays(const uint8_t *mask, float *distance) 
                             .distance = distmap_view_make(distance, DISTMAP_FLOAT32, 2, small_shape)};
 }
 
+/* The first row of the method table, from `row` on, that is one of the CPU. */
+static inline size_t cpu_method(size_t row) {
+    while (distmap_method_get(row) && strcmp(distmap_method_get(row)->device, "cpu") != 0)
+        row++;
+    return row;
+}
+
 /* About one element in `every` is a site, the same ones for the same seed. */
 static inline void paint(uint8_t *mask, size_t count, unsigned every, uint32_t seed) {
     for (size_t i = 0; i < count; i++) {

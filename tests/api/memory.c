@@ -124,7 +124,7 @@ static void test_absurd_size(void **state) {
     p.shape[0] = p.shape[1] = p.shape[2] = (int64_t)1 << 18;
     size_t bytes = 0;
     assert_int_equal(distmap_context_create(&(distmap_context_options){.threads = 1}, &context), DISTMAP_OK);
-    for (size_t m = 0; distmap_method_get(m); m++) {
+    for (size_t m = cpu_method(0); distmap_method_get(m); m = cpu_method(m + 1)) {
         const distmap_plan_options options = {.method = distmap_method_get(m)->name};
         if (distmap_scratch_bytes(context, &p, &options, &bytes) == DISTMAP_ERROR_UNSUPPORTED || bytes < (size_t)1
                                                                                                              << 47)
@@ -142,7 +142,7 @@ static void test_scratch(void **state) {
     bool known = false;
     paint(mask, PIXELS, 50, 2);
     for (int threads = 1; threads <= 2; threads++)
-        for (size_t m = 0; distmap_method_get(m); m++)
+        for (size_t m = cpu_method(0); distmap_method_get(m); m = cpu_method(m + 1))
             for (int sites = 0; sites < 2; sites++) {
                 distmap_context *context = NULL;
                 distmap_plan *plan = NULL;
@@ -193,7 +193,7 @@ static void test_execute_allocates_nothing(void **state) {
     (void)state;
     paint(mask, PIXELS, 30, 3);
     for (int threads = 1; threads <= 2; threads++)
-        for (size_t m = 0; distmap_method_get(m); m++) {
+        for (size_t m = cpu_method(0); distmap_method_get(m); m = cpu_method(m + 1)) {
             distmap_context *context = NULL;
             distmap_plan *plan = NULL;
             const distmap_problem p = small_problem();

@@ -177,7 +177,7 @@ done
 run methods --json
 check "methods --json: brute is there" matches "$(tr -d ' \n' <stdout)" '"name":"brute/cpu"'
 run methods
-for method in $(sed -n 's/^\([a-z]*\/[a-z]*\) .*/\1/p' stdout); do
+for method in $(sed -n 's/^\([a-z]*\/cpu\) .*/\1/p' stdout); do
     works "edt --method $method" edt mask.pgm -o out/d.npy --method "$method" --metric squared --threads 2
     check "edt --method $method: values" equal "$(npy_values out/d.npy u4)" "2 1 2 5 1 0 1 4 2 1 2 5"
 done

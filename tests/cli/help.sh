@@ -53,7 +53,7 @@ complete_line() { # words; the last one is being typed: what is offered
 check "completion: subcommands" equal "$(complete_line distmap v)" voronoi
 check "completion: options" equal "$(complete_line distmap edt --thr)" "--threshold --threads"
 check "completion: options of that subcommand alone" equal "$(complete_line distmap info --thr)" ""
-check "completion: methods" equal "$(complete_line distmap edt --method bru)" brute/cpu
+check "completion: methods" equal "$(complete_line distmap edt --method brute/cp)" brute/cpu
 check "completion: lists" equal "$(complete_line distmap bench --patterns corner,bl)" corner,blobs
 check "completion: files" equal "$(complete_line distmap edt mask.n)" mask.npy
 

@@ -1,0 +1,33 @@
+/* How kernels are launched and what they are made of, for nvcc and for host compilers (tests/emulation) alike.
+ *
+ *     DM_LAUNCH(kernel, grid, block, shared_bytes, stream, arguments...);
+ *     return cudaGetLastError();
+ *
+ * A launcher is an extern "C" function in the .cu file that returns cudaError_t; the .c file checks it by TRY_CUDA.
+ */
+#ifndef DISTMAP_CUDA_LAUNCH_H
+#define DISTMAP_CUDA_LAUNCH_H
+
+#include "cuda/runtime.h"
+
+#ifdef __CUDACC__
+#define DM_LAUNCH(kernel, grid, block, shared, stream, ...) kernel<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__)
+#define DM_DYNAMIC_SHARED(type, name) extern __shared__ __align__(16) type name[]
+#else
+#define DM_LAUNCH(kernel, grid, block, shared, stream, ...) \
+    emulation_launch((grid), (block), (shared), (stream), [=] { kernel(__VA_ARGS__); })
+#ifndef __grid_constant__
+#define __grid_constant__
+#endif
+#endif
+
+/* A function of kernels. */
+#define DM_DEVICE static __device__ __forceinline__
+
+/* Blocks for `count` items, `each` to a block, at most `most`: kernels loop over what is left. */
+static inline unsigned dm_blocks(int64_t count, int64_t each, int64_t most) {
+    const int64_t blocks = (count + each - 1) / each;
+    return (unsigned)(blocks < most ? blocks : most);
+}
+
+#endif
