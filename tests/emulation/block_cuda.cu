@@ -22,7 +22,7 @@ static __global__ void __launch_bounds__(MOST) block_scan(const unsigned *in, un
 
 /* The same by shuffles in warps; the warps' sums lie in dynamic shared memory. */
 static __global__ void __launch_bounds__(MOST) warp_scan(const unsigned *in, unsigned *out) {
-    DYNAMIC_SHARED(unsigned, sums);
+    DM_DYNAMIC_SHARED(unsigned, sums);
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     unsigned sum = in[i];
     for (int step = 1; step < 32; step *= 2) {
@@ -46,9 +46,9 @@ static void check_scans(unsigned threads) {
     for (int form = 0; form < 2; form++) {
         CUDA(cudaMemset(device_out, 0, count * 4));
         if (form == 0)
-            LAUNCH(block_scan, BLOCKS, threads, 0, device_in, device_out);
+            DM_LAUNCH(block_scan, BLOCKS, threads, 0, NULL, device_in, device_out);
         else
-            LAUNCH(warp_scan, BLOCKS, threads, (threads + 31) / 32 * sizeof(unsigned), device_in, device_out);
+            DM_LAUNCH(warp_scan, BLOCKS, threads, (threads + 31) / 32 * sizeof(unsigned), NULL, device_in, device_out);
         check_to_host(out, device_out, count);
         unsigned sum = 0;
         for (size_t i = 0; i < count; i++) {
@@ -108,7 +108,7 @@ static void check_collectives(void) {
         in[i] = check_draw();
     unsigned *device_in = check_to_device(in, THREADS);
     unsigned long long *device_out = check_to_device(out, THREADS * RESULTS);
-    LAUNCH(collectives, 1, THREADS, 0, device_in, device_out);
+    DM_LAUNCH(collectives, 1, THREADS, 0, NULL, device_in, device_out);
     check_to_host(out, device_out, THREADS * RESULTS);
     int thirds = 0;
     for (int i = 0; i < THREADS; i++)
@@ -206,7 +206,7 @@ static void check_atomics(void) {
         want[in[i] % BINS]++;
     }
     unsigned *device_in = check_to_device(in, N), *bins = check_to_device(zero, BINS + 2);
-    LAUNCH(histogram, 13, 96, 0, device_in, N, bins, bins + BINS, bins + BINS + 1);
+    DM_LAUNCH(histogram, 13, 96, 0, NULL, device_in, N, bins, bins + BINS, bins + BINS + 1);
     check_to_host(got, bins, BINS + 2);
     for (int k = 0; k < BINS; k++)
         CHECK(got[k] == want[k], "bin %d: %u, not %u", k, got[k], want[k]);
@@ -220,7 +220,7 @@ static void check_atomics(void) {
     unsigned *device_u = check_to_device(u, 6);
     int *device_s = check_to_device(s, 3);
     unsigned long long *device_l = check_to_device(l, 4);
-    LAUNCH(atomics, 1, 64, 0, device_u, device_s, device_l);
+    DM_LAUNCH(atomics, 1, 64, 0, NULL, device_u, device_s, device_l);
     check_to_host(u, device_u, 6);
     check_to_host(s, device_s, 3);
     check_to_host(l, device_l, 4);
@@ -245,7 +245,7 @@ static void check_shape(void) {
     static unsigned counts[N];
     memset(counts, 0, sizeof counts);
     unsigned *device = check_to_device(counts, N);
-    LAUNCH(mark, dim3(3, 4, 5), dim3(6, 7, 2), 0, device);
+    DM_LAUNCH(mark, dim3(3, 4, 5), dim3(6, 7, 2), 0, NULL, device);
     check_to_host(counts, device, N);
     for (int i = 0; i < N; i++)
         CHECK(counts[i] == 1, "element %d was met %u times", i, counts[i]);

@@ -1,22 +1,13 @@
-/* What the checks share: failures, drawn numbers, a launch that nvcc and the emulation understand. */
+/* What the checks share: failures, drawn numbers, copies to the device and back. */
 #ifndef EMULATION_CHECK_CUDA_H
 #define EMULATION_CHECK_CUDA_H
 
-#include <cuda_runtime.h>
+#include "cuda/launch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#ifdef __CUDACC__
-#define LAUNCH(kernel, grid, block, shared, ...) kernel<<<(grid), (block), (shared)>>>(__VA_ARGS__)
-#define DYNAMIC_SHARED(type, name) extern __shared__ __align__(16) type name[]
-#else
-#define LAUNCH(kernel, grid, block, shared, ...) \
-    emulation_launch((grid), (block), (shared), NULL, [=] { kernel(__VA_ARGS__); })
-#define DYNAMIC_SHARED DM_DYNAMIC_SHARED
-#endif
 
 static int check_failures;
 

@@ -11,13 +11,13 @@ extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 enum { warpSize = 32 };
 
-/* The place of a call, for messages: a last parameter that callers leave alone. */
+/* The place of a call, for messages: last parameters that callers leave alone. */
 struct emulation_site {
     const char *file;
     int line;
 };
-#define EMULATION_SITE \
-    const emulation_site site = emulation_site { __builtin_FILE(), __builtin_LINE() }
+#define EMULATION_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+#define EMULATION_HERE (emulation_site{file, line})
 
 /* ---- Launches ---- */
 
@@ -50,15 +50,15 @@ struct emulation_votes {
 };
 emulation_votes emulation_barrier(int predicate, emulation_site site);
 
-static inline void __syncthreads(EMULATION_SITE) { emulation_barrier(0, site); }
+static inline void __syncthreads(EMULATION_SITE) { emulation_barrier(0, EMULATION_HERE); }
 static inline int __syncthreads_count(int predicate, EMULATION_SITE) {
-    return emulation_barrier(predicate, site).count;
+    return emulation_barrier(predicate, EMULATION_HERE).count;
 }
 static inline int __syncthreads_or(int predicate, EMULATION_SITE) {
-    return emulation_barrier(predicate, site).count > 0;
+    return emulation_barrier(predicate, EMULATION_HERE).count > 0;
 }
 static inline int __syncthreads_and(int predicate, EMULATION_SITE) {
-    const emulation_votes votes = emulation_barrier(predicate, site);
+    const emulation_votes votes = emulation_barrier(predicate, EMULATION_HERE);
     return votes.count == votes.threads;
 }
 

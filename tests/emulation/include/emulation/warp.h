@@ -15,21 +15,21 @@ unsigned emulation_lane(void);
 unsigned emulation_present(unsigned mask);
 
 static inline void __syncwarp(unsigned mask = 0xffffffffu, EMULATION_SITE) {
-    emulation_exchange("__syncwarp", mask, 0, site);
+    emulation_exchange("__syncwarp", mask, 0, EMULATION_HERE);
 }
 
 static inline unsigned __ballot_sync(unsigned mask, int predicate, EMULATION_SITE) {
-    const uint64_t *values = emulation_exchange("__ballot_sync", mask, predicate != 0, site);
+    const uint64_t *values = emulation_exchange("__ballot_sync", mask, predicate != 0, EMULATION_HERE);
     unsigned votes = 0;
     for (unsigned lane = 0, present = emulation_present(mask); lane < 32; lane++)
         votes |= (present >> lane & 1 & (unsigned)values[lane]) << lane;
     return votes;
 }
 static inline int __any_sync(unsigned mask, int predicate, EMULATION_SITE) {
-    return __ballot_sync(mask, predicate, site) != 0;
+    return __ballot_sync(mask, predicate, file, line) != 0;
 }
 static inline int __all_sync(unsigned mask, int predicate, EMULATION_SITE) {
-    return __ballot_sync(mask, predicate, site) == emulation_present(mask);
+    return __ballot_sync(mask, predicate, file, line) == emulation_present(mask);
 }
 
 /* ---- Shuffles of 32- and 64-bit numbers; width, a power of two, splits the warp into groups ---- */
@@ -52,24 +52,26 @@ template <class T> T emulation_shuffle(const char *what, unsigned mask, T value,
 
 template <class T> T __shfl_sync(unsigned mask, T value, int from, int width = 32, EMULATION_SITE) {
     const int lane = (int)emulation_lane();
-    return emulation_shuffle("__shfl_sync", mask, value, (lane & -width) | (from & (width - 1)), site);
+    return emulation_shuffle("__shfl_sync", mask, value, (lane & -width) | (from & (width - 1)), EMULATION_HERE);
 }
 template <class T> T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, EMULATION_SITE) {
     const int lane = (int)emulation_lane(), from = lane - (int)(delta & 31);
-    return emulation_shuffle("__shfl_up_sync", mask, value, from < (lane & -width) ? lane : from, site);
+    return emulation_shuffle("__shfl_up_sync", mask, value, from < (lane & -width) ? lane : from, EMULATION_HERE);
 }
 template <class T> T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, EMULATION_SITE) {
     const int lane = (int)emulation_lane(), from = lane + (int)(delta & 31);
-    return emulation_shuffle("__shfl_down_sync", mask, value, from > (lane | (width - 1)) ? lane : from, site);
+    return emulation_shuffle("__shfl_down_sync", mask, value, from > (lane | (width - 1)) ? lane : from,
+                             EMULATION_HERE);
 }
 /* Reaches lanes of its own group and of those before it. */
 template <class T> T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32, EMULATION_SITE) {
     const int lane = (int)emulation_lane(), from = lane ^ (bits & 31);
-    return emulation_shuffle("__shfl_xor_sync", mask, value, from > (lane | (width - 1)) ? lane : from, site);
+    return emulation_shuffle("__shfl_xor_sync", mask, value, from > (lane | (width - 1)) ? lane : from, EMULATION_HERE);
 }
 
 template <class T> unsigned __match_any_sync(unsigned mask, T value, EMULATION_SITE) {
-    const uint64_t own = emulation_pack(value), *values = emulation_exchange("__match_any_sync", mask, own, site);
+    const uint64_t own = emulation_pack(value),
+                   *values = emulation_exchange("__match_any_sync", mask, own, EMULATION_HERE);
     unsigned same = 0;
     for (unsigned lane = 0, present = emulation_present(mask); lane < 32; lane++)
         same |= (present >> lane & (values[lane] == own)) << lane;
@@ -87,9 +89,10 @@ template <class T, class F> T emulation_reduce(const char *what, unsigned mask, 
             result = join(result, emulation_unpack<T>(values[lane]));
     return result;
 }
-#define EMULATION_REDUCE(name, type, expression)                                                              \
-    static inline type name(unsigned mask, type value, EMULATION_SITE) {                                      \
-        return emulation_reduce(#name, mask, value, site, [](type a, type b) { return (type)(expression); }); \
+#define EMULATION_REDUCE(name, type, expression)                                    \
+    static inline type name(unsigned mask, type value, EMULATION_SITE) {            \
+        return emulation_reduce(#name, mask, value, EMULATION_HERE,                 \
+                                [](type a, type b) { return (type)(expression); }); \
     }
 EMULATION_REDUCE(__reduce_add_sync, unsigned, a + b)
 EMULATION_REDUCE(__reduce_add_sync, int, (unsigned)a + (unsigned)b)

@@ -1,0 +1,205 @@
+/* The emulated runtime API from a host's side: memory and its limits, copies and their checks, streams, events, errors of
+ * launches, and what the environment can ask for. Only of the emulation: a device has no such knobs. */
+#include "check_cuda.h"
+
+#include <stdint.h>
+
+static __global__ void nothing(void) {}
+static __global__ void touch(int *p) { p[threadIdx.x] = (int)threadIdx.x; }
+static __global__ void use_shared(unsigned char *out, unsigned bytes) {
+    DM_DYNAMIC_SHARED(unsigned char, buffer);
+    for (unsigned i = threadIdx.x; i < bytes; i += blockDim.x)
+        buffer[i] = (unsigned char)i;
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < bytes; i += blockDim.x)
+        out[i] = buffer[bytes - 1 - i];
+}
+
+static void check_memory(void) {
+    char host[100], back[100], *device = NULL, *pinned = NULL;
+    size_t free_bytes, total;
+    cudaPointerAttributes at;
+    for (int i = 0; i < 100; i++)
+        host[i] = (char)check_draw();
+    setenv("DISTMAP_EMULATION_MEMORY", "1000", 1);
+    CUDA(cudaMalloc(&device, 600));
+    CHECK_CUDA(cudaMalloc((void **)&pinned, 401), cudaErrorMemoryAllocation);
+    CHECK(pinned == NULL, "a failed allocation gives no pointer");
+    CHECK_CUDA(cudaGetLastError(), cudaErrorMemoryAllocation);
+    CHECK_CUDA(cudaGetLastError(), cudaSuccess);
+    CUDA(cudaMallocHost(&pinned, 5000));
+    CUDA(cudaMemGetInfo(&free_bytes, &total));
+    CHECK(free_bytes == 400 && total == 1000, "%zu of %zu are free", free_bytes, total);
+
+    CUDA(cudaMemcpyAsync(device + 500, host, 100, cudaMemcpyHostToDevice, NULL));
+    CUDA(cudaMemcpy(pinned, device + 500, 100, cudaMemcpyDefault));
+    CHECK(memcmp(pinned, host, 100) == 0, "to the device and back");
+    CHECK_CUDA(cudaMemcpy(device + 501, host, 100, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    CHECK_CUDA(cudaMemcpy(back, host, 100, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    CHECK_CUDA(cudaMemcpy(back, host, 100, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    CHECK_CUDA(cudaMemcpy(device, device + 8, 8, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    CHECK_CUDA(cudaMemset(host, 0, 8), cudaErrorInvalidValue);
+    CUDA(cudaMemset(device, 7, 600));
+    CUDA(cudaMemcpy2DAsync(device + 3, 50, host, 10, 10, 10, cudaMemcpyHostToDevice, NULL));
+    CUDA(cudaMemcpy2DAsync(back, 10, device + 3, 50, 10, 10, cudaMemcpyDeviceToHost, NULL));
+    CHECK(memcmp(back, host, 100) == 0, "a pitched copy");
+    CHECK_CUDA(cudaMemcpy2DAsync(device + 141, 50, host, 10, 10, 10, cudaMemcpyHostToDevice, NULL),
+               cudaErrorInvalidValue);
+    CUDA(cudaMemcpy(back, device + 13, 40, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 40; i++)
+        CHECK(back[i] == 7, "between the rows of a pitched copy");
+
+    CUDA(cudaPointerGetAttributes(&at, device + 599));
+    CHECK(at.type == cudaMemoryTypeDevice && at.device == 0, "device memory is known");
+    CUDA(cudaPointerGetAttributes(&at, device + 600));
+    CHECK(at.type == cudaMemoryTypeUnregistered, "what follows is not");
+    CUDA(cudaPointerGetAttributes(&at, pinned));
+    CHECK(at.type == cudaMemoryTypeHost, "pinned memory is known");
+    CHECK_CUDA(cudaFree(device + 1), cudaErrorInvalidValue);
+    CHECK_CUDA(cudaFreeHost(device), cudaErrorInvalidValue);
+    CUDA(cudaFree(device));
+    CHECK_CUDA(cudaFree(device), cudaErrorInvalidValue);
+    CUDA(cudaFreeHost(pinned));
+    CUDA(cudaFree(NULL));
+    unsetenv("DISTMAP_EMULATION_MEMORY");
+    (void)cudaGetLastError();
+}
+
+static void check_launches(void) {
+    unsigned char *out, host[60000];
+    CUDA(cudaMalloc(&out, sizeof host));
+    const struct {
+        dim3 grid, block;
+        cudaError_t expected;
+    } shapes[] = {
+        {1, 1024, cudaSuccess},
+        {1, 1025, cudaErrorInvalidConfiguration},
+        {1, dim3(32, 33), cudaErrorInvalidConfiguration},
+        {1, dim3(1, 1, 65), cudaErrorInvalidConfiguration},
+        {0, 32, cudaErrorInvalidConfiguration},
+        {1, 0, cudaErrorInvalidConfiguration},
+        {dim3(1, 65535), 1, cudaSuccess},
+        {dim3(1, 65536), 1, cudaErrorInvalidConfiguration},
+        {dim3(1, 1, 65536), 1, cudaErrorInvalidConfiguration},
+    };
+    for (const auto &shape : shapes) {
+        DM_LAUNCH(nothing, shape.grid, shape.block, 0, NULL);
+        CHECK_CUDA(cudaGetLastError(), shape.expected);
+    }
+    DM_LAUNCH(use_shared, 1, 100, 48 << 10, NULL, out, 48 << 10);
+    CHECK_CUDA(cudaGetLastError(), cudaSuccess);
+    DM_LAUNCH(use_shared, 1, 100, sizeof host, NULL, out, sizeof host);
+    CHECK_CUDA(cudaGetLastError(), cudaErrorInvalidValue);
+    CHECK_CUDA(cudaFuncSetAttribute(use_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, (227 << 10) + 1),
+               cudaErrorInvalidValue);
+    (void)cudaGetLastError();
+    CUDA(cudaFuncSetAttribute(use_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof host));
+    DM_LAUNCH(use_shared, 1, 100, sizeof host, NULL, out, sizeof host);
+    check_to_host(host, out, sizeof host);
+    for (size_t i = 0; i < sizeof host; i++)
+        CHECK(host[i] == (unsigned char)(sizeof host - 1 - i), "shared memory at %zu", i);
+    int blocks = 0;
+    CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, use_shared, 256, sizeof host));
+    CHECK(blocks == 3, "%d blocks of 60,000 bytes in 228 KB", blocks);
+    CUDA(cudaFree(out));
+}
+
+static void set_flag(void *flag) { *(int *)flag = 1; }
+
+static void check_streams(void) {
+    cudaStream_t stream, other;
+    cudaEvent_t event, later, untimed;
+    cudaStreamCaptureStatus capture;
+    int flag = 0, device = -1;
+    float milliseconds = -1;
+    setenv("DISTMAP_EMULATION_DEVICES", "2", 1);
+    CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CUDA(cudaEventCreate(&event));
+    CUDA(cudaEventCreate(&later));
+    CUDA(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming));
+    CUDA(cudaSetDevice(1));
+    CUDA(cudaStreamCreate(&other));
+    CUDA(cudaSetDevice(0));
+    CHECK_CUDA(cudaSetDevice(2), cudaErrorInvalidDevice);
+    CUDA(cudaStreamGetDevice(other, &device));
+    CHECK(device == 1, "the stream is of device %d", device);
+    CHECK_CUDA(cudaEventRecord(event, other), cudaErrorInvalidResourceHandle);
+    CHECK_CUDA(cudaEventElapsedTime(&milliseconds, event, later), cudaErrorInvalidResourceHandle);
+    CUDA(cudaEventRecord(event, stream));
+    CUDA(cudaEventRecord(later, stream));
+    CUDA(cudaEventRecord(untimed, stream));
+    CUDA(cudaStreamWaitEvent(other, event, 0));
+    CUDA(cudaEventQuery(event));
+    CUDA(cudaEventSynchronize(event));
+    CUDA(cudaEventElapsedTime(&milliseconds, event, later));
+    CHECK(milliseconds >= 0, "%f ms", milliseconds);
+    CHECK_CUDA(cudaEventElapsedTime(&milliseconds, event, untimed), cudaErrorInvalidResourceHandle);
+    CUDA(cudaLaunchHostFunc(stream, set_flag, &flag));
+    CHECK(flag == 1, "the host function was called");
+    CUDA(cudaStreamIsCapturing(stream, &capture));
+    CHECK(capture == cudaStreamCaptureStatusNone, "no capture");
+    CHECK_CUDA(cudaStreamSynchronize((cudaStream_t)&flag), cudaErrorInvalidResourceHandle);
+    CUDA(cudaStreamSynchronize(stream));
+    CUDA(cudaStreamDestroy(stream));
+    CHECK_CUDA(cudaStreamDestroy(stream), cudaErrorInvalidResourceHandle);
+    CUDA(cudaStreamDestroy(other));
+    CUDA(cudaEventDestroy(event));
+    CUDA(cudaEventDestroy(later));
+    CUDA(cudaEventDestroy(untimed));
+    unsetenv("DISTMAP_EMULATION_DEVICES");
+    (void)cudaGetLastError();
+}
+
+static void check_absence(void) {
+    int count = -1, version = -1;
+    setenv("DISTMAP_EMULATION_DEVICES", "0", 1);
+    CHECK_CUDA(cudaGetDeviceCount(&count), cudaErrorNoDevice);
+    CHECK(count == 0, "%d devices", count);
+    DM_LAUNCH(nothing, 1, 1, 0, NULL);
+    CHECK_CUDA(cudaGetLastError(), cudaErrorNoDevice);
+    unsetenv("DISTMAP_EMULATION_DEVICES");
+    setenv("DISTMAP_EMULATION_DRIVER", "12080", 1);
+    CHECK_CUDA(cudaGetDeviceCount(&count), cudaErrorInsufficientDriver);
+    CUDA(cudaDriverGetVersion(&version));
+    CHECK(version == 12080, "driver %d", version);
+    unsetenv("DISTMAP_EMULATION_DRIVER");
+    (void)cudaGetLastError();
+    CUDA(cudaGetDeviceCount(&count));
+    CHECK(count == 1, "%d devices", count);
+}
+
+/* The third launch faults; the error is met by what comes after, stays, and goes with a reset. */
+static void check_fault(void) {
+    int *device, host[4] = {-1, -1, -1, -1};
+    CUDA(cudaDeviceReset());
+    CUDA(cudaMalloc(&device, sizeof host));
+    CUDA(cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice));
+    setenv("DISTMAP_EMULATION_FAULT", "3", 1);
+    DM_LAUNCH(nothing, 1, 1, 0, NULL);
+    DM_LAUNCH(nothing, 1, 1, 0, NULL);
+    CUDA(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost));
+    DM_LAUNCH(touch, 1, 4, 0, NULL, device);
+    CHECK_CUDA(cudaGetLastError(), cudaSuccess);
+    CHECK_CUDA(cudaStreamSynchronize(NULL), cudaErrorIllegalAddress);
+    CHECK_CUDA(cudaGetLastError(), cudaErrorIllegalAddress);
+    CHECK_CUDA(cudaGetLastError(), cudaErrorIllegalAddress);
+    CHECK_CUDA(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost), cudaErrorIllegalAddress);
+    CHECK_CUDA(cudaFree(device), cudaErrorIllegalAddress);
+    CUDA(cudaDeviceReset());
+    unsetenv("DISTMAP_EMULATION_FAULT");
+    CUDA(cudaMalloc(&device, sizeof host));
+    DM_LAUNCH(touch, 1, 4, 0, NULL, device);
+    check_to_host(host, device, 4);
+    CHECK(host[3] == 3, "the device works again");
+    CUDA(cudaFree(device));
+}
+
+int main(void) {
+    check_begin();
+    check_memory();
+    check_launches();
+    check_streams();
+    check_absence();
+    check_fault();
+    return check_end();
+}
