@@ -5,38 +5,23 @@
 #include <string.h>
 
 #include "../require.h"
+#include "runner.h"
 
-enum { MAX_CONTEXTS = 16, MAX_METHODS = 32, MAX_OUTPUTS = 8, SHOWN_FAILURES = 12 };
+enum { MAX_METHODS = 32, MAX_OUTPUTS = 8, SHOWN_FAILURES = 12 };
 
 static struct {
-    distmap_context *context[MAX_CONTEXTS];
-    int contexts;
+    struct runner runner[MAX_RUNNERS];
+    int runners;
     long ran[MAX_METHODS], refused[MAX_METHODS];
     int failures;
 } state;
 
-/* ---- Contexts ---- */
-
 void check_open(void) {
-    static const char *const isas[] = {"plain", "sse4", "avx2", "avx512", "neon"};
-    for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
-        for (int threads = 1; threads <= 2; threads++) {
-            setenv("DISTMAP_ISA", isas[i], 1);
-            distmap_context *made;
-            REQUIRE(distmap_context_create(&(distmap_context_options){.threads = threads}, &made) == DISTMAP_OK);
-            if (strcmp(distmap_context_isa(made), isas[i]) == 0)
-                state.context[state.contexts++] = made;
-            else
-                distmap_context_destroy(&made);
-        }
-    unsetenv("DISTMAP_ISA");
-    REQUIRE(state.contexts >= 2);
+    state.runners = runner_open(state.runner);
+    REQUIRE(state.runners >= 2);
 }
 
-void check_close(void) {
-    for (int i = 0; i < state.contexts; i++)
-        distmap_context_destroy(&state.context[i]);
-}
+void check_close(void) { runner_close(state.runner, state.runners); }
 
 /* ---- What the oracle wants in memory ---- */
 
@@ -123,17 +108,17 @@ static void fill_wanted(struct job *j) {
 
 struct run {
     const char *method;
-    const distmap_context *context;
+    const struct runner *runner;
 };
 
 static bool fail(const struct job *j, const struct run *r) {
     if (++state.failures > SHOWN_FAILURES)
         return false;
     const distmap_problem *p = &j->problem;
-    fprintf(stderr,
-            "FAILED %s\n  method %s, isa %s, %d threads; input %d dtype %s, sites %d [%g, %g], axes 0x%x, spacing",
-            j->test->name, r->method, distmap_context_isa(r->context), distmap_context_threads(r->context),
-            (int)p->input, distmap_dtype_name(p->dtype), (int)p->sites.rule, p->sites.lo, p->sites.hi, p->axes);
+    fprintf(
+        stderr, "FAILED %s\n  method %s, isa %s, %d threads; input %d dtype %s, sites %d [%g, %g], axes 0x%x, spacing",
+        j->test->name, r->method, distmap_context_isa(r->runner->context), distmap_context_threads(r->runner->context),
+        (int)p->input, distmap_dtype_name(p->dtype), (int)p->sites.rule, p->sites.lo, p->sites.hi, p->axes);
     for (int a = 0; a < p->ndim; a++)
         fprintf(stderr, " %.17g", p->spacing[a]);
     fprintf(stderr, ", limit %.17g, border %d, payload %s, layouts %s %s; want d %s, d2 %s, i %s, c %s, l %s\n  ",
@@ -168,15 +153,15 @@ static void fail_place(const struct job *j, const struct run *r, const struct ou
 
 /* ---- One run ---- */
 
-static distmap_arrays arrays_of(const struct job *j) {
-    distmap_arrays arrays = {.input = j->input.view};
+static distmap_arrays arrays_of(struct job *j, const struct run *r) {
+    distmap_arrays arrays = {.input = runner_send(r->runner, &j->input)};
     if (j->problem.payload)
-        arrays.payload = j->payload.view;
+        arrays.payload = runner_send(r->runner, &j->payload);
     for (int k = 0; k < j->count; k++) {
-        const struct output *o = &j->outputs[k];
+        struct output *o = &j->outputs[k];
         distmap_view *const views[] = {&arrays.distance, &arrays.squared, &arrays.index, &arrays.coords[o->axis],
                                        &arrays.label};
-        *views[o->kind] = o->placed.view;
+        *views[o->kind] = runner_send(r->runner, &o->placed);
     }
     return arrays;
 }
@@ -214,12 +199,15 @@ static bool adopt_sites(struct job *j, const struct run *r) {
 static bool execute(struct job *j, const struct run *r, distmap_plan *plan, const unsigned char *input) {
     for (int k = 0; k < j->count; k++)
         layout_poison(&j->outputs[k].placed);
-    const distmap_arrays arrays = arrays_of(j);
-    if (distmap_plan_execute(plan, &arrays) != DISTMAP_OK) {
+    const distmap_arrays arrays = arrays_of(j, r);
+    if (distmap_plan_execute(plan, &arrays) != DISTMAP_OK || distmap_plan_wait(plan) != DISTMAP_OK) {
         if (fail(j, r))
             fprintf(stderr, "execute: %s\n", distmap_error_text());
         return false;
     }
+    runner_fetch(r->runner, &j->input);
+    for (int k = 0; k < j->count; k++)
+        runner_fetch(r->runner, &j->outputs[k].placed);
     if (j->test->loose_ties && !adopt_sites(j, r))
         return false;
     for (int k = 0; k < j->count; k++) {
@@ -243,10 +231,10 @@ static bool execute(struct job *j, const struct run *r, distmap_plan *plan, cons
 }
 
 static void run_method(struct job *j, size_t method, int which, const unsigned char *input) {
-    const struct run r = {distmap_method_get(method)->name, state.context[which]};
+    const struct run r = {distmap_method_get(method)->name, &state.runner[which]};
+    const distmap_plan_options options = {.method = r.method, .host_views = !r.runner->device_views};
     distmap_plan *plan = NULL;
-    const distmap_status status =
-        distmap_plan_create(state.context[which], &j->problem, &(distmap_plan_options){.method = r.method}, &plan);
+    const distmap_status status = distmap_plan_create(r.runner->context, &j->problem, &options, &plan);
     if (status == DISTMAP_ERROR_UNSUPPORTED) {
         state.refused[method]++;
         return;
@@ -262,7 +250,7 @@ static void run_method(struct job *j, size_t method, int which, const unsigned c
     if (description.integer != j->expected->integer && fail(j, &r))
         fprintf(stderr, "arithmetic: integer is %d\n", description.integer);
     const bool good = execute(j, &r, plan, input);
-    if (good && j->test->number % state.contexts == which) /* nothing may be left behind in the plan */
+    if (good && j->test->number % state.runners == which) /* nothing may be left behind in the plan */
         execute(j, &r, plan, input);
     distmap_plan_destroy(&plan);
 }
@@ -312,16 +300,16 @@ void check_case(const struct test_case *c, const struct expected *e, const distm
         const distmap_method_info *info = distmap_method_get(m);
         /* The definition takes elements times sites: once is enough where that is long. */
         const bool slow = strncmp(info->name, "brute/", 6) == 0 && j.elements > 300;
-        for (int i = 0; info->exact && strcmp(info->device, "cpu") == 0 && i < state.contexts; i++)
-            if (!slow || (i == c->number % state.contexts && j.elements <= 6000))
+        for (int i = 0; info->exact && strcmp(info->device, runner_device) == 0 && i < state.runners; i++)
+            if (!slow || (i == c->number % state.runners && j.elements <= 6000))
                 run_method(&j, m, i, input);
     }
     for (int k = 0; k < j.count; k++) {
-        free(j.outputs[k].placed.memory);
+        runner_drop(&j.outputs[k].placed);
         free(j.outputs[k].wanted);
     }
-    free(j.input.memory);
-    free(j.payload.memory);
+    runner_drop(&j.input);
+    runner_drop(&j.payload);
     free(j.index);
     free(input);
 }

@@ -14,7 +14,7 @@ struct test_case {
     bool loose_ties; /* FP64 with inexact products: any site at the right distance will do */
 };
 
-/* The contexts to run on: each instruction set that this machine has, with 1 and 2 threads. */
+/* The contexts to run on, see runner.h. */
 void check_open(void);
 void check_close(void);
 

@@ -12,6 +12,7 @@ enum layout { LAYOUT_PLAIN, LAYOUT_PADDED, LAYOUT_REVERSED, LAYOUT_TRANSPOSED, L
 struct placed {
     distmap_view view;
     unsigned char *memory;
+    void *device; /* its twin in a device's memory, see runner.h; NULL: none yet */
     size_t bytes;
 };
 

@@ -130,8 +130,7 @@ static __global__ void __launch_bounds__(THREADS) search(const __grid_constant__
                 q->f.u64 = c.f.u64;
             }
             __syncthreads();
-            const int here = (int)(count - from < THREADS ? count - from : THREADS);
-            for (int k = 0; searches && k < here; k++)
+            for (int k = 0; searches && k < THREADS && from + k < count; k++)
                 if (!labels || tile[k].label != label)
                     compare(e, at, &tile[k], &best);
         }

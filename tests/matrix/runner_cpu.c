@@ -1,0 +1,42 @@
+/* The CPU: each instruction set that this machine has, with 1 and 2 threads. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../require.h"
+#include "runner.h"
+
+const char *const runner_device = "cpu";
+
+int runner_open(struct runner *runners) {
+    static const char *const isas[] = {"plain", "sse4", "avx2", "avx512", "neon"};
+    int count = 0;
+    for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
+        for (int threads = 1; threads <= 2; threads++) {
+            setenv("DISTMAP_ISA", isas[i], 1);
+            distmap_context *made;
+            REQUIRE(distmap_context_create(&(distmap_context_options){.threads = threads}, &made) == DISTMAP_OK);
+            if (strcmp(distmap_context_isa(made), isas[i]) == 0)
+                runners[count++].context = made;
+            else
+                distmap_context_destroy(&made);
+        }
+    unsetenv("DISTMAP_ISA");
+    return count;
+}
+
+void runner_close(struct runner *runners, int count) {
+    for (int i = 0; i < count; i++)
+        distmap_context_destroy(&runners[i].context);
+}
+
+distmap_view runner_send(const struct runner *runner, struct placed *placed) {
+    (void)runner;
+    return placed->view;
+}
+
+void runner_fetch(const struct runner *runner, struct placed *placed) { (void)runner, (void)placed; }
+
+void runner_drop(struct placed *placed) {
+    free(placed->memory);
+    placed->memory = NULL;
+}
