@@ -29,6 +29,7 @@ static thread threads[DEVICE_THREADS];
 static thread *current; /* NULL outside of kernels */
 static int thread_count, live, waiting;
 static emulation_votes votes;
+static unsigned in_collective[DEVICE_THREADS / warpSize]; /* a bit for each lane of each warp */
 static const emulation_kernel *kernel;
 static void *dynamic_shared;
 static size_t dynamic_shared_bytes;
@@ -119,6 +120,24 @@ unsigned __activemask(void) {
     return mask;
 }
 
+/* Whether all lanes of the current one's collective have come: those `here` wait in one. */
+static bool complete(const thread *warp, unsigned here, unsigned present) {
+    if ((here & present) != present)
+        return false;
+    for (int lane = 0; lane < warpSize; lane++)
+        if (present >> lane & 1 && warp[lane].mask != current->mask)
+            return false;
+    for (int lane = 0; lane < warpSize; lane++) {
+        const thread *t = warp + lane;
+        if (!(present >> lane & 1) || (t->what == current->what && t->site.line == current->site.line))
+            continue;
+        /* __syncwarp may be called at different places, the others may not */
+        if (strcmp(t->what, current->what) != 0 || strcmp(t->what, "__syncwarp") != 0)
+            stop("lanes of one mask wait in different warp collectives");
+    }
+    return true;
+}
+
 const uint64_t *emulation_exchange(const char *what, unsigned mask, uint64_t value, emulation_site site) {
     thread *const warp = warp_of(current);
     const unsigned present = emulation_present(mask);
@@ -127,23 +146,16 @@ const uint64_t *emulation_exchange(const char *what, unsigned mask, uint64_t val
     current->value = value;
     if (!(mask >> emulation_lane() & 1))
         stop("a thread calls a warp collective whose mask does not name it");
-    uint64_t values[warpSize];
-    for (int lane = 0; lane < warpSize; lane++) {
-        values[lane] = 0xa5a5a5a5a5a5a5a5u;
-        if (!(present >> lane & 1))
-            continue;
-        const thread *t = warp + lane;
-        if (t->now == ENDED)
-            stop("a warp collective's mask names a thread that has ended");
-        if (t->now != IN_COLLECTIVE || t->mask != mask) {
-            leave(); /* until the last one comes */
-            return current->received;
-        }
-        /* __syncwarp may be called at different places, the others may not */
-        if (strcmp(t->what, what) != 0 || (t->site.line != site.line && strcmp(what, "__syncwarp") != 0))
-            stop("lanes of one mask wait in different warp collectives");
-        values[lane] = t->value;
+    unsigned *const here = &in_collective[(warp - threads) / warpSize];
+    *here |= 1u << emulation_lane();
+    if (!complete(warp, *here, present)) {
+        leave(); /* until the last one comes */
+        return current->received;
     }
+    *here &= ~present;
+    uint64_t values[warpSize];
+    for (int lane = 0; lane < warpSize; lane++)
+        values[lane] = present >> lane & 1 ? warp[lane].value : 0xa5a5a5a5a5a5a5a5u;
     for (int lane = 0; lane < warpSize; lane++)
         if (present >> lane & 1) {
             memcpy(warp[lane].received, values, sizeof values);
@@ -192,7 +204,10 @@ static order draw_order(uint64_t n) {
     }
     return o;
 }
-static uint64_t at(const order &o, uint64_t i) { return (o.first + i * o.step) % o.n; }
+static uint64_t at(const order &o, uint64_t i) {
+    const uint64_t place = o.first + i * o.step; /* most n are powers of two, and divisions are slow */
+    return o.n & (o.n - 1) ? place % o.n : place & (o.n - 1);
+}
 
 /* Runs a warp until none of its lanes can; returns whether any thread came further than a nap. */
 static bool run_warp(thread *warp, int lanes) {
@@ -219,6 +234,7 @@ static void run_block(void) {
     int idle = 0;
     live = thread_count;
     waiting = 0;
+    memset(in_collective, 0, sizeof in_collective);
     for (int i = 0; i < thread_count; i++) {
         threads[i].now = READY;
         threads[i].index = make_uint3((unsigned)i % blockDim.x, (unsigned)i / blockDim.x % blockDim.y,

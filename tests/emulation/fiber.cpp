@@ -37,7 +37,8 @@ __asm__(".text\n"
         "    popq %r12\n"
         "    popq %rbx\n"
         "    popq %rbp\n"
-        "    ret\n"
+        "    popq %rcx\n" /* as a ret, which would be predicted to go back to the caller */
+        "    jmpq *%rcx\n"
         ".size emulation_switch, . - emulation_switch\n");
 #elif defined(__aarch64__)
 enum { SAVED_WORDS = 20, RETURN_WORD = 11 }; /* x19 to x30, d8 to d15 */

@@ -63,7 +63,7 @@ static const struct {
 } misuses[] = {
     {run_half, "launch [=] { barrier_half(); }, block (0, 0, 0) of (64, 1, 1) threads: threads wait for others", false},
     {run_elsewhere, "threads wait at different barriers", false},
-    {run_ended, "names a thread that has ended", false},
+    {run_ended, "thread (3, 0, 0) has ended", false},
     {run_not_named, "does not name it", false},
     {run_lanes_elsewhere, "wait in different warp collectives", false},
     {run_masks_differ, "masks_differ", false},
