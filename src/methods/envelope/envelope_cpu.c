@@ -210,7 +210,7 @@ static inline void step_line(const struct work *w, const struct tile *t, int64_t
                 hull_push(&hull, i, value[i], site ? site[i] : -1, f64);
         if (hull.to < n)
             hull_push(&hull, hull.to, zero, linear + hull.to * stride, f64);
-        hull_fill(&hull, value, site, f64);
+        hull_fill(&hull, value, site, 1, f64);
     }
 }
 

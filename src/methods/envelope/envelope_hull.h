@@ -18,6 +18,9 @@
  * carried out without error, as an expansion (J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust
  * Geometric Predicates", 1997, section 2.4). No tolerance decides anything. (Offsets beyond 94,906,265 elements, whose square
  * leaves 53 bits, have that square rounded too, and the order is then that of the exact squares.)
+ *
+ * C and CUDA alike: kernels say before including this what a function is (HULL_FUNCTION), and where element k of a list lies,
+ * since theirs are interleaved (HULL_AT).
  */
 #ifndef DISTMAP_METHODS_ENVELOPE_HULL_H
 #define DISTMAP_METHODS_ENVELOPE_HULL_H
@@ -26,6 +29,11 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#ifndef HULL_FUNCTION
+#define HULL_FUNCTION static inline
+#define HULL_AT(hull, k) (&(hull)->list[k])
+#endif
 
 union value {
     uint64_t u64; /* UINT64_MAX: none */
@@ -40,16 +48,17 @@ struct parabola {
 
 struct hull {
     struct parabola *list;
+    int64_t apart; /* kernels: from one element of the list to the next */
     int64_t count;
     int64_t from, to; /* the x of interest: [from, to) */
     union value w2;
 };
 
-static inline bool is_none(union value v, bool f64) { return f64 ? v.f64 > DBL_MAX : v.u64 == UINT64_MAX; }
+HULL_FUNCTION bool is_none(union value v, bool f64) { return f64 ? v.f64 > DBL_MAX : v.u64 == UINT64_MAX; }
 
 /* ---- Integers ---- */
 
-static inline int64_t start_integer(const struct parabola *i, const struct parabola *j, uint64_t w2) {
+HULL_FUNCTION int64_t start_integer(const struct parabola *i, const struct parabola *j, uint64_t w2) {
     const int64_t above =
         (int64_t)(j->f.u64 + w2 * (uint64_t)(j->at * j->at)) - (int64_t)(i->f.u64 + w2 * (uint64_t)(i->at * i->at));
     const int64_t slope = 2 * (int64_t)w2 * (j->at - i->at);
@@ -60,7 +69,7 @@ static inline int64_t start_integer(const struct parabola *i, const struct parab
 
 /* The sign of a sum of doubles, exactly: each one is added to an expansion, a list of doubles that do not overlap, from its
  * smallest part up; the largest part that is not zero has the sum's sign. */
-static inline double exact_sign(const double *terms, int count) {
+HULL_FUNCTION double exact_sign(const double *terms, int count) {
     double parts[8];
     for (int n = 0; n < count; n++) {
         double carry = terms[n];
@@ -78,7 +87,7 @@ static inline double exact_sign(const double *terms, int count) {
 }
 
 /* p_j(x) < p_i(x), i < j: the sign of (f_j - f_i) - w^2 ((x - i)^2 - (x - j)^2). */
-static inline bool is_better(const struct parabola *i, const struct parabola *j, int64_t x, double w2) {
+HULL_FUNCTION bool is_better(const struct parabola *i, const struct parabola *j, int64_t x, double w2) {
     const int64_t squares = (j->at - i->at) * (2 * x - i->at - j->at);
     const double high = (double)squares, rise = j->f.f64 - i->f.f64, fall = w2 * high;
     const double about = rise - fall, doubt = 4 * DBL_EPSILON * fabs(rise) + 4 * DBL_EPSILON * fabs(fall);
@@ -91,7 +100,7 @@ static inline bool is_better(const struct parabola *i, const struct parabola *j,
 
 /* start(i, j), cut to [from, to]. The equality of p_i and p_j lies at `about`, of which the divisor, the quotient and the sum
  * were rounded, less than `doubt` in all: away from an integer that is enough. */
-static inline int64_t start_f64(const struct parabola *i, const struct parabola *j, double w2, int64_t from,
+HULL_FUNCTION int64_t start_f64(const struct parabola *i, const struct parabola *j, double w2, int64_t from,
                                 int64_t to) {
     const double shift = (j->f.f64 - i->f.f64) / (2 * w2 * (double)(j->at - i->at));
     const double middle = (double)(i->at + j->at) / 2, about = shift + middle;
@@ -109,39 +118,54 @@ static inline int64_t start_f64(const struct parabola *i, const struct parabola 
 
 /* ---- Both: `f64` is a constant at every call, and the functions are inlined ---- */
 
-/* Adds a candidate right of all others; its f is not "none". */
-static inline void hull_push(struct hull *h, int64_t at, union value f, int64_t site, bool f64) {
-    struct parabola new = {.f = f, .at = at, .site = site, .start = h->from};
-    for (; h->count > 0; h->count--) {
-        const struct parabola *last = &h->list[h->count - 1];
-        new.start = f64 ? start_f64(last, &new, h->w2.f64, h->from, h->to) : start_integer(last, &new, h->w2.u64);
-        if (new.start >= h->to)
-            return;
-        if (new.start > last->start)
-            break;
-        new.start = h->from;
-    }
-    h->list[h->count++] = new;
+HULL_FUNCTION union value value_none(bool f64) {
+    union value none;
+    if (f64)
+        none.f64 = (double)INFINITY;
+    else
+        none.u64 = UINT64_MAX;
+    return none;
 }
 
-/* The envelope's values and sites at [from, to). `site` may be NULL. */
-static inline void hull_fill(const struct hull *h, union value *value, int64_t *site, bool f64) {
+/* Adds a candidate right of all others; its f is not "none". */
+HULL_FUNCTION void hull_push(struct hull *h, int64_t at, union value f, int64_t site, bool f64) {
+    struct parabola added;
+    added.f = f;
+    added.at = at;
+    added.site = site;
+    added.start = h->from;
+    for (; h->count > 0; h->count--) {
+        const struct parabola *last = HULL_AT(h, h->count - 1);
+        added.start = f64 ? start_f64(last, &added, h->w2.f64, h->from, h->to) : start_integer(last, &added, h->w2.u64);
+        if (added.start >= h->to)
+            return;
+        if (added.start > last->start)
+            break;
+        added.start = h->from;
+    }
+    *HULL_AT(h, h->count) = added;
+    h->count++;
+}
+
+/* The envelope's values and sites at [from, to), `step` elements from one to the next. `site` may be NULL. */
+HULL_FUNCTION void hull_fill(const struct hull *h, union value *value, int64_t *site, int64_t step, bool f64) {
     for (int64_t x = h->from; h->count == 0 && x < h->to; x++) {
-        value[x] = f64 ? (union value){.f64 = INFINITY} : (union value){.u64 = UINT64_MAX};
+        value[x * step] = value_none(f64);
         if (site)
-            site[x] = -1;
+            site[x * step] = -1;
     }
     for (int64_t k = 0; k < h->count; k++) {
-        const struct parabola p = h->list[k];
-        const int64_t end = k + 1 < h->count ? h->list[k + 1].start : h->to;
+        const struct parabola p = *HULL_AT(h, k);
+        const int64_t end = k + 1 < h->count ? HULL_AT(h, k + 1)->start : h->to;
         for (int64_t x = p.start; x < end; x++) {
             const int64_t square = (x - p.at) * (x - p.at);
+            union value *v = &value[x * step];
             if (f64)
-                value[x].f64 = fma(h->w2.f64, (double)square, p.f.f64);
+                v->f64 = fma(h->w2.f64, (double)square, p.f.f64);
             else
-                value[x].u64 = p.f.u64 + h->w2.u64 * (uint64_t)square;
+                v->u64 = p.f.u64 + h->w2.u64 * (uint64_t)square;
             if (site)
-                site[x] = is_none(value[x], f64) ? -1 : p.site; /* a huge sample may overflow to none */
+                site[x * step] = is_none(*v, f64) ? -1 : p.site; /* a huge sample may overflow to none */
         }
     }
 }
