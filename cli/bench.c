@@ -71,6 +71,7 @@ static double copy_bandwidth(int threads) {
 struct bench {
     const struct options *options;
     distmap_context *context;
+    const char *device;
     double copy; /* bytes per second */
     uint64_t seed;
     json_object *results;
@@ -114,7 +115,11 @@ static int time_method(const struct bench *bench, const struct line *line, const
                        const distmap_problem *problem) {
     const struct options *options = bench->options;
     const distmap_plan_options how = {
-        .method = line->method, .params = options->params, .param_count = (size_t)options->param_count};
+        .method = line->method,
+        .params = options->params,
+        .param_count = (size_t)options->param_count,
+        .host_views = true,
+    };
     distmap_plan *plan = NULL;
     if (distmap_plan_create(bench->context, problem, &how, &plan))
         return fail_library();
@@ -149,7 +154,7 @@ static int time_mask(const struct bench *bench, struct line *line, const distmap
         status = time_method(bench, line, arrays, problem);
     }
     for (size_t row = 0; status == 0 && methods->count == 0 && (info = distmap_method_get(row)); row++)
-        if (info->exact && strcmp(info->device, "cpu") == 0 &&
+        if (info->exact && strcmp(info->device, bench->device) == 0 &&
             strncmp(info->name, "brute/", 6) != 0) { /* brute force takes quadratic time */
             line->method = info->name;
             status = time_method(bench, line, arrays, problem);
@@ -280,7 +285,9 @@ static int run(const struct options *options) {
     int status = check_names(options);
     if (status || (options->output && (status = write_report(NULL, options->output))))
         return status;
-    const distmap_context_options how = {.threads = options->threads};
+    const distmap_context_options how = {
+        .device = options->device, .ordinal = options->ordinal, .threads = options->threads};
+    bench.device = options->device == DISTMAP_DEVICE_CUDA ? "cuda" : "cpu";
     if (distmap_context_create(&how, &bench.context))
         return fail_library();
     bench.seed = options->seed;

@@ -58,7 +58,10 @@ struct options {
     double limit;        /* 0: none */
     distmap_dtype dtype; /* NONE: by the result */
     name_list axes;      /* count 0: all */
-    int threads;         /* 0: all */
+    bool device_given;   /* else: a GPU if there is one that works and takes the problem */
+    distmap_device device;
+    int ordinal; /* which of the devices of that kind */
+    int threads; /* 0: all */
     char *method;
     distmap_param params[MAX_LIST]; /* names owned */
     int param_count;
@@ -77,6 +80,8 @@ void options_free(struct options *options);
 
 /* The values of options. Each says what is wrong and returns EXIT_USAGE, or 0. `option` is "--spacing". */
 int value_number(const char *option, const char *text, double lowest, double highest, double *value);
+/* "cpu", "cuda", "cuda:1" */
+int value_device(const char *option, const char *text, distmap_device *device, int *ordinal);
 int value_integer(const char *option, const char *text, int64_t lowest, int64_t highest, int64_t *value);
 int value_numbers(const char *option, const char *text, double lowest, double highest, number_list *list);
 int value_names(const char *option, const char *text, name_list *list);
@@ -136,6 +141,7 @@ distmap_dtype index_dtype(const distmap_problem *problem);
 
 struct work {
     distmap_context *context;
+    distmap_device device;
     distmap_plan *plan;
     distmap_description description;
     unsigned flags;

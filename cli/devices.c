@@ -1,8 +1,58 @@
 /* distmap devices: what there is to compute on. */
 #include <json-c/json.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli.h"
+
+/* Why there is no GPU, without the device's name, which stands before it. */
+static const char *reason(void) {
+    static const char prefix[] = "device cuda: ";
+    const char *text = distmap_error_text();
+    return strncmp(text, prefix, sizeof prefix - 1) == 0 ? text + sizeof prefix - 1 : text;
+}
+
+static void add_versions(json_object *object, const char *name, const int version[2]) {
+    char text[32];
+    snprintf(text, sizeof text, "%d.%d", version[0], version[1]);
+    json_object_object_add(object, name, json_object_new_string(text));
+}
+
+/* Each GPU, into the list if there is one, else in print; or that there is none. */
+static int give_gpus(json_object *list) {
+    const int count = distmap_device_count(DISTMAP_DEVICE_CUDA);
+    if (count == 0 && list) {
+        json_object *none = json_object_new_object();
+        json_object_object_add(none, "name", json_object_new_string("cuda"));
+        json_object_object_add(none, "missing", json_object_new_string(reason()));
+        json_object_array_add(list, none);
+    } else if (count == 0)
+        printf("cuda none: %s\n", reason());
+    for (int i = 0; i < count; i++) {
+        distmap_device_info gpu;
+        if (distmap_device_describe(DISTMAP_DEVICE_CUDA, i, &gpu))
+            return fail_library();
+        if (!list) {
+            printf("cuda:%d  %s\n     compute capability %d.%d, %d multiprocessors, %.1f GiB memory, driver for CUDA "
+                   "%d.%d\n",
+                   i, gpu.name, gpu.capability[0], gpu.capability[1], gpu.multiprocessors,
+                   (double)gpu.memory_bytes / 0x1p30, gpu.driver[0], gpu.driver[1]);
+            continue;
+        }
+        char name[24];
+        snprintf(name, sizeof name, "cuda:%d", i);
+        json_object *object = json_object_new_object();
+        json_object_object_add(object, "name", json_object_new_string(name));
+        json_object_object_add(object, "model", json_object_new_string(gpu.name));
+        add_versions(object, "capability", gpu.capability);
+        add_versions(object, "driver_cuda", gpu.driver);
+        add_versions(object, "runtime_cuda", gpu.runtime);
+        json_object_object_add(object, "multiprocessors", json_object_new_int(gpu.multiprocessors));
+        json_object_object_add(object, "memory_bytes", json_object_new_int64((int64_t)gpu.memory_bytes));
+        json_object_array_add(list, object);
+    }
+    return 0;
+}
 
 static int run(const struct options *options) {
     struct machine machine;
@@ -10,30 +60,34 @@ static int run(const struct options *options) {
     distmap_context *context = NULL;
     if (distmap_context_create(NULL, &context))
         return fail_library();
-    if (options->json) {
-        json_object *list = json_object_new_array(), *cpu = json_object_new_object();
+    json_object *list = options->json ? json_object_new_array() : NULL;
+    if (list) {
+        json_object *cpu = json_object_new_object();
         json_object_object_add(cpu, "name", json_object_new_string("cpu"));
         json_object_object_add(cpu, "model", json_object_new_string(machine.cpu));
         json_object_object_add(cpu, "isa", json_object_new_string(distmap_context_isa(context)));
         json_object_object_add(cpu, "threads", json_object_new_int(distmap_context_threads(context)));
         json_object_object_add(cpu, "memory_bytes", json_object_new_int64((int64_t)machine.memory_bytes));
         json_object_array_add(list, cpu);
-        json_print(list);
     } else
         printf("cpu  %s\n     instruction set %s, %d thread%s, %.1f GiB memory\n", machine.cpu,
                distmap_context_isa(context), distmap_context_threads(context),
                distmap_context_threads(context) == 1 ? "" : "s", machine.memory_bytes / 0x1p30);
     distmap_context_destroy(&context);
-    return 0;
+    const int status = give_gpus(list);
+    if (list)
+        json_print(list);
+    return status;
 }
 
 const struct command command_devices = {
     .name = "devices",
     .bit = DEVICES,
     .arguments = "",
-    .summary = "the processors to compute on",
-    .about = "Lists the devices: processor, the instruction set chosen (the environment variable DISTMAP_ISA caps\n"
-             "it: plain, sse4, avx2, avx512, neon), threads and memory.",
+    .summary = "the processors and GPUs to compute on",
+    .about = "Lists the devices: the processor with the instruction set chosen (the environment variable DISTMAP_ISA\n"
+             "caps it: plain, sse4, avx2, avx512, neon), threads and memory; and each GPU by the name that --device\n"
+             "takes, or why there is none.",
     .example = "  distmap devices --json\n",
     .run = run,
 };

@@ -124,12 +124,8 @@ static int read_seed(struct options *o, const char *option, const char *text) {
     return status;
 }
 static int read_device(struct options *o, const char *option, const char *text) {
-    (void)o;
-    if (strcmp(text, "auto") == 0 || strcmp(text, "cpu") == 0)
-        return 0;
-    if (strncmp(text, "cuda", 4) == 0)
-        return usage("%s: %s is not in this version; auto and cpu are", option, text);
-    return usage("%s: '%s' is no device; auto and cpu are", option, text);
+    o->device_given = strcmp(text, "auto") != 0;
+    return o->device_given ? value_device(option, text, &o->device, &o->ordinal) : 0;
 }
 static int read_threads(struct options *o, const char *option, const char *text) {
     int64_t value = 0;
@@ -205,7 +201,9 @@ static const option_row rows[] = {
     {"index", 0, BENCH, NULL, read_with_index, "compute nearest-site indices too"},
     {"repeat", 0, BENCH, "N", read_repeat, "runs of each, of which the fastest counts (default 3)"},
     {"seed", 0, BENCH, "N", read_seed, "seed of the patterns (default: a fresh one, which is printed)"},
-    {"device", 0, MAPS | BENCH, "DEVICE", read_device, "auto or cpu"},
+    {"device", 0, MAPS, "DEVICE", read_device,
+     "auto (a GPU if there is one; default), cpu, cuda or cuda:N; 'distmap devices' lists them"},
+    {"device", 0, BENCH, "DEVICE", read_device, "cpu (default), or cuda, cuda:N: from host memory to host memory"},
     {"threads", 0, MAPS | BENCH, "N", read_threads, "use N threads (default: all processors)"},
     {"method", 0, MAPS, "NAME", read_method, "use this method; 'distmap methods' lists them"},
     {"param", 0, MAPS | BENCH, "K=V", read_param, "set a parameter of the method; may be given again"},

@@ -125,16 +125,48 @@ distmap_dtype index_dtype(const distmap_problem *problem) {
 
 /* ---- The work ---- */
 
+static distmap_status open_on(struct work *work, const struct options *options, distmap_device device) {
+    const distmap_context_options how = {
+        .device = device, .ordinal = options->ordinal, .threads = options->threads, .progress = progress_step};
+    work->device = device;
+    return distmap_context_create(&how, &work->context);
+}
+
+/* Without --device a method's name tells the device; without either it is a GPU if that can be had, else the CPU. */
 int work_begin(struct work *work, const struct options *options) {
     *work = (struct work){0};
-    const distmap_context_options how = {.threads = options->threads, .progress = progress_step};
-    return distmap_context_create(&how, &work->context) ? fail_library() : 0;
+    const distmap_method_info *method = distmap_method_find(options->method);
+    const bool by_method = !options->device_given && method;
+    distmap_device device = options->device;
+    if (by_method && strcmp(method->device, "cuda") == 0)
+        device = DISTMAP_DEVICE_CUDA;
+    if (!options->device_given && !by_method && distmap_device_count(DISTMAP_DEVICE_CUDA) > 0 &&
+        open_on(work, options, DISTMAP_DEVICE_CUDA) == DISTMAP_OK)
+        return 0;
+    return open_on(work, options, device) ? fail_library() : 0;
+}
+
+/* Whether the GPU was our own choice, so that the CPU may step in where it does not do. */
+static bool may_step_in(const struct work *work, const struct options *options, distmap_status status) {
+    return work->device == DISTMAP_DEVICE_CUDA && !options->device_given && !options->method &&
+           (status == DISTMAP_ERROR_MEMORY || status == DISTMAP_ERROR_DEVICE || status == DISTMAP_ERROR_UNSUPPORTED);
 }
 
 int work_plan(struct work *work, const struct options *options, const distmap_problem *problem) {
     const distmap_plan_options how = {
-        .method = options->method, .params = options->params, .param_count = (size_t)options->param_count};
-    if (distmap_plan_create(work->context, problem, &how, &work->plan))
+        .method = options->method,
+        .params = options->params,
+        .param_count = (size_t)options->param_count,
+        .host_views = true,
+    };
+    distmap_status status = distmap_plan_create(work->context, problem, &how, &work->plan);
+    if (may_step_in(work, options, status)) {
+        distmap_context_destroy(&work->context);
+        status = open_on(work, options, DISTMAP_DEVICE_CPU);
+        if (status == DISTMAP_OK)
+            status = distmap_plan_create(work->context, problem, &how, &work->plan);
+    }
+    if (status != DISTMAP_OK)
         return fail_library();
     distmap_plan_describe(work->plan, &work->description);
     return 0;

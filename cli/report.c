@@ -58,6 +58,7 @@ static void give_json(const struct job *job, const struct options *options) {
     if (job->components >= 0)
         json_object_object_add(object, "components", json_object_new_int64(job->components));
     json_object_object_add(object, "method", json_object_new_string(description->method));
+    json_object_object_add(object, "device", json_object_new_string(distmap_method_find(description->method)->device));
     json_object_object_add(object, "isa", json_object_new_string(description->isa));
     json_object_object_add(object, "threads", json_object_new_int(description->threads));
     json_object_object_add(object, "scratch_bytes", json_object_new_int64((int64_t)description->scratch_bytes));

@@ -46,6 +46,17 @@ int value_integer(const char *option, const char *text, int64_t lowest, int64_t 
     return 0;
 }
 
+int value_device(const char *option, const char *text, distmap_device *device, int *ordinal) {
+    const bool cuda = strncmp(text, "cuda", 4) == 0 && (text[4] == '\0' || text[4] == ':');
+    if (!cuda && strcmp(text, "cpu") != 0)
+        return usage("%s: '%s' is no device; auto, cpu, cuda and cuda:N are", option, text);
+    *device = cuda ? DISTMAP_DEVICE_CUDA : DISTMAP_DEVICE_CPU;
+    int64_t number = 0;
+    const int status = cuda && text[4] ? value_integer(option, text + 5, 0, INT32_MAX, &number) : 0;
+    *ordinal = (int)number;
+    return status;
+}
+
 int value_names(const char *option, const char *text, name_list *list) {
     const char *rest = text;
     for (bool more = true; more;) {

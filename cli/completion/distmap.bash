@@ -35,7 +35,7 @@ _distmap()
     case $before in
     --sites) COMPREPLY=($(compgen -W "zero nonzero none" -- "$word")) ;;
     --metric) COMPREPLY=($(compgen -W "euclidean squared" -- "$word")) ;;
-    --device) COMPREPLY=($(compgen -W "auto cpu" -- "$word")) ;;
+    --device) COMPREPLY=($(compgen -W "auto cpu cuda" -- "$word")) ;;
     --dtype)
         if [[ $subcommand == edt ]]; then
             COMPREPLY=($(compgen -W "float32 float64 uint32 uint64" -- "$word"))

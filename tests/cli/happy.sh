@@ -183,8 +183,10 @@ for method in $(sed -n 's/^\([a-z]*\/cpu\) .*/\1/p' stdout); do
 done
 run devices
 check "devices: threads" matches "$(cat stdout)" "cpu .*instruction set .* thread"
+check "devices: a GPU, or why there is none" matches "$(tail -n 1 stdout)" "^(cuda none: .|     compute capability )"
 run devices --json
 check "devices --json" matches "$(tr -d ' \n' <stdout)" '^\[\{"name":"cpu".*"threads":[0-9]+'
+check "devices --json: GPUs" matches "$(tr -d ' \n' <stdout)" '"name":"cuda(","missing":"|:0","model":")'
 run info mask.pgm
 check "info" matches "$(tr -s ' \n' ' ' <stdout)" "format pgm .*dtype uint8 shape 3 x 4, axes yx spacing 1 x 1 values 0 to 2, .*zeros 1 of 12"
 run info nan.npy
