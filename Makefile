@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 DISTMAP = build/release/distmap
 
-.PHONY: help build demo test bench install check-large fuzz coverage clean
+.PHONY: help build demo test bench install check-large check-gpu fuzz coverage clean
 
 help:
 	@echo 'make demo         distance maps, Voronoi maps and pictures of a real image and a real volume'
@@ -12,6 +12,7 @@ help:
 	@echo 'make bench        the race against other libraries on this machine (needs pip and the network)'
 	@echo 'make install      into PREFIX=$(PREFIX) (and DESTDIR)'
 	@echo 'make check-large  images beyond 2^31 elements; needs 24 GB of memory and some minutes'
+	@echo 'make check-gpu    all tests of the GPU part on a real one, under compute-sanitizer too'
 	@echo 'make fuzz         every fuzz target for SECONDS=60 each (clang)'
 	@echo 'make coverage     line coverage of the tests'
 
@@ -34,6 +35,10 @@ install: build
 check-large:
 	tools/build.sh release --group test --target distmap_check_large --target distmap_command
 	build/release/tests/large/distmap_check_large $(DISTMAP)
+
+check-gpu:
+	tools/build.sh release --group test
+	tools/check_gpu.sh build/release
 
 fuzz:
 	tools/build.sh fuzz --group test --group fuzz

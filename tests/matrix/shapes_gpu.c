@@ -1,0 +1,132 @@
+/* shapes_gpu [COUNT [MOST]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond what an oracle can check: each
+ * exact method of the GPU, brute force aside, against the CPU, to the bit.
+ *
+ * DISTMAP_TEST_SEED repeats a run.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <distmap.h>
+
+#include "../require.h"
+#include "random.h"
+
+struct results {
+    float *distance;
+    int64_t *index;
+};
+
+/* Lengths are drawn by their logarithms, and the elements with them, so that long and flat shapes are all common. */
+static int64_t draw_shape(struct rng *r, int64_t most, distmap_problem *p) {
+    double left = log((double)most) * (0.5 + 0.5 * rng_unit(r));
+    int64_t elements = 1;
+    p->ndim = (int)rng_range(r, 1, 4);
+    for (int a = 0; a < p->ndim; a++) {
+        const double share = a == p->ndim - 1 ? left : left * 2 * rng_unit(r) / (p->ndim - a);
+        p->shape[a] = (int64_t)exp(share < left ? share : left);
+        left -= log((double)p->shape[a]);
+        elements *= p->shape[a];
+    }
+    return elements;
+}
+
+static void draw_problem(struct rng *r, distmap_problem *p) {
+    static const double pitches[] = {1, 2, 3, 0.5, 1.25};
+    p->dtype = DISTMAP_UINT8;
+    p->want.distance = DISTMAP_FLOAT32;
+    p->want.index = rng_chance(r, 0.5) ? DISTMAP_INT64 : DISTMAP_NONE;
+    p->border = rng_chance(r, 0.1);
+    p->limit = rng_chance(r, 0.2) ? 1 + 100 * rng_unit(r) : 0;
+    for (int a = 0; a < p->ndim; a++) {
+        p->spacing[a] = rng_chance(r, 0.2) ? pitches[rng_range(r, 0, 4)] : 1;
+        p->axes |= rng_chance(r, 0.9) ? 1u << a : 0;
+    }
+}
+
+static void compute(distmap_context *context, const char *method, const distmap_problem *p, uint8_t *mask,
+                    const struct results *out) {
+    distmap_plan *plan = NULL;
+    distmap_arrays a = {.input = distmap_view_make(mask, p->dtype, p->ndim, p->shape),
+                        .distance = distmap_view_make(out->distance, p->want.distance, p->ndim, p->shape)};
+    if (p->want.index)
+        a.index = distmap_view_make(out->index, p->want.index, p->ndim, p->shape);
+    distmap_status status =
+        distmap_plan_create(context, p, &(distmap_plan_options){.method = method, .host_views = true}, &plan);
+    if (status == DISTMAP_OK)
+        status = distmap_plan_execute(plan, &a);
+    if (status != DISTMAP_OK) {
+        fprintf(stderr, "FAILED: %s\n", distmap_error_text());
+        exit(1);
+    }
+    distmap_plan_destroy(&plan);
+}
+
+static bool same(const char *what, const char *method, const void *want, void *got, size_t size, int64_t elements) {
+    for (int64_t i = 0; i < elements; i++)
+        if (memcmp((const char *)want + (size_t)i * size, (char *)got + (size_t)i * size, size) != 0) {
+            fprintf(stderr, "FAILED %s: %s differs at element %" PRId64 "\n", method, what, i);
+            return false;
+        }
+    memset(got, 0xA5, (size_t)elements * size);
+    return true;
+}
+
+int main(int argc, char **argv) {
+    const int count = argc > 1 ? atoi(argv[1]) : 40;
+    const int64_t most = argc > 2 ? atoll(argv[2]) : 100000000;
+    const char *given = getenv("DISTMAP_TEST_SEED");
+    const uint64_t seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+    struct rng r = {seed};
+    distmap_context *cpu = NULL, *gpu = NULL;
+    printf("shapes, seed %" PRIu64 "\n", seed);
+    uint8_t *mask = malloc((size_t)most);
+    struct results want = {malloc((size_t)most * 4), malloc((size_t)most * 8)};
+    struct results got = {malloc((size_t)most * 4), malloc((size_t)most * 8)};
+    REQUIRE(most > 0 && mask && want.distance && want.index && got.distance && got.index);
+    REQUIRE(distmap_context_create(NULL, &cpu) == DISTMAP_OK);
+    if (distmap_context_create(&(distmap_context_options){.device = DISTMAP_DEVICE_CUDA}, &gpu) != DISTMAP_OK) {
+        fprintf(stderr, "%s\n", distmap_error_text());
+        return 1;
+    }
+    bool good = true;
+    for (int n = 0; n < count; n++) {
+        distmap_problem p = {0};
+        const int64_t elements = draw_shape(&r, most, &p);
+        const double density = pow((double)elements, -rng_unit(&r)); /* from all to about one */
+        draw_problem(&r, &p);
+        for (int64_t i = 0; i < elements; i++)
+            mask[i] = !rng_chance(&r, density);
+        printf("%2d:", n);
+        for (int a = 0; a < p.ndim; a++)
+            printf("%s%" PRId64 " (%g)", a ? " x " : " ", p.shape[a], p.spacing[a]);
+        printf(", axes 0x%x, density %.2g, limit %g%s%s\n", p.axes, density, p.limit, p.border ? ", border" : "",
+               p.want.index ? ", index" : "");
+        fflush(stdout);
+        compute(cpu, NULL, &p, mask, &want);
+        const distmap_method_info *info;
+        for (size_t m = 0; (info = distmap_method_get(m)); m++) {
+            if (strcmp(info->device, "cuda") != 0 || !info->exact || strncmp(info->name, "brute/", 6) == 0)
+                continue;
+            size_t scratch;
+            if (distmap_scratch_bytes(gpu, &p, &(distmap_plan_options){.method = info->name}, &scratch) != DISTMAP_OK)
+                continue;
+            compute(gpu, info->name, &p, mask, &got);
+            good &= same("distance", info->name, want.distance, got.distance, sizeof *got.distance, elements);
+            if (p.want.index)
+                good &= same("index", info->name, want.index, got.index, sizeof *got.index, elements);
+        }
+    }
+    distmap_context_destroy(&gpu);
+    distmap_context_destroy(&cpu);
+    free(mask);
+    free(want.distance);
+    free(want.index);
+    free(got.distance);
+    free(got.index);
+    printf("%s\n", good ? "all the same" : "differences");
+    return !good;
+}

@@ -1,0 +1,34 @@
+#!/bin/bash
+# tools/check_gpu.sh BUILD
+# What CTest runs on the emulation, on the GPU of this machine: the contracts, the whole corpus against the oracle, drawn
+# problems up to 10^8 elements against the CPU; and some of it under compute-sanitizer, where that is installed.
+set -euo pipefail
+build=$1
+[[ -x $build/tests/matrix/matrix_gpu ]] || { echo "check-gpu: $build has no GPU part: is the CUDA toolkit installed?" >&2; exit 1; }
+export LD_LIBRARY_PATH=$build/src${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+
+"$build/distmap" devices
+groups=$("$build/tests/matrix/matrix_gpu" 2>&1 | sed -n 's/.*groups: //p' || true) # without one it names them
+failed=0
+run() {
+    printf '\n== %s\n' "$*"
+    "$@" || { echo "FAILED: $*"; failed=$((failed + 1)); }
+}
+run "$build/tests/api/api_gpu"
+for group in $groups; do
+    run "$build/tests/matrix/matrix_gpu" "$group"
+done
+run "$build/tests/matrix/shapes_gpu"
+
+if command -v compute-sanitizer >/dev/null; then
+    for tool in memcheck racecheck; do
+        for group in $groups; do
+            DISTMAP_TEST_SCALE=0.02 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
+                "$build/tests/matrix/matrix_gpu" "$group"
+        done
+    done
+else
+    printf '\ncheck-gpu: no compute-sanitizer on the PATH: left out\n'
+fi
+[[ $failed == 0 ]] || { printf '\ncheck-gpu: %d failed\n' "$failed"; exit 1; }
+printf '\ncheck-gpu: all passed\n'
