@@ -91,6 +91,7 @@ static distmap_status set_up(struct dm_cuda *cuda, void *stream) {
     cuda->shared_bytes = (size_t)shared;
     TRY_CUDA(cuda, cudaStreamCreateWithFlags(&cuda->side, cudaStreamNonBlocking));
     TRY_CUDA(cuda, cudaEventCreateWithFlags(&cuda->probe, cudaEventDisableTiming));
+    TRY_CUDA(cuda, cudaMallocHost((void **)&cuda->flags, sizeof *cuda->flags));
     return take_stream(cuda, stream);
 }
 
@@ -118,6 +119,8 @@ static void close_context(distmap_context *context) {
         return;
     if (cuda->side && cuda->owner == getpid() && cudaGetDevice(&previous) == cudaSuccess &&
         cudaSetDevice(cuda->ordinal) == cudaSuccess) {
+        if (cuda->flags)
+            (void)cudaFreeHost(cuda->flags);
         if (cuda->probe)
             (void)cudaEventDestroy(cuda->probe);
         (void)cudaStreamDestroy(cuda->side);

@@ -63,7 +63,7 @@ static distmap_status allocate_scratch(distmap_plan *plan) {
     return DISTMAP_OK;
 }
 
-/* Page-locked memory and events. */
+/* What lies where in the scratch; events, and page-locked memory. */
 static distmap_status set_up(distmap_plan *plan) {
     struct dm_cuda *cuda = plan->context->cuda;
     struct dm_cuda_plan *own = plan->cuda;
@@ -75,9 +75,8 @@ static distmap_status set_up(distmap_plan *plan) {
         own->slot_bytes = largest < DM_SLOT_BYTES ? largest : DM_SLOT_BYTES;
         for (int i = 0; i < DM_SLOTS; i++)
             TRY_CUDA(cuda, cudaEventCreateWithFlags(&own->slot[i], cudaEventDisableTiming));
+        TRY_CUDA(cuda, cudaMallocHost((void **)&own->slots, DM_SLOTS * own->slot_bytes));
     }
-    TRY_CUDA(cuda, cudaMallocHost((void **)&own->pinned, DM_SLOTS * own->slot_bytes + sizeof *own->flags_host));
-    own->flags_host = (unsigned *)(own->pinned + DM_SLOTS * own->slot_bytes);
     TRY_CUDA(cuda, cudaEventCreateWithFlags(&own->done, cudaEventDisableTiming));
     return DISTMAP_OK;
 }
@@ -111,8 +110,8 @@ void dm_cuda_release(distmap_plan *plan) {
         for (int i = 0; i < DM_SLOTS; i++)
             if (own->slot[i])
                 (void)cudaEventDestroy(own->slot[i]);
-        if (own->pinned)
-            (void)cudaFreeHost(own->pinned);
+        if (own->slots)
+            (void)cudaFreeHost(own->slots);
         if (plan->owns_scratch)
             (void)cudaFree(plan->scratch);
         (void)cudaGetLastError();
@@ -156,11 +155,10 @@ static distmap_status fetch_flags(distmap_plan *plan) {
     struct dm_cuda_plan *own = plan->cuda;
     own->pending = false;
     TRY_CUDA(cuda, cudaEventSynchronize(own->done));
-    TRY_CUDA(cuda,
-             cudaMemcpyAsync(own->flags_host, own->flags, sizeof *own->flags, cudaMemcpyDeviceToHost, cuda->side));
+    TRY_CUDA(cuda, cudaMemcpyAsync(cuda->flags, own->flags, sizeof *own->flags, cudaMemcpyDeviceToHost, cuda->side));
     TRY_CUDA(cuda, cudaStreamSynchronize(cuda->side));
-    dm_flag(plan, *own->flags_host & ~DM_RAISED_VALUE);
-    return *own->flags_host & DM_RAISED_VALUE ? DISTMAP_ERROR_VALUE : DISTMAP_OK;
+    dm_flag(plan, *cuda->flags & ~DM_RAISED_VALUE);
+    return *cuda->flags & DM_RAISED_VALUE ? DISTMAP_ERROR_VALUE : DISTMAP_OK;
 }
 
 static distmap_status enqueue(distmap_plan *plan, const dm_arrays *arrays, bool host) {

@@ -20,6 +20,7 @@ struct dm_cuda {
     cudaStream_t stream; /* the caller's: all work of plans goes here */
     cudaStream_t side;   /* our own, to fetch flags without waiting for what the caller enqueued since */
     cudaEvent_t probe;   /* recorded on a stream to learn whether it is one of this GPU */
+    unsigned *flags;     /* page-locked: where a plan's flags come to */
     pid_t owner;         /* CUDA does not survive a fork */
     bool lost;           /* a fault that ends the GPU's use by this process */
     int multiprocessors, major, minor;
@@ -31,13 +32,12 @@ struct dm_cuda {
 enum { DM_SLOTS = 4, DM_SLOT_BYTES = 4 << 20 };
 
 struct dm_cuda_plan {
-    unsigned *flags;      /* device: what kernels raise, reset before each run */
-    unsigned *flags_host; /* where they come to */
-    cudaEvent_t done;     /* the last execute */
-    bool pending;         /* its flags were not fetched yet */
-    dm_arrays copies;     /* host views: the arrays in device memory, row-major without gaps; data NULL otherwise */
-    char *pinned;         /* DM_SLOTS of slot_bytes (0 without host views), then flags_host */
-    size_t slot_bytes, pinned_bytes;
+    unsigned *flags;  /* device: what kernels raise, reset before each run */
+    cudaEvent_t done; /* the last execute */
+    bool pending;     /* its flags were not fetched yet */
+    dm_arrays copies; /* host views: the arrays in device memory, row-major without gaps; data NULL otherwise */
+    char *slots;      /* host views: page-locked memory, DM_SLOTS of slot_bytes */
+    size_t slot_bytes;
     cudaEvent_t slot[DM_SLOTS]; /* the transfer that uses it */
     unsigned next;              /* slot */
 };

@@ -166,7 +166,7 @@ static distmap_status upload(const struct transfer *t) {
     struct dm_cuda_plan *own = t->plan->cuda;
     for (int64_t chunk = 0; chunk < t->chunks; chunk++) {
         const unsigned slot = own->next++ % DM_SLOTS;
-        char *memory = own->pinned + slot * own->slot_bytes;
+        char *memory = own->slots + slot * own->slot_bytes;
         TRY_CUDA(t->plan->context->cuda, cudaEventSynchronize(own->slot[slot]));
         TRY(copy_chunk(t, chunk, memory));
         TRY(send_chunk(t, chunk, memory, own->slot[slot]));
@@ -184,12 +184,12 @@ static distmap_status download(const struct transfer *t) {
         if (ahead < t->chunks) {
             const unsigned slot = (unsigned)((first + ahead) % DM_SLOTS);
             TRY_CUDA(t->plan->context->cuda, cudaEventSynchronize(own->slot[slot]));
-            TRY(send_chunk(t, ahead, own->pinned + slot * own->slot_bytes, own->slot[slot]));
+            TRY(send_chunk(t, ahead, own->slots + slot * own->slot_bytes, own->slot[slot]));
         }
         if (chunk >= 0) {
             const unsigned slot = (unsigned)((first + chunk) % DM_SLOTS);
             TRY_CUDA(t->plan->context->cuda, cudaEventSynchronize(own->slot[slot]));
-            TRY(copy_chunk(t, chunk, own->pinned + slot * own->slot_bytes));
+            TRY(copy_chunk(t, chunk, own->slots + slot * own->slot_bytes));
         }
     }
     return DISTMAP_OK;
