@@ -1,0 +1,58 @@
+# The command and GPUs, on the emulation, whose environment says what there is.
+source "$(dirname "$0")/checks.sh" "$@" || exit 1
+
+printf 'P2\n4 3\n255\n 1 1 1 1\n 1 0 1 1\n 1 1 1 0\n' >mask.pgm
+squared="2 1 2 4 1 0 1 1 2 1 1 0"
+
+# edt_on WHAT PATTERN OPTIONS...: the map is right, and the line that the run gives matches.
+edt_on() {
+    local what=$1 pattern=$2
+    shift 2
+    works "$what" edt mask.pgm -o out/d.npy --metric squared "$@"
+    check "$what: values" equal "$(npy_values out/d.npy u4)" "$squared"
+    check "$what: report" matches "$(cat stderr)" "$pattern"
+}
+edt_on "--device cuda" "/cuda, sm_" --device cuda
+edt_on "--device cuda:0" "/cuda, sm_" --device cuda:0
+edt_on "--device auto" "/cuda, sm_" --device auto
+edt_on "no --device" "/cuda, sm_"
+edt_on "--device cpu" "/cpu, " --device cpu
+edt_on "--method brute/cuda" "brute/cuda, sm_" --method brute/cuda
+edt_on "--method brute/cpu" "brute/cpu, " --method brute/cpu
+DISTMAP_EMULATION_DEVICES=2 edt_on "--device cuda:1" "/cuda, sm_" --device cuda:1
+refuses 1 "ordinal is 1, must be 0 to 0" edt mask.pgm -o out/d.npy --device cuda:1
+refuses 1 "brute/cpu runs on the device cpu, this context is one of cuda" edt mask.pgm -o out/d.npy --device cuda --method brute/cpu
+refuses 1 "brute/cuda runs on the device cuda, this context is one of cpu" edt mask.pgm -o out/d.npy --device cpu --method brute/cuda
+
+# The CPU steps in silently where the GPU was not asked for, and only there.
+export DISTMAP_EMULATION_DEVICES=0
+edt_on "auto without a GPU" "/cpu, " --device auto
+refuses 1 "device cuda: the NVIDIA driver finds no GPU" edt mask.pgm -o out/d.npy --device cuda
+refuses 1 "device cuda: the NVIDIA driver finds no GPU" edt mask.pgm -o out/d.npy --method brute/cuda
+run devices
+check "devices without a GPU" matches "$(tail -n 1 stdout)" "^cuda none: the NVIDIA driver finds no GPU"
+unset DISTMAP_EMULATION_DEVICES
+export DISTMAP_EMULATION_MEMORY=100
+edt_on "auto with a small GPU" "/cpu, " --device auto
+refuses 1 "the plan needs [0-9]+ bytes of device memory, .* but device cuda:0 has" edt mask.pgm -o out/d.npy --device cuda
+unset DISTMAP_EMULATION_MEMORY
+DISTMAP_EMULATION_FAULT=1 refuses 1 "this context is lost" edt mask.pgm -o out/d.npy --device cuda
+
+# From file to file, a real picture: both devices write the same bytes.
+for options in "edt --threshold 120 --index out/i.npy" "edt --labels" "voronoi --threshold 120 --index out/i.npy"; do
+    run $options "$data/coins.png" -o out/map.npy --device cpu
+    mv out cpu
+    works "$options --device cuda" $options "$data/coins.png" -o out/map.npy --device cuda
+    for file in cpu/*; do
+        check "$options: ${file#cpu/}" cmp "$file" "out/${file#cpu/}"
+    done
+    rm -r cpu
+done
+
+run devices
+check "devices" matches "$(tr '\n' ' ' <stdout)" "cuda:0  CUDA emulation.* compute capability 9.0"
+run devices --json
+check "devices --json" matches "$(tr -d ' \n' <stdout)" '"name":"cuda:0","model":".*","capability":"9.0"'
+run bench --device cuda --sizes 64 --densities 0.01 --patterns random --repeat 1
+check "bench --device cuda" matches "$(cat stdout)" "^[a-z]+/cuda "
+finish
