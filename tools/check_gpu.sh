@@ -14,7 +14,8 @@ run() {
     printf '\n== %s\n' "$*"
     "$@" || { echo "FAILED: $*"; failed=$((failed + 1)); }
 }
-run "$build/tests/api/api_gpu"
+run "$build/tests/api/api_gpu_device"
+run "$build/tests/api/api_gpu_execute"
 for group in $groups; do
     run "$build/tests/matrix/matrix_gpu" "$group"
 done
