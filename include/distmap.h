@@ -306,8 +306,8 @@ typedef struct distmap_plan_options {
                       device memory, aligned to 256), kept by the caller until the plan is destroyed */
     size_t scratch_bytes;
     bool host_views; /* CUDA: execute also takes views in host memory, mixed as you like. The plan then holds room for a
-                        copy of every array in device memory (in its scratch) and 16 MiB of page-locked host memory.
-                        Memory that the caller has page-locked is copied from and to directly. Ignored on the CPU */
+                        copy of every array in device memory (in its scratch), and up to 16 MiB of page-locked host
+                        memory. What the caller has page-locked is copied from and to directly. Ignored on the CPU */
 } distmap_plan_options;
 
 typedef struct distmap_plan distmap_plan;
