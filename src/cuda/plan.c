@@ -125,7 +125,11 @@ void dm_cuda_release(distmap_plan *plan) {
 distmap_status dm_cuda_check_view(const distmap_plan *plan, const char *name, const distmap_view *view) {
     struct dm_cuda *cuda = plan->context->cuda;
     struct cudaPointerAttributes found;
-    TRY(look_at(cuda, view->data, &found));
+    int previous;
+    TRY(dm_cuda_enter(plan->context, &previous)); /* even a question would wake the current GPU up */
+    const distmap_status status = look_at(cuda, view->data, &found);
+    dm_cuda_leave(previous);
+    TRY(status);
     if (view->space == DISTMAP_SPACE_HOST) {
         if (!plan->host_views)
             return bad("arrays.%s lies in host memory: the plan's options must ask for host_views", name);
