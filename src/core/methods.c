@@ -7,6 +7,7 @@ extern const dm_method dm_minplus_cpu;
 extern const dm_method dm_envelope_cpu;
 extern const dm_method dm_brute_cpu;
 #ifdef DISTMAP_HAVE_CUDA
+extern const dm_method dm_minplus_cuda;
 extern const dm_method dm_envelope_cuda;
 extern const dm_method dm_brute_cuda;
 #endif
@@ -17,6 +18,7 @@ const dm_method *const dm_methods[] = {
     &dm_envelope_cpu,
     &dm_brute_cpu,
 #ifdef DISTMAP_HAVE_CUDA
+    &dm_minplus_cuda,
     &dm_envelope_cuda,
     &dm_brute_cuda,
 #endif

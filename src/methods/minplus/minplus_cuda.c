@@ -1,0 +1,185 @@
+/* minplus/cuda, the production method on GPUs: stages and device memory. What is computed stands in minplus_cuda.h and in
+ * the minplus_cuda_*.cu files.
+ *
+ *   pack:   rows of elements into entries, 1/4 byte per pixel
+ *   planes: every (y, x) plane: a near search, and a far search for what it leaves open
+ *   z:      the same along z, from the planes' squared distances, 4 bytes per voxel
+ *   emit:   only for outputs other than float32 distances alone or uint32 squares alone: from squared distances in
+ *           memory, 4 bytes per element
+ *
+ * The searches choose what to do on the device; the host only enqueues.
+ */
+#include <math.h>
+
+#include "methods/minplus/minplus_cuda.h"
+
+static size_t round256(size_t bytes) { return (bytes + 255) & ~(size_t)255; }
+static int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+static bool has_z(const distmap_plan *plan) { return plan->measured[1] && plan->shape[1] > 1; }
+
+/* ---- What it accepts ---- */
+
+static const char *refuses(const distmap_plan *plan) {
+    if (plan->problem.input != DISTMAP_INPUT_MASK)
+        return "needs a mask input";
+    if (plan->number != DM_U32)
+        return "needs integer spacing, and squared distances of 32 bits";
+    if (plan->wants_site)
+        return "gives no indices, coordinates or labels";
+    if (plan->measured[0] && plan->shape[0] > 1)
+        return "needs at most three measured axes, the last ones";
+    if (!plan->measured[DM_X] || plan->shape[DM_X] == 1 || (plan->shape[2] > 1 && !plan->measured[2]))
+        return "needs the last two axes among the measured ones, and the last longer than 1";
+    if (plan->w2[DM_X] > MC_WEIGHT || plan->w2[2] > 1 << 16 || plan->w2[1] > 1 << 16)
+        return "needs spacings of at most 50 along the last axis and 256 along the others";
+    /* The searches look a unit beyond the image's end. */
+    double most = 0;
+    for (int a = 1; a < DM_NDIM; a++)
+        most += (double)plan->w2[a] * pow((double)(plan->shape[a] + MC_GROUP), 2);
+    if (most >= MC_NOTHING)
+        return "needs squared distances below 2^31";
+    if (plan->elements / plan->shape[DM_X] * divide_up(plan->shape[DM_X], MC_GROUP) > INT32_MAX) /* blocks of a grid */
+        return "needs fewer than 2^31 rows of 128 elements";
+    return NULL;
+}
+
+/* ---- Memory ---- */
+
+typedef struct layout {
+    char *base; /* NULL: only count */
+    size_t used;
+    mc_stage planes, z;
+    int32_t *store;   /* planes' squared distances, for z */
+    int32_t *squared; /* for emit */
+} layout;
+
+static void *take(layout *l, int64_t count, size_t size) {
+    void *memory = l->base ? l->base + l->used : NULL;
+    l->used += round256((size_t)count * size);
+    return memory;
+}
+
+static void take_far(layout *l, mc_stage *s) {
+    const int64_t units = s->planes * s->units * s->groups * 4, columns = s->planes * (s->units + 1) * s->groups;
+    s->any_open = take(l, 256 + units, 1); /* side by side, to be cleared at once */
+    s->open = s->any_open ? (uint8_t *)s->any_open + 256 : NULL;
+    s->bound2 = take(l, units, sizeof *s->bound2);
+    s->best = take(l, columns * MC_GROUP, sizeof *s->best);
+    s->chunk = take(l, columns * MC_GROUP, sizeof *s->chunk);
+}
+
+static size_t open_bytes(const mc_stage *s) { return 256 + (size_t)(s->planes * s->units * s->groups * 4); }
+
+/* Float32 distances alone, or uint32 squares alone, can be stored by the searches themselves. */
+static bool is_direct(const distmap_plan *plan) {
+    const distmap_outputs *want = &plan->problem.want;
+    return !plan->problem.border && ((want->distance == DISTMAP_FLOAT32 && !want->squared) ||
+                                     (want->squared == DISTMAP_UINT32 && !want->distance));
+}
+
+static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int64_t height, int axis) {
+    s->planes = planes;
+    s->width = (int32_t)plan->shape[DM_X];
+    s->height = (int32_t)height;
+    s->groups = (int32_t)divide_up(s->width, MC_GROUP);
+    s->units = (int32_t)divide_up(height, MC_UNIT);
+    s->wx2 = (int32_t)plan->w2[DM_X];
+    s->wy2 = plan->measured[axis] && plan->shape[axis] > 1 ? (int32_t)plan->w2[axis] : 1;
+    for (int64_t k = 0; k <= MC_REACH + 1; k++) {
+        const int64_t cost = s->wy2 * k * k;
+        s->done[k] = (uint16_t)(cost < MC_SURE ? cost : MC_SURE - 1);
+        if (k <= MC_REACH)
+            s->cost[k] = (uint32_t)(cost < MC_SURE ? cost : MC_SURE) * 0x00010001u;
+    }
+    while (s->wx2 * s->clamp * s->clamp < MC_SURE)
+        s->clamp++;
+}
+
+static layout lay_out(const distmap_plan *plan, char *base) {
+    layout l = {.base = base};
+    const int64_t *shape = plan->shape;
+    set_stage(plan, &l.planes, shape[0] * shape[1], shape[2], 2);
+    l.planes.entries = take(&l, l.planes.planes * l.planes.groups * l.planes.height * 4, sizeof(mc_entry));
+    take_far(&l, &l.planes);
+    if (has_z(plan)) {
+        set_stage(plan, &l.z, shape[0] * shape[2], shape[1], 1);
+        take_far(&l, &l.z);
+        l.store = take(&l, plan->elements, sizeof *l.store);
+    }
+    if (!is_direct(plan))
+        l.squared = take(&l, plan->elements, sizeof *l.squared);
+    return l;
+}
+
+static size_t scratch_bytes(const distmap_plan *plan) { return lay_out(plan, NULL).used; }
+
+/* ---- The method ---- */
+
+/* Rows of planes of (y, x), planes by (t, z); of (z, x), planes by (t, y). */
+static mc_rows plane_rows(const distmap_plan *plan, char *data, const int64_t stride[DM_NDIM]) {
+    return (mc_rows){data, plan->shape[1], {stride[0], stride[1], stride[2], stride[3]}};
+}
+static mc_rows z_rows(const distmap_plan *plan, char *data, const int64_t stride[DM_NDIM]) {
+    return (mc_rows){data, plan->shape[2], {stride[0], stride[2], stride[1], stride[3]}};
+}
+
+static distmap_status search(struct dm_cuda *cuda, const mc_stage *stage) {
+    TRY_CUDA(cuda, cudaMemsetAsync(stage->any_open, 0, open_bytes(stage), cuda->stream));
+    TRY_CUDA(cuda, mc_near(stage, cuda->stream));
+    TRY_CUDA(cuda, mc_far(stage, cuda->multiprocessors, cuda->stream));
+    return DISTMAP_OK;
+}
+
+static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
+    struct dm_cuda *cuda = plan->context->cuda;
+    const dm_elements elements = dm_elements_make(plan, arrays);
+    layout l = lay_out(plan, plan->scratch);
+    mc_stage *last = has_z(plan) ? &l.z : &l.planes;
+    const int64_t between[DM_NDIM] = {plan->linear[0] * 4, plan->linear[1] * 4, plan->linear[2] * 4, 4};
+
+    l.planes.squared = l.z.squared = true;
+    l.planes.most = l.z.most = MC_NOTHING - 1;
+    l.planes.nothing = l.z.nothing = MC_NOTHING;
+    char *to = (char *)l.squared;
+    const int64_t *stride = between;
+    if (is_direct(plan)) {
+        const dm_array *out = plan->problem.want.distance ? &arrays->distance : &arrays->squared;
+        to = out->data;
+        stride = out->stride;
+        last->squared = !plan->problem.want.distance;
+        last->nothing = UINT32_MAX;
+        if (plan->limited && plan->limit2 < last->most)
+            last->most = (uint32_t)plan->limit2;
+        last->flags = elements.flags;
+    }
+    if (has_z(plan)) {
+        l.planes.target = plane_rows(plan, (char *)l.store, between);
+        l.z.source = z_rows(plan, (char *)l.store, between);
+        l.z.target = z_rows(plan, to, stride);
+    } else {
+        l.planes.target = plane_rows(plan, to, stride);
+    }
+
+    TRY_CUDA(cuda, mc_pack(&elements, &l.planes, cuda->stream));
+    TRY(search(cuda, &l.planes));
+    if (has_z(plan))
+        TRY(search(cuda, &l.z));
+    if (!is_direct(plan))
+        TRY_CUDA(cuda, mc_emit(&elements, l.squared, cuda->multiprocessors, cuda->stream));
+    return DISTMAP_OK;
+}
+
+const dm_method dm_minplus_cuda = {
+    .info =
+        {
+            .name = "minplus/cuda",
+            .summary = "bit-packed rows, then bounded min-plus searches in 16-bit lanes and a monotone search beyond",
+            .source = "this project; docs/internals.md",
+            .device = "cuda",
+            .exact = true,
+        },
+    .refuses = refuses,
+    .scratch_bytes = scratch_bytes,
+    .run = run,
+};

@@ -1,0 +1,89 @@
+/* minplus/cuda: what its host side and its kernels share.
+ *
+ * The transform runs in stages, as minplus/cpu does: one solves every (y, x) plane, one more brings in the z axis. Both solve
+ * `planes` of rows, along columns:
+ *
+ *     d2(y, x) = min over rows j of f(j, x) + w (y - j)^2
+ *
+ * In the plane stage f is wx2 g^2, g being the distance to the nearest site of the same row, which comes from *entries*: an
+ * entry says all about 32 pixels of a row in 8 bytes. Four entries lie side by side, a *group* of 128 columns, and the
+ * groups of one column of the image row after row, so that a tile of 128 columns reads whole sectors. In the z stage f is the
+ * result of the plane stage, from memory.
+ *
+ * A *strip* is the 32 columns of an entry, a *unit* MC_UNIT rows of a strip: what the far search solves.
+ */
+#ifndef DISTMAP_MINPLUS_CUDA_H
+#define DISTMAP_MINPLUS_CUDA_H
+
+#include "cuda/elements.h"
+
+enum {
+    MC_NONE = 0xFFFF,       /* distance to a site that is not there */
+    MC_NOTHING = INT32_MAX, /* the same of squared distances */
+    MC_GROUP = 128,         /* columns of a group */
+    MC_SURE = 20000,  /* squared distances below this fit 16-bit lanes, whatever the near search adds on the way */
+    MC_WEIGHT = 2500, /* largest squared pitch along x: then MC_SURE is reached without overflow */
+    MC_REACH = 24,    /* steps of the near search that every tile can take */
+    MC_STRIDE = 64,   /* how far hard tiles go at first, */
+    MC_WIDE = 136,    /* and then */
+    MC_UNIT = 64,     /* rows of a unit */
+    MC_OPEN = 1,      /* of a unit: left to the far search, */
+    MC_UNSEEN = 2,    /* and with no bound found among the rows around it */
+    MC_AROUND = 512,  /* rows on either side that may be looked at for a bound */
+    MC_FAN = 8,       /* parts into which a level of the far search divides what lies between two known rows */
+    MC_CHUNK = 8,     /* rows of a chunk, within which the far search knows a winner to be */
+};
+
+typedef struct mc_entry {
+    uint32_t bits;  /* bit i: pixel i is a site */
+    uint16_t left;  /* from the pixel before the first to the nearest site at or before it */
+    uint16_t right; /* from the pixel after the last to the nearest site at or after it */
+} mc_entry;
+
+/* 4-byte elements of planes: plane q's element (y, x) lies at data + q / inner * stride[0] + q % inner * stride[1] +
+ * y * stride[2] + x * stride[3] bytes. */
+typedef struct mc_rows {
+    char *data;
+    int64_t inner, stride[4];
+} mc_rows;
+
+/* A stage, by value to kernels. */
+typedef struct mc_stage {
+    int64_t planes;
+    int32_t width, height;
+    int32_t groups;              /* of a row */
+    int32_t units;               /* of a column */
+    int32_t wx2, wy2;            /* squared pitch along rows (plane stage), and along columns */
+    mc_entry *entries;           /* [plane][group][row][4] */
+    mc_rows source;              /* z stage: int32 squared distances, side by side; data NULL in the plane stage */
+    mc_rows target;              /* results */
+    bool squared;                /* as int32, else their roots as float */
+    uint32_t most;               /* results above are none */
+    uint32_t nothing;            /* which is stored as this, if squared */
+    uint16_t clamp;              /* smallest g with wx2 g^2 >= MC_SURE */
+    uint16_t done[MC_REACH + 2]; /* what is settled before step k: values up to wy2 k^2, below MC_SURE */
+    uint32_t cost[MC_REACH + 1]; /* wy2 k^2, at most MC_SURE, in both halves */
+    unsigned *flags;             /* of the plan */
+    /* Far search. */
+    uint32_t *any_open; /* all of `open`, or'ed */
+    uint8_t *open;      /* [plane][unit][strip]: MC_OPEN, MC_UNSEEN */
+    float *bound2;      /* the same: no pixel of an open unit has a larger squared distance */
+    int32_t *best;      /* [plane][units + 1][groups * MC_GROUP]: squared distance of row unit * MC_UNIT */
+    uint16_t *chunk;    /* the same: the chunk that holds its winner */
+} mc_stage;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* Rows of elements into entries. */
+cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, cudaStream_t stream);
+/* Results, where a near search can tell them; what it leaves open. */
+cudaError_t mc_near(const mc_stage *p, cudaStream_t stream);
+/* What was left open. */
+cudaError_t mc_far(const mc_stage *p, int multiprocessors, cudaStream_t stream);
+/* Squared distances, one after another in linear order, into all outputs. */
+cudaError_t mc_emit(const dm_elements *e, const int32_t *squared, int multiprocessors, cudaStream_t stream);
+#ifdef __cplusplus
+}
+#endif
+#endif

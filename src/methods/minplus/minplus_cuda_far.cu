@@ -1,0 +1,434 @@
+/* minplus/cuda, the far search: what the near search left open, exact at any distance, with a bound on its work whatever the image.
+ *
+ *     d2(y) = min over rows j of f(j) + wy2 (y - j)^2    in one column
+ *
+ * The winning row j is monotone in y. So rows are queried from coarse to fine, MC_FAN times finer each time: between two
+ * queried rows only rows between their winners can win. Winners are known by chunk, MC_CHUNK rows, which saves keeping the
+ * row with each value. With h rows a level reads each row about once for its MC_FAN queries, and there are log(h) / log 8
+ * levels. Distances are 1-Lipschitz: a pixel between queried rows a, b apart at distances da, db is at most
+ * (da + db + sqrt(wy2) (b - a)) / 2 from its site, so rows whose nearest site to the strip is farther are passed over, 32
+ * at a time: where sites are few, few rows are left.
+ *
+ * A warp does a strip, the 32 columns of an entry. Rows are found by lanes in parallel; one by one the lanes then take
+ * their own column's f from the row's entry.
+ */
+#include "methods/minplus/minplus_cuda.cuh"
+
+enum { WARPS = 4, PARTS = 4, SPAN = 32 /* rows found at once */ };
+
+/* A strip and, for this lane, its column. */
+typedef struct strip {
+    const uint2 *entries; /* plane stage: of row 0; rows are 4 apart */
+    const char *source;   /* z stage: of row 0; the last column again where the image ends */
+    int64_t column;       /* of p.chunk and p.best, for unit 0 */
+    int64_t pitch;        /* the same, from unit to unit */
+    int lane;
+} strip;
+
+template <bool SLOW> DM_DEVICE strip strip_at(const mc_stage &p, int64_t plane, int32_t s) {
+    strip made;
+    made.lane = (int)threadIdx.x % 32;
+    if (SLOW)
+        made.source = mc_row(p.source, plane, 0) + (int64_t)min(s * 32 + made.lane, p.width - 1) * 4;
+    else
+        made.entries = (const uint2 *)p.entries + (plane * p.groups + s / 4) * p.height * 4 + s % 4;
+    made.pitch = (int64_t)p.groups * MC_GROUP;
+    made.column = plane * (p.units + 1) * made.pitch + s * 32 + made.lane;
+    return made;
+}
+
+/* ---- Rows: of a plane, by their entries; of the z stage, by their values ---- */
+
+DM_DEVICE uint2 row_entry(const mc_stage &p, const strip &s, int32_t j) {
+    return j >= 0 && j < p.height ? s.entries[(int64_t)j * 4] : make_uint2(0, MC_WHOLE);
+}
+
+/* wx2 g^2 of this lane's column. The entry must have a site somewhere in its row: then of the two sides, one that has none
+ * is farther than the other. */
+DM_DEVICE int32_t entry_value(const mc_stage &p, uint2 entry, int lane) {
+    uint32_t left = (entry.y & MC_NONE) + (uint32_t)lane + 1, right = (entry.y >> 16) + 32 - (uint32_t)lane;
+    if (entry.x) {
+        const uint32_t at = entry.x << (31 - lane), after = entry.x >> lane;
+        left = at ? (uint32_t)__clz((int)at) : left;
+        right = after ? (uint32_t)__ffs((int)after) - 1 : right;
+    }
+    const uint32_t g = min(left, right);
+    return (int32_t)(g * g * (uint32_t)p.wx2);
+}
+
+DM_DEVICE int32_t source_value(const mc_stage &p, const strip &s, int32_t j) {
+    return *(const int32_t *)(s.source + j * p.source.stride[2]);
+}
+
+DM_DEVICE float warp_least(float v) {
+    for (int step = 16; step; step /= 2)
+        v = fminf(v, __shfl_xor_sync(MC_WHOLE, v, step));
+    return v;
+}
+
+/* Squared distance along the row from the strip's nearest and farthest column to the sites of an entry's row, at least and at
+ * most; INFINITY where it has none. */
+DM_DEVICE void strip_squares(const mc_stage &p, uint2 entry, float *low, float *high) {
+    const bool any = entry.x != 0 || entry.y != MC_WHOLE;
+    const float dx = entry.x ? 0.0f : (float)(min(entry.y & MC_NONE, entry.y >> 16) + 1);
+    *low = any ? (float)p.wx2 * dx * dx : INFINITY;
+    *high = any ? (float)p.wx2 * (dx + 31.0f) * (dx + 31.0f) : INFINITY;
+}
+
+/* Which of the rows `first` + lane may matter to rows [y0, y1], as a mask. Passed over are rows farther from the strip than
+ * bound2, and rows that another one beats everywhere: of two rows at most SPAN apart, the parabolas differ between y0 and y1
+ * by at most |f(j) - f(i)| +- wy2 SPAN (2 Y + SPAN), Y being the farthest that one of those lies from here. */
+DM_DEVICE uint32_t rows_of_span(const mc_stage &p, const strip &s, int32_t first, int32_t y0, int32_t y1, float bound2,
+                                uint2 entry) {
+    const int32_t j = first + s.lane;
+    float low, high;
+    strip_squares(p, entry, &low, &high);
+    const float dy = (float)max(max(y0 - j, j - y1), 0);
+    const float farthest = (float)max(abs(y0 - first), abs(y1 - first)) + 32.0f;
+    const float beaten = (warp_least(high) + (float)p.wy2 * 32.0f * (2.0f * farthest + 32.0f)) * 1.0001f;
+    return __ballot_sync(MC_WHOLE, low < INFINITY && low + (float)p.wy2 * dy * dy <= bound2 && low <= beaten);
+}
+
+/* The rows `first` + i that may matter to rows [y0, y1], and what this lane's column is worth in them. */
+typedef struct row_span {
+    uint32_t rows; /* bit i */
+    uint2 entry;   /* lane i's is row i's */
+    int32_t first;
+} row_span;
+
+template <bool SLOW>
+DM_DEVICE row_span find_span(const mc_stage &p, const strip &s, int32_t first, int32_t y0, int32_t y1, float bound2) {
+    row_span found = {MC_WHOLE, {0, 0}, first};
+    if (SLOW) {
+        if (p.height - first < SPAN)
+            found.rows >>= SPAN - (p.height - first);
+    } else {
+        found.entry = row_entry(p, s, first + s.lane);
+        found.rows = rows_of_span(p, s, first, y0, y1, bound2, found.entry);
+    }
+    return found;
+}
+
+/* Row i of a span. z stage: MC_NOTHING in every lane, when the row has no site or lies too far for all of them. */
+template <bool SLOW>
+DM_DEVICE int32_t row_value(const mc_stage &p, const strip &s, const row_span &found, int i, int32_t y0, int32_t y1,
+                            float bound2) {
+    if (!SLOW)
+        return entry_value(
+            p, make_uint2(__shfl_sync(MC_WHOLE, found.entry.x, i), __shfl_sync(MC_WHOLE, found.entry.y, i)), s.lane);
+    const int32_t j = found.first + i, f = source_value(p, s, j);
+    const float dy = (float)max(max(y0 - j, j - y1), 0);
+    const bool near = f != MC_NOTHING && (float)f + (float)p.wy2 * dy * dy <= bound2;
+    return __any_sync(MC_WHOLE, near) ? f : MC_NOTHING;
+}
+
+/* What is known of rows [u0, u1] of units: the chunks in which their winners lie, and how far they can be, squared. */
+typedef struct range {
+    int32_t first, last; /* rows, whole chunks */
+    float bound2;
+} range;
+
+/* Narrows a range to the rows within sqrt(bound2) of rows [y0, y1). */
+DM_DEVICE range within(const mc_stage &p, range r, int32_t y0, int32_t y1, float bound2) {
+    const int32_t reach = (int32_t)fminf(sqrtf(bound2 / (float)p.wy2), 1e9f) + 1;
+    r.first = max(r.first, max(y0 - reach, 0) & -MC_CHUNK); /* chunks start at multiples */
+    r.last = min(r.last, y1 + reach);
+    r.bound2 = bound2;
+    return r;
+}
+
+DM_DEVICE range range_between(const mc_stage &p, const strip &s, int32_t u0, int32_t u1) {
+    const bool lower = u0 > 0, upper = u1 <= p.units;
+    const float span = sqrtf((float)p.wy2) * (float)((u1 - u0) * MC_UNIT);
+    int32_t first = 0, last = 0xFFFF;
+    float d0 = INFINITY, d1 = INFINITY;
+    if (lower) {
+        first = p.chunk[s.column + u0 * s.pitch];
+        d0 = sqrtf((float)p.best[s.column + u0 * s.pitch]);
+    }
+    if (upper) {
+        last = p.chunk[s.column + u1 * s.pitch];
+        d1 = sqrtf((float)p.best[s.column + u1 * s.pitch]);
+    }
+    float bound = lower && upper ? (d0 + d1 + span) * 0.5f : fminf(d0, d1) + span;
+    for (int step = 16; step; step /= 2) {
+        first = min(first, __shfl_xor_sync(MC_WHOLE, first, step));
+        last = max(last, __shfl_xor_sync(MC_WHOLE, last, step));
+        bound = fmaxf(bound, __shfl_xor_sync(MC_WHOLE, bound, step));
+    }
+    const range r = {first * MC_CHUNK, upper ? min(p.height - 1, last * MC_CHUNK + MC_CHUNK - 1) : p.height - 1,
+                     INFINITY};
+    /* A little more, whatever the roundings. */
+    return bound < INFINITY ? within(p, r, u0 * MC_UNIT, u1 * MC_UNIT, bound * bound * 1.0001f + 1.0f) : r;
+}
+
+/* Rows y + q step, q < MC_FAN, all within [y0, y1], from the spans r.first + offset, + stride, ... */
+template <bool SLOW>
+DM_DEVICE void query(const mc_stage &p, const strip &s, int32_t y, int32_t step, const range &r, int32_t offset,
+                     int32_t stride, int32_t y0, int32_t y1, int32_t best[MC_FAN], int32_t chunk[MC_FAN]) {
+#pragma unroll
+    for (int q = 0; q < MC_FAN; q++)
+        best[q] = MC_NOTHING, chunk[q] = 0;
+    for (int32_t c = r.first + offset; c <= r.last; c += stride) {
+        const row_span found = find_span<SLOW>(p, s, c, y0, y1, r.bound2);
+        for (int sub = 0; sub < SPAN / MC_CHUNK; sub++) {
+            uint32_t rows = found.rows >> sub * MC_CHUNK & ((1u << MC_CHUNK) - 1);
+            if (!rows)
+                continue;
+            int32_t here[MC_FAN];
+#pragma unroll
+            for (int q = 0; q < MC_FAN; q++)
+                here[q] = MC_NOTHING;
+            for (; rows; rows &= rows - 1) {
+                const int i = sub * MC_CHUNK + __ffs((int)rows) - 1;
+                const int32_t value = row_value<SLOW>(p, s, found, i, y0, y1, r.bound2);
+                if (SLOW && value == MC_NOTHING) /* in one lane, in all */
+                    continue;
+                /* Less wy2 (q step)^2, a candidate is linear in q. */
+                const int32_t t = y - c - i, slope = 2 * p.wy2 * t * step, f = value + p.wy2 * t * t;
+#pragma unroll
+                for (int q = 0; q < MC_FAN; q++)
+                    here[q] = min(here[q], f + slope * q);
+            }
+#pragma unroll
+            for (int q = 0; q < MC_FAN; q++)
+                if (here[q] < best[q])
+                    best[q] = here[q], chunk[q] = c / MC_CHUNK + sub;
+        }
+    }
+#pragma unroll
+    for (int q = 0; q < MC_FAN; q++)
+        best[q] = best[q] == MC_NOTHING ? MC_NOTHING : best[q] + p.wy2 * (q * step) * (q * step);
+}
+
+/* Whether any unit of [u0, u1) of the strip needs to know where its winners lie. */
+DM_DEVICE bool any_unseen(const mc_stage &p, int64_t plane, int32_t s, int32_t u0, int32_t u1) {
+    const int64_t strips = p.groups * 4;
+    const uint8_t *open = p.open + plane * p.units * strips + s;
+    for (int32_t u = u0; u < min(u1, p.units); u += 32) {
+        const int32_t mine = u + (int)threadIdx.x % 32;
+        if (__any_sync(MC_WHOLE, mine < min(u1, p.units) && (open[mine * strips] & MC_UNSEEN)))
+            return true;
+    }
+    return false;
+}
+
+DM_DEVICE void keep_queries(const mc_stage &p, const strip &s, int32_t u, int32_t units, int count,
+                            const int32_t best[MC_FAN], const int32_t chunk[MC_FAN]) {
+    for (int q = 0; q < count; q++)
+        if (u + q * units <= p.units) {
+            p.best[s.column + (u + q * units) * s.pitch] = best[q];
+            p.chunk[s.column + (u + q * units) * s.pitch] = (uint16_t)chunk[q];
+        }
+}
+
+/* A warp's way through the open units: it takes units in turn, and looks 32 turns up at once. */
+typedef struct open_units {
+    int64_t turn, unit, plane;
+    uint32_t open; /* of the turns looked up last */
+    int32_t strip, y;
+} open_units;
+
+DM_DEVICE open_units units_begin(void) {
+    const open_units begin = {
+        (int64_t)blockIdx.x * WARPS + threadIdx.x / 32 - 32 * (int64_t)gridDim.x * WARPS, 0, 0, 0, 0, 0};
+    return begin;
+}
+
+DM_DEVICE bool units_next(const mc_stage &p, open_units *u) {
+    const int32_t strips = p.groups * 4;
+    const int64_t count = p.planes * p.units * strips, step = (int64_t)gridDim.x * WARPS;
+    while (!u->open) {
+        u->turn += 32 * step;
+        if (u->turn >= count)
+            return false;
+        const int64_t mine = u->turn + (int64_t)(threadIdx.x % 32) * step;
+        u->open = __ballot_sync(MC_WHOLE, mine < count && p.open[mine]);
+    }
+    u->unit = u->turn + (__ffs((int)u->open) - 1) * step;
+    u->open &= u->open - 1;
+    const int64_t rest = u->unit / strips;
+    u->plane = rest / p.units;
+    u->strip = (int32_t)(u->unit - rest * strips);
+    u->y = (int32_t)(rest - u->plane * p.units) * MC_UNIT;
+    return true;
+}
+
+/* No pixel of rows [y, last] is farther than this: by the rows around them, nearest first, as far as a nearer one may lie,
+ * and no farther when a few rows give little hope of one below `hopeless`. */
+DM_DEVICE float bound_by_entries(const mc_stage &p, const strip &s, int32_t y, int32_t last, float hopeless) {
+    const int32_t middle = y + MC_UNIT / 2 - 1;
+    float bound2 = INFINITY, low, high;
+    for (int32_t away = 0; (float)p.wy2 * (float)away * (float)away < bound2; away += SPAN / 2) {
+        if (away == MC_UNIT && bound2 >= hopeless)
+            break;
+        /* Half of the lanes above the unit's middle, half below. */
+        const int32_t j = s.lane < SPAN / 2 ? middle - away - s.lane : middle + 1 + away + s.lane - SPAN / 2;
+        strip_squares(p, row_entry(p, s, j), &low, &high);
+        const float dy = (float)max(abs(y - j), abs(last - j));
+        bound2 = fminf(bound2, warp_least(high + (float)p.wy2 * dy * dy));
+    }
+    return bound2;
+}
+
+/* The same by some of the rows around them. */
+DM_DEVICE float bound_by_values(const mc_stage &p, const strip &s, int32_t y, int32_t last) {
+    enum { EVERY = 4 };
+    float bound2 = INFINITY;
+    for (int32_t j = max(y - MC_UNIT, 0); j < min(y + 2 * MC_UNIT, p.height); j += EVERY) {
+        const int32_t f = source_value(p, s, j);
+        const float dy = (float)max(abs(y - j), abs(last - j));
+        if (f != MC_NOTHING)
+            bound2 = fminf(bound2, (float)f + (float)p.wy2 * dy * dy);
+    }
+    return -warp_least(-bound2);
+}
+
+/* A bound for every open unit; units without one are marked MC_UNSEEN. Grid: any. */
+template <bool SLOW>
+static __global__ void __launch_bounds__(32 * WARPS) far_bounds(const __grid_constant__ mc_stage p) {
+    if (!*p.any_open)
+        return;
+    const float hopeless = (float)p.wy2 * MC_AROUND * MC_AROUND;
+    open_units u = units_begin();
+    while (units_next(p, &u)) {
+        const strip s = strip_at<SLOW>(p, u.plane, u.strip);
+        const int32_t last = u.y + MC_UNIT - 1;
+        const float bound2 = SLOW ? bound_by_values(p, s, u.y, last) : bound_by_entries(p, s, u.y, last, hopeless);
+        if (s.lane == 0)
+            p.bound2[u.unit] = bound2 * 1.0001f + 1.0f; /* whatever the roundings */
+        if (s.lane == 0 && bound2 >= hopeless) {
+            p.open[u.unit] = MC_OPEN | MC_UNSEEN;
+            *p.any_open = MC_OPEN | MC_UNSEEN;
+        }
+    }
+}
+
+/* The coarsest level: MC_FAN queries, `units` apart, over all rows; PARTS warps share a strip's rows.
+ * Grid: a block per group of 4 strips. */
+template <bool SLOW>
+static __global__ void __launch_bounds__(32 * 4 * PARTS) far_top(const __grid_constant__ mc_stage p, int32_t units) {
+    __shared__ int32_t bests[PARTS][4][MC_FAN][32], chunks[PARTS][4][MC_FAN][32];
+    if (!(*p.any_open & MC_UNSEEN))
+        return;
+    const int warp = (int)threadIdx.x / 32, part = warp / 4, word = warp % 4;
+    for (int64_t column = blockIdx.x; column < p.planes * p.groups; column += gridDim.x) {
+        const int64_t plane = column / p.groups;
+        const int32_t group = (int32_t)(column - plane * p.groups);
+        const strip s = strip_at<SLOW>(p, plane, group * 4 + word);
+        const bool needed = any_unseen(p, plane, group * 4 + word, 0, p.units);
+        const range all = {0, p.height - 1, INFINITY};
+        int32_t best[MC_FAN], chunk[MC_FAN];
+        if (needed) {
+            query<SLOW>(p, s, units * MC_UNIT, units * MC_UNIT, all, part * SPAN, PARTS * SPAN, 0, p.units * MC_UNIT,
+                        best, chunk);
+            for (int q = 0; q < MC_FAN; q++)
+                bests[part][word][q][s.lane] = best[q], chunks[part][word][q][s.lane] = chunk[q];
+        }
+        __syncthreads();
+        if (needed && part == 0) {
+            for (int q = 0; q < MC_FAN; q++)
+                for (int other = 1; other < PARTS; other++) {
+                    const int32_t b = bests[other][word][q][s.lane], c = chunks[other][word][q][s.lane];
+                    if (b < best[q] || (b == best[q] && c < chunk[q]))
+                        best[q] = b, chunk[q] = c;
+                }
+            keep_queries(p, s, units, units, MC_FAN, best, chunk);
+        }
+        __syncthreads();
+    }
+}
+
+/* A finer level: between rows MC_FAN * units apart, those `units` apart. Grid: any; warps take (interval, strip) in turn. */
+template <bool SLOW>
+static __global__ void __launch_bounds__(32 * WARPS) far_level(const __grid_constant__ mc_stage p, int32_t units) {
+    if (!(*p.any_open & MC_UNSEEN))
+        return;
+    const int32_t strips = p.groups * 4, intervals = (p.units + MC_FAN * units - 1) / (MC_FAN * units);
+    const int64_t count = p.planes * intervals * strips, step = (int64_t)gridDim.x * WARPS;
+    for (int64_t i = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32; i < count; i += step) {
+        const int64_t rest = i / strips, plane = rest / intervals;
+        const int32_t column = (int32_t)(i - rest * strips), u0 = (int32_t)(rest - plane * intervals) * MC_FAN * units;
+        const int32_t u1 = u0 + MC_FAN * units;
+        if (!any_unseen(p, plane, column, u0, u1))
+            continue;
+        const strip s = strip_at<SLOW>(p, plane, column);
+        const range r = range_between(p, s, u0, u1);
+        int32_t best[MC_FAN], chunk[MC_FAN];
+        query<SLOW>(p, s, (u0 + units) * MC_UNIT, units * MC_UNIT, r, 0, SPAN, u0 * MC_UNIT, u1 * MC_UNIT, best, chunk);
+        keep_queries(p, s, u0 + units, units, MC_FAN - 1, best, chunk);
+    }
+}
+
+/* A column of a unit, results less wy2 i^2. */
+DM_DEVICE bool store_column(const mc_stage &p, int64_t plane, int32_t y, int32_t x, const int32_t best[MC_UNIT]) {
+    char *to = mc_row(p.target, plane, y) + x * p.target.stride[3];
+    bool none = false;
+    if (x >= p.width)
+        return false;
+#pragma unroll
+    for (int i = 0; i < MC_UNIT; i++) {
+        if (y + i >= p.height)
+            break;
+        const uint32_t d2 = (uint32_t)(best[i] == MC_NOTHING ? MC_NOTHING : best[i] + p.wy2 * i * i);
+        mc_store(p, to, d2, __fsqrt_rn((float)d2), &none);
+        to += p.target.stride[2];
+    }
+    return none;
+}
+
+/* Open units: all their pixels. Grid: any. */
+template <bool SLOW>
+static __global__ void __launch_bounds__(32 * WARPS) far_units(const __grid_constant__ mc_stage p) {
+    if (!*p.any_open)
+        return;
+    bool none = false;
+    open_units u = units_begin();
+    while (units_next(p, &u)) {
+        const strip s = strip_at<SLOW>(p, u.plane, u.strip);
+        const int32_t y = u.y, last = y + MC_UNIT - 1;
+        const range all = {0, p.height - 1, INFINITY};
+        const range r = p.open[u.unit] & MC_UNSEEN ? range_between(p, s, y / MC_UNIT, y / MC_UNIT + 1)
+                                                   : within(p, all, y, last, p.bound2[u.unit]);
+        /* best[i] is the result less wy2 i^2: what a row gives is then linear in i. */
+        int32_t best[MC_UNIT];
+#pragma unroll
+        for (int i = 0; i < MC_UNIT; i++)
+            best[i] = MC_NOTHING;
+        for (int32_t c = r.first; c <= r.last; c += SPAN) {
+            const row_span found = find_span<SLOW>(p, s, c, y, last, r.bound2);
+            for (uint32_t rows = found.rows; rows; rows &= rows - 1) {
+                const int row = __ffs((int)rows) - 1;
+                const int32_t value = row_value<SLOW>(p, s, found, row, y, last, r.bound2);
+                if (SLOW && value == MC_NOTHING)
+                    continue;
+                const int32_t t = y - c - row, slope = 2 * p.wy2 * t, f = value + p.wy2 * t * t;
+#pragma unroll
+                for (int i = 0; i < MC_UNIT; i++)
+                    best[i] = min(best[i], f + slope * i);
+            }
+        }
+        none |= store_column(p, u.plane, y, u.strip * 32 + s.lane, best);
+    }
+    mc_raise(p, none);
+}
+
+template <bool SLOW> static cudaError_t launch(const mc_stage *p, int multiprocessors, cudaStream_t stream) {
+    int32_t units = 1;
+    while (units * MC_FAN < p->units)
+        units *= MC_FAN;
+    const unsigned grid = dm_blocks(p->planes * p->units * p->groups * 4, WARPS, multiprocessors * 8);
+    DM_LAUNCH(far_bounds<SLOW>, grid, 32 * WARPS, 0, stream, *p);
+    DM_LAUNCH(far_top<SLOW>, dm_blocks(p->planes * p->groups, 1, multiprocessors * 4), 32 * 4 * PARTS, 0, stream, *p,
+              units);
+    while (units > 1) {
+        units /= MC_FAN;
+        DM_LAUNCH(far_level<SLOW>, grid, 32 * WARPS, 0, stream, *p, units);
+    }
+    DM_LAUNCH(far_units<SLOW>, grid, 32 * WARPS, 0, stream, *p);
+    return cudaGetLastError();
+}
+
+cudaError_t mc_far(const mc_stage *p, int multiprocessors, cudaStream_t stream) {
+    return p->source.data ? launch<true>(p, multiprocessors, stream) : launch<false>(p, multiprocessors, stream);
+}

@@ -1,0 +1,300 @@
+/* minplus/cuda, the near search: whole tiles of a plane, from entries to results, for pixels less than MC_WIDE from their sites.
+ *
+ *     d2(y, x) = min over |k| <= K of wx2 g(y + k, x)^2 + wy2 k^2
+ *
+ * A thread holds columns x and x + 16 of an entry as the halves of a word, so that one instruction serves two pixels, no
+ * shift is needed, and a warp's stores fill whole sectors. A block first spreads the entries of its tile, and of MC_REACH
+ * rows on either side, into g^2 in shared memory; each warp then takes STRIP rows of 64 columns into registers and reads two
+ * rows more for each step. It stops when wy2 (K + 1)^2 reaches the largest of its results. If after MC_REACH steps a strip
+ * of the tile is not settled, but every pixel has seen a site, the block spreads as many rows more as that can take.
+ * What is then still open, and tiles with hardly a site in sight, are marked in p.open for the far search, which writes
+ * whole units.
+ *
+ * Per pixel: 6 instructions (times 1.4 for the rows around) to spread, one per step, a dozen for the root.
+ */
+#include "methods/minplus/minplus_cuda.cuh"
+
+enum {
+    THREADS = 256,
+    STRIP = 32,                  /* rows of a warp's strip */
+    ROWS = THREADS / 64 * STRIP, /* of a tile */
+    SPREAD = ROWS + 2 * MC_REACH,
+    PAIRS = MC_GROUP / 2,
+    TASKS = (SPREAD * 4 + THREADS - 1) / THREADS, /* entries of a thread */
+    SEGMENT = 8,                                  /* steps between tests beyond MC_REACH; rows are mixed by eights */
+};
+
+/* Where the pair (half, lane) of a row lies in shared memory. The lane's low bits are mixed with the row, so that the eight
+ * rows and four entries that a warp spreads at once fall into different banks. */
+DM_DEVICE int mix(int row, int half) { return (row & 7) * 2 + half; }
+
+/* The first column of a lane's pair. */
+DM_DEVICE int32_t column_of(int32_t group, int half, int lane) {
+    return group * MC_GROUP + half * 64 + lane / 16 * 32 + lane % 16;
+}
+
+/* One entry into 16 pairs of squares, at the place of word `word` of row `row`. */
+DM_DEVICE void spread(const mc_stage &p, uint2 entry, uint32_t *squares, int row, int word) {
+    uint32_t *to = squares + row * PAIRS + word / 2 * 32 + word % 2 * 16;
+    const int mixed = mix(row, word / 2);
+    const uint32_t w = entry.x, most = 4096; /* beyond any clamp; more would overflow on the way */
+    const uint32_t left = min(entry.y & 0xFFFF, most), right = min(entry.y >> 16, most);
+    const uint32_t low = w & 0xFFFF, high = w >> 16;
+    /* Before pixels 0 and 16; after pixels 15 and 31. */
+    uint32_t d = left | (low ? (uint32_t)__clz((int)low) - 16 : left + 16) << 16;
+    uint32_t before[16];
+#pragma unroll
+    for (int i = 0; i < 16; i++) {
+        d = (d + 0x00010001) & ~((w >> i & 0x00010001) * 0xFFFF);
+        before[i] = d;
+    }
+    d = (high ? (uint32_t)__ffs((int)high) - 1 : right + 16) | right << 16;
+    const uint32_t clamp = p.clamp * 0x00010001u, weight = (uint32_t)p.wx2;
+#pragma unroll
+    for (int i = 15; i >= 0; i--) {
+        d = (d + 0x00010001) & ~((w >> i & 0x00010001) * 0xFFFF);
+        const uint32_t g = mc_min(mc_min(before[i], d), clamp), g0 = g & 0xFFFF, g1 = g >> 16;
+        to[i ^ mixed] = (g0 * g0 + (g1 * g1 << 16)) * weight;
+    }
+}
+
+/* What a block works on. */
+typedef struct tile {
+    const uint2 *entries; /* plane stage: of the column of groups, by row */
+    int64_t plane;
+    int32_t group, y0;
+    uint32_t *squares;
+} tile;
+
+DM_DEVICE uint2 entry_at(const mc_stage &p, const tile &t, int32_t y, int word) {
+    return y >= 0 && y < p.height ? t.entries[(int64_t)y * 4 + word] : make_uint2(0, MC_WHOLE);
+}
+
+/* z stage: rows first.. of the shared memory, a warp to a row. */
+DM_DEVICE void copy_rows(const mc_stage &p, const tile &t, int first, int count) {
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    for (int row = first + warp; row < first + count; row += THREADS / 32) {
+        const int32_t y = t.y0 - MC_WIDE + row;
+        const bool inside = y >= 0 && y < p.height;
+        const int32_t *from = (const int32_t *)mc_row(p.source, t.plane, inside ? y : 0);
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            const int32_t x = column_of(t.group, half, lane);
+            const int32_t low = inside && x < p.width ? min(from[x], MC_SURE) : MC_SURE;
+            const int32_t high = inside && x + 16 < p.width ? min(from[x + 16], MC_SURE) : MC_SURE;
+            t.squares[row * PAIRS + half * 32 + (lane ^ mix(row, half))] = (uint32_t)low | (uint32_t)high << 16;
+        }
+    }
+}
+
+/* Rows first.. of the shared memory; row MC_WIDE is the tile's first. */
+template <bool SLOW> DM_DEVICE void load_rows(const mc_stage &p, const tile &t, int first, int count) {
+    if (SLOW)
+        copy_rows(p, t, first, count);
+    else
+        for (int task = (int)threadIdx.x; task < count * 4; task += THREADS) {
+            const int row = first + task / 4;
+            spread(p, entry_at(p, t, t.y0 - MC_WIDE + row, task % 4), t.squares, row, task % 4);
+        }
+}
+
+/* Steps FROM..TO of a strip; row0[r & 7] + r * PAIRS is this lane's pair of the strip's row r. */
+template <int FROM, int TO>
+DM_DEVICE void steps(const mc_stage &p, const uint32_t *const row0[8], uint32_t f[STRIP + 2 * MC_REACH],
+                     uint32_t best[STRIP]) {
+#pragma unroll
+    for (int k = FROM; k <= TO; k++) {
+        f[MC_REACH - k] = row0[-k & 7][-k * PAIRS];
+        f[MC_REACH + STRIP - 1 + k] = row0[(STRIP - 1 + k) & 7][(STRIP - 1 + k) * PAIRS];
+        const uint32_t cost = p.cost[k];
+#pragma unroll
+        for (int i = 0; i < STRIP; i++)
+            best[i] = mc_add_min(mc_min(f[MC_REACH + i - k], f[MC_REACH + i + k]), cost, best[i]);
+    }
+}
+
+/* Steps k..k + SEGMENT - 1 on one side, towards higher rows or lower; k % 8 is 1. */
+template <int SIDE>
+DM_DEVICE void segment(const mc_stage &p, const uint32_t *const row0[8], int k, uint32_t best[STRIP]) {
+    /* The rows that any of the strip's needs, nearest first. */
+    uint32_t f[STRIP + SEGMENT - 1];
+#pragma unroll
+    for (int i = 0; i < STRIP + SEGMENT - 1; i++) {
+        const int row = SIDE > 0 ? i + 1 : STRIP - 2 - i; /* plus or minus k - 1 */
+        f[i] = row0[row & 7][(row + SIDE * (k - 1)) * PAIRS];
+    }
+#pragma unroll
+    for (int c = 0; c < SEGMENT; c++) {
+        const uint32_t cost = min((uint32_t)(p.wy2 * (k + c) * (k + c)), (uint32_t)MC_SURE) * 0x00010001u;
+#pragma unroll
+        for (int i = 0; i < STRIP; i++)
+            best[i] = mc_add_min(f[(SIDE > 0 ? i : STRIP - 1 - i) + c], cost, best[i]);
+    }
+}
+
+DM_DEVICE uint32_t largest(const uint32_t best[STRIP]) {
+    uint32_t most = best[0];
+#pragma unroll
+    for (int i = 1; i < STRIP; i++)
+        most = __vmaxu2(most, best[i]);
+    return max(most & 0xFFFF, most >> 16);
+}
+
+/* Whether any pixel of the warp's may still gain from step k. */
+DM_DEVICE bool beyond(const mc_stage &p, const uint32_t best[STRIP], int k) {
+    return __any_sync(MC_WHOLE, largest(best) > p.done[k]);
+}
+
+/* For the far search: the unit of row y of a strip. */
+DM_DEVICE void leave_open(const mc_stage &p, int64_t plane, int32_t y, int32_t strip) {
+    p.open[(plane * p.units + y / MC_UNIT) * p.groups * 4 + strip] = MC_OPEN;
+    *p.any_open = MC_OPEN;
+}
+
+/* Plane stage: loads the first rows, if the tile is worth it. It is not where hardly an entry has a site in sight: then all
+ * units are left open. */
+DM_DEVICE bool load_tile(const mc_stage &p, const tile &t) {
+    uint2 own[TASKS];
+    bool near = false;
+#pragma unroll
+    for (int i = 0; i < TASKS; i++) {
+        const int task = (int)threadIdx.x + i * THREADS;
+        own[i] = entry_at(p, t, task < SPREAD * 4 ? t.y0 - MC_REACH + task / 4 : -1, task % 4);
+        near |= own[i].x || min(own[i].y & MC_NONE, own[i].y >> 16) < MC_WIDE;
+    }
+    const int32_t rows = min(t.y0 + ROWS + MC_REACH, p.height) - max(t.y0 - MC_REACH, 0);
+    if (__syncthreads_count(near) * TASKS < rows) {
+        const int32_t y = t.y0 + (int32_t)threadIdx.x / 4 * MC_UNIT;
+        if (threadIdx.x < ROWS / MC_UNIT * 4 && y < p.height)
+            leave_open(p, t.plane, y, t.group * 4 + (int32_t)threadIdx.x % 4);
+        return false;
+    }
+#pragma unroll
+    for (int i = 0; i < TASKS; i++) {
+        const int task = (int)threadIdx.x + i * THREADS;
+        if (task < SPREAD * 4)
+            spread(p, own[i], t.squares, MC_WIDE - MC_REACH + task / 4, task % 4);
+    }
+    return true;
+}
+
+/* A strip's results, all below MC_SURE. */
+DM_DEVICE void store_strip(const mc_stage &p, int64_t plane, int32_t y, int32_t x, bool open,
+                           const uint32_t best[STRIP]) {
+    const bool first = x < p.width, second = x + 16 < p.width;
+    char *to = mc_row(p.target, plane, y) + x * p.target.stride[3];
+    const int64_t apart = 16 * p.target.stride[3];
+    bool none = false;
+#pragma unroll
+    for (int i = 0; i < STRIP; i++) {
+        if (y + i >= p.height)
+            break;
+        /* An integer below 2^23 as a float: in the mantissa of 2^23. */
+        const uint32_t low = best[i] & 0xFFFF, high = best[i] >> 16;
+        if (first)
+            mc_store(p, to, low, mc_root(__uint_as_float(0x4B000000 | low) - 8388608.0f), &none);
+        if (second)
+            mc_store(p, to + apart, high, mc_root(__uint_as_float(0x4B000000 | high) - 8388608.0f), &none);
+        to += p.target.stride[2];
+    }
+    mc_raise(p, none && !open);
+}
+
+/* Grid: a block per tile, tiles of a plane column by column. */
+template <bool SLOW>
+static __global__ void __launch_bounds__(THREADS, 2)
+    near_tiles(const __grid_constant__ mc_stage p, int32_t tiles_down) {
+    DM_DYNAMIC_SHARED(uint32_t, squares); /* [MC_WIDE + ROWS + MC_WIDE][PAIRS] */
+    __shared__ uint32_t hardest;
+    const int64_t column = blockIdx.x / tiles_down; /* plane, group */
+    tile t;
+    t.plane = column / p.groups;
+    t.group = (int32_t)(column - t.plane * p.groups);
+    t.y0 = (int32_t)(blockIdx.x - column * tiles_down) * ROWS;
+    t.entries = (const uint2 *)p.entries + column * p.height * 4;
+    t.squares = squares;
+    hardest = 0;
+    if (SLOW)
+        load_rows<true>(p, t, MC_WIDE - MC_REACH, SPREAD);
+    else if (!load_tile(p, t))
+        return;
+    __syncthreads();
+
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, half = warp % 2;
+    const int32_t x = column_of(t.group, half, lane), y = t.y0 + warp / 2 * STRIP;
+    const uint32_t inside = (x < p.width ? 0xFFFFu : 0) | (x + 16 < p.width ? 0xFFFF0000u : 0);
+    const uint32_t *row0[8];
+#pragma unroll
+    for (int i = 0; i < 8; i++) /* MC_WIDE and STRIP are multiples of 8 */
+        row0[i] = squares + (MC_WIDE + warp / 2 * STRIP) * PAIRS + half * 32 + (lane ^ mix(i, half));
+    uint32_t best[STRIP];
+    bool open;
+    {
+        uint32_t f[STRIP + 2 * MC_REACH];
+#pragma unroll
+        for (int i = 0; i < STRIP; i++) {
+            f[MC_REACH + i] = row0[i & 7][i * PAIRS];
+            best[i] = y + i < p.height ? f[MC_REACH + i] & inside : 0;
+        }
+        /* Tests cost as much as a step, so they are few. */
+        open = beyond(p, best, 1);
+        if (open)
+            steps<1, 2>(p, row0, f, best), open = beyond(p, best, 3);
+        if (open)
+            steps<3, 5>(p, row0, f, best), open = beyond(p, best, 6);
+        if (open)
+            steps<6, 8>(p, row0, f, best), open = beyond(p, best, 9);
+        if (open)
+            steps<9, 12>(p, row0, f, best), open = beyond(p, best, 13);
+        if (open)
+            steps<13, 16>(p, row0, f, best), open = beyond(p, best, 17);
+        if (open)
+            steps<17, 20>(p, row0, f, best), open = beyond(p, best, 21);
+        if (open)
+            steps<21, MC_REACH>(p, row0, f, best), open = beyond(p, best, MC_REACH + 1);
+    }
+    /* Hard tiles go on in two strides, each with the rows that it can need; not those of which most pixels have not seen a
+     * site yet: they are likely to lie too deep. */
+    int32_t reach = MC_REACH;
+    while (reach < MC_WIDE && __syncthreads_or(open)) {
+        const uint32_t most = largest(best);
+        if (__syncthreads_count(most >= MC_SURE) > THREADS / 2)
+            break;
+        if (open)
+            atomicMax(&hardest, most);
+        __syncthreads();
+        const float needed = fminf(sqrtf((float)(hardest / (uint32_t)p.wy2)), (float)MC_WIDE);
+        const int32_t segments = max(((int32_t)needed - reach + SEGMENT - 1) / SEGMENT, 1);
+        const int32_t to = min(reach + segments * SEGMENT, reach == MC_REACH ? MC_STRIDE : MC_WIDE);
+        load_rows<SLOW>(p, t, MC_WIDE - to, to - reach);
+        load_rows<SLOW>(p, t, MC_WIDE + ROWS + reach, to - reach);
+        __syncthreads();
+        hardest = 0;
+        for (int32_t k = reach + 1; open && k <= to; k += SEGMENT) {
+            segment<1>(p, row0, k, best);
+            segment<-1>(p, row0, k, best);
+            const uint32_t done = min((uint32_t)(p.wy2 * (k + SEGMENT) * (k + SEGMENT)), (uint32_t)MC_SURE - 1);
+            open = __any_sync(MC_WHOLE, largest(best) > done);
+        }
+        reach = to;
+    }
+    if (open && lane % 16 == 0)
+        leave_open(p, t.plane, y, t.group * 4 + half * 2 + lane / 16);
+    store_strip(p, t.plane, y, x, open, best);
+}
+
+template <bool SLOW> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {
+    const int shared = (ROWS + 2 * MC_WIDE) * PAIRS * (int)sizeof(uint32_t);
+    const int32_t tiles_down = (p->height + ROWS - 1) / ROWS;
+    const cudaError_t error =
+        cudaFuncSetAttribute((const void *)near_tiles<SLOW>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    if (error != cudaSuccess)
+        return error;
+    DM_LAUNCH(near_tiles<SLOW>, (unsigned)(p->planes * p->groups * tiles_down), THREADS, (size_t)shared, stream, *p,
+              tiles_down);
+    return cudaGetLastError();
+}
+
+cudaError_t mc_near(const mc_stage *p, cudaStream_t stream) {
+    return p->source.data ? launch<true>(p, stream) : launch<false>(p, stream);
+}
