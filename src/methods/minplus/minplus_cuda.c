@@ -3,9 +3,10 @@
  *
  *   pack:   rows of elements into entries, 1/4 byte per pixel
  *   planes: every (y, x) plane: a near search, and a far search for what it leaves open
- *   z:      the same along z, from the planes' squared distances, 4 bytes per voxel
- *   emit:   only for outputs other than float32 distances alone or uint32 squares alone: from squared distances in
- *           memory, 4 bytes per element
+ *   z:      the same along z, from the planes' squared distances or, with sites, the offsets of their sites: 4 bytes per
+ *           voxel
+ *   emit:   only for outputs other than float32 distances or uint32 squares, and indices: from squared distances, and
+ *           sites, in memory, 4 bytes each per element
  *
  * The searches choose what to do on the device; the host only enqueues.
  */
@@ -25,8 +26,10 @@ static const char *refuses(const distmap_plan *plan) {
         return "needs a mask input";
     if (plan->number != DM_U32)
         return "needs integer spacing, and squared distances of 32 bits";
-    if (plan->wants_site)
-        return "gives no indices, coordinates or labels";
+    if (plan->wants_site && plan->elements > INT32_MAX)
+        return "needs fewer than 2^31 elements for indices";
+    if (plan->wants_site && has_z(plan) && (plan->shape[2] > INT16_MAX || plan->shape[DM_X] > INT16_MAX))
+        return "needs planes of at most 32,767 x 32,767 for indices in a volume";
     if (plan->measured[0] && plan->shape[0] > 1)
         return "needs at most three measured axes, the last ones";
     if (!plan->measured[DM_X] || plan->shape[DM_X] == 1 || (plan->shape[2] > 1 && !plan->measured[2]))
@@ -50,8 +53,8 @@ typedef struct layout {
     char *base; /* NULL: only count */
     size_t used;
     mc_stage planes, z;
-    int32_t *store;   /* planes' squared distances, for z */
-    int32_t *squared; /* for emit */
+    int32_t *store;          /* what planes leave for z */
+    int32_t *squared, *site; /* for emit */
 } layout;
 
 static void *take(layout *l, int64_t count, size_t size) {
@@ -71,11 +74,12 @@ static void take_far(layout *l, mc_stage *s) {
 
 static size_t open_bytes(const mc_stage *s) { return 256 + (size_t)(s->planes * s->units * s->groups * 4); }
 
-/* Float32 distances alone, or uint32 squares alone, can be stored by the searches themselves. */
+/* One of float32 distances and uint32 squares, and indices, can be stored by the searches themselves. */
 static bool is_direct(const distmap_plan *plan) {
     const distmap_outputs *want = &plan->problem.want;
-    return !plan->problem.border && ((want->distance == DISTMAP_FLOAT32 && !want->squared) ||
-                                     (want->squared == DISTMAP_UINT32 && !want->distance));
+    const bool value = (!want->distance && !want->squared) || (want->distance == DISTMAP_FLOAT32 && !want->squared) ||
+                       (want->squared == DISTMAP_UINT32 && !want->distance);
+    return value && !plan->problem.border && !want->coords && !want->label;
 }
 
 static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int64_t height, int axis) {
@@ -85,6 +89,14 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
     s->groups = (int32_t)divide_up(s->width, MC_GROUP);
     s->units = (int32_t)divide_up(height, MC_UNIT);
     s->wx2 = (int32_t)plan->w2[DM_X];
+    s->squared = true;
+    s->most = MC_NOTHING - 1;
+    s->nothing = MC_NOTHING;
+    s->source_w2[0] = (int32_t)plan->w2[2];
+    s->source_w2[1] = (int32_t)plan->w2[DM_X];
+    s->linear[0] = plan->linear[0];
+    s->linear[1] = plan->linear[axis == 2 ? 1 : 2];
+    s->linear[2] = plan->linear[axis];
     s->wy2 = plan->measured[axis] && plan->shape[axis] > 1 ? (int32_t)plan->w2[axis] : 1;
     for (int64_t k = 0; k <= MC_REACH + 1; k++) {
         const int64_t cost = s->wy2 * k * k;
@@ -107,8 +119,10 @@ static layout lay_out(const distmap_plan *plan, char *base) {
         take_far(&l, &l.z);
         l.store = take(&l, plan->elements, sizeof *l.store);
     }
-    if (!is_direct(plan))
+    if (!is_direct(plan)) {
         l.squared = take(&l, plan->elements, sizeof *l.squared);
+        l.site = plan->wants_site ? take(&l, plan->elements, sizeof *l.site) : NULL;
+    }
     return l;
 }
 
@@ -124,9 +138,42 @@ static mc_rows z_rows(const distmap_plan *plan, char *data, const int64_t stride
     return (mc_rows){data, plan->shape[2], {stride[0], stride[2], stride[1], stride[3]}};
 }
 
+static mc_rows stage_rows(const distmap_plan *plan, bool z, char *data, const int64_t stride[DM_NDIM]) {
+    return z ? z_rows(plan, data, stride) : plane_rows(plan, data, stride);
+}
+
+/* Where the last stage's results go. */
+static void set_outputs(const distmap_plan *plan, const dm_arrays *arrays, const layout *l, mc_stage *last) {
+    const bool z = last == &l->z;
+    const int64_t *linear = plan->linear;
+    const int64_t between[DM_NDIM] = {linear[0] * 4, linear[1] * 4, linear[2] * 4, 4};
+    if (!is_direct(plan)) {
+        last->target = stage_rows(plan, z, (char *)l->squared, between);
+        if (plan->wants_site) {
+            last->sites = MC_SITES_INT32;
+            last->site = stage_rows(plan, z, (char *)l->site, between);
+        }
+        return;
+    }
+    const dm_array *out = plan->problem.want.distance ? &arrays->distance : &arrays->squared;
+    last->target = stage_rows(plan, z, out->data, out->stride);
+    last->squared = !plan->problem.want.distance;
+    last->nothing = UINT32_MAX;
+    if (plan->wants_site) {
+        last->sites = plan->problem.want.index == DISTMAP_INT32 ? MC_SITES_INT32 : MC_SITES_INT64;
+        last->site = stage_rows(plan, z, arrays->index.data, arrays->index.stride);
+    }
+    if (plan->limited && plan->limit2 < last->most)
+        last->most = (uint32_t)plan->limit2;
+    last->flags = plan->cuda->flags;
+}
+
 static distmap_status search(struct dm_cuda *cuda, const mc_stage *stage) {
     TRY_CUDA(cuda, cudaMemsetAsync(stage->any_open, 0, open_bytes(stage), cuda->stream));
-    TRY_CUDA(cuda, mc_near(stage, cuda->stream));
+    if (stage->sites == MC_SITES_NONE)
+        TRY_CUDA(cuda, mc_near(stage, cuda->stream));
+    else
+        TRY_CUDA(cuda, mc_near_sites(stage, cuda->stream));
     TRY_CUDA(cuda, mc_far(stage, cuda->multiprocessors, cuda->stream));
     return DISTMAP_OK;
 }
@@ -134,39 +181,27 @@ static distmap_status search(struct dm_cuda *cuda, const mc_stage *stage) {
 static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     struct dm_cuda *cuda = plan->context->cuda;
     const dm_elements elements = dm_elements_make(plan, arrays);
+    const int64_t *linear = plan->linear;
+    const int64_t between[DM_NDIM] = {linear[0] * 4, linear[1] * 4, linear[2] * 4, 4};
     layout l = lay_out(plan, plan->scratch);
-    mc_stage *last = has_z(plan) ? &l.z : &l.planes;
-    const int64_t between[DM_NDIM] = {plan->linear[0] * 4, plan->linear[1] * 4, plan->linear[2] * 4, 4};
-
-    l.planes.squared = l.z.squared = true;
-    l.planes.most = l.z.most = MC_NOTHING - 1;
-    l.planes.nothing = l.z.nothing = MC_NOTHING;
-    char *to = (char *)l.squared;
-    const int64_t *stride = between;
-    if (is_direct(plan)) {
-        const dm_array *out = plan->problem.want.distance ? &arrays->distance : &arrays->squared;
-        to = out->data;
-        stride = out->stride;
-        last->squared = !plan->problem.want.distance;
-        last->nothing = UINT32_MAX;
-        if (plan->limited && plan->limit2 < last->most)
-            last->most = (uint32_t)plan->limit2;
-        last->flags = elements.flags;
-    }
     if (has_z(plan)) {
-        l.planes.target = plane_rows(plan, (char *)l.store, between);
+        const mc_rows store = plane_rows(plan, (char *)l.store, between);
+        if (plan->wants_site) {
+            l.planes.sites = MC_SITES_OFFSET;
+            l.planes.site = store;
+        } else {
+            l.planes.target = store;
+        }
         l.z.source = z_rows(plan, (char *)l.store, between);
-        l.z.target = z_rows(plan, to, stride);
-    } else {
-        l.planes.target = plane_rows(plan, to, stride);
     }
+    set_outputs(plan, arrays, &l, has_z(plan) ? &l.z : &l.planes);
 
     TRY_CUDA(cuda, mc_pack(&elements, &l.planes, cuda->stream));
     TRY(search(cuda, &l.planes));
     if (has_z(plan))
         TRY(search(cuda, &l.z));
     if (!is_direct(plan))
-        TRY_CUDA(cuda, mc_emit(&elements, l.squared, cuda->multiprocessors, cuda->stream));
+        TRY_CUDA(cuda, mc_emit(&elements, l.squared, l.site, cuda->multiprocessors, cuda->stream));
     return DISTMAP_OK;
 }
 

@@ -33,6 +33,48 @@ DM_DEVICE void mc_store(const mc_stage &p, char *to, uint32_t d2, float root, bo
         __stcs((float *)to, beyond ? (float)INFINITY : root);
 }
 
+/* A site's squared distance by its offset within the plane. */
+DM_DEVICE int32_t mc_offset_square(const mc_stage &p, uint32_t offset) {
+    const int32_t dy = (int32_t)offset >> 16, dx = (int16_t)offset;
+    return offset == MC_NO_OFFSET ? (int32_t)MC_NOTHING : p.source_w2[0] * dy * dy + p.source_w2[1] * dx * dx;
+}
+
+/* How far from column x the site of row j lies, which is wx2 g^2 = f away along the row; the left one of two. */
+DM_DEVICE int32_t mc_site_along(const mc_stage &p, uint2 entry, int32_t x, uint32_t f) {
+    const uint32_t at = entry.x << (31 - x % 32);
+    const int32_t left = at ? __clz((int)at) : (int32_t)(entry.y & MC_NONE) + x % 32 + 1;
+    const int32_t g = (int32_t)rintf(sqrtf((float)f / (float)p.wx2)); /* a whole number, and below 2^16 */
+    return g == left ? -g : g;
+}
+
+/* A pixel's result with its site, the one of row y + k: of a plane, or by the offset in the plane that row y + k of the z
+ * stage belongs to. */
+DM_DEVICE void mc_store_site(const mc_stage &p, const uint2 *entries, int64_t plane, int32_t y, int32_t x, uint32_t d2,
+                             int32_t k, float root, bool *none) {
+    const bool beyond = d2 > p.most;
+    if (p.target.data)
+        mc_store(p, mc_row(p.target, plane, y) + x * p.target.stride[3], d2, root, none);
+    *none |= beyond;
+    int32_t dx = 0, across = 0;
+    if (!beyond && p.source.data) {
+        const uint32_t offset = *(const uint32_t *)(mc_row(p.source, plane, y + k) + (int64_t)x * 4);
+        across = (int32_t)offset >> 16, dx = (int16_t)offset;
+    } else if (!beyond) {
+        dx = mc_site_along(p, entries[(int64_t)(y + k) * 4 + x % MC_GROUP / 32], x, d2 - (uint32_t)(p.wy2 * k * k));
+    }
+    char *to = mc_row(p.site, plane, y) + x * p.site.stride[3];
+    if (p.sites == MC_SITES_OFFSET) {
+        *(uint32_t *)to = beyond ? MC_NO_OFFSET : (uint32_t)k << 16 | (uint16_t)dx;
+        return;
+    }
+    const int64_t outer = plane / p.site.inner, inner = plane - outer * p.site.inner;
+    const int64_t index = outer * p.linear[0] + (inner + across) * p.linear[1] + (y + k) * p.linear[2] + x + dx;
+    if (p.sites == MC_SITES_INT64)
+        *(int64_t *)to = beyond ? DISTMAP_INDEX_NONE : index;
+    else
+        *(int32_t *)to = beyond ? DISTMAP_INDEX_NONE : (int32_t)index;
+}
+
 DM_DEVICE void mc_raise(const mc_stage &p, bool none) {
     if (none && p.flags)
         atomicOr(p.flags, (unsigned)DISTMAP_FLAG_NO_SITE);

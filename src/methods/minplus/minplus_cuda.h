@@ -34,6 +34,11 @@ enum {
     MC_CHUNK = 8,     /* rows of a chunk, within which the far search knows a winner to be */
 };
 
+#define MC_NO_OFFSET 0x80008000u
+
+/* How a stage gives sites: not, as linear indices, or as what the z stage starts from, dy << 16 | dx in 16 bits each. */
+typedef enum mc_sites { MC_SITES_NONE, MC_SITES_INT32, MC_SITES_INT64, MC_SITES_OFFSET } mc_sites;
+
 typedef struct mc_entry {
     uint32_t bits;  /* bit i: pixel i is a site */
     uint16_t left;  /* from the pixel before the first to the nearest site at or before it */
@@ -55,8 +60,9 @@ typedef struct mc_stage {
     int32_t units;               /* of a column */
     int32_t wx2, wy2;            /* squared pitch along rows (plane stage), and along columns */
     mc_entry *entries;           /* [plane][group][row][4] */
-    mc_rows source;              /* z stage: int32 squared distances, side by side; data NULL in the plane stage */
-    mc_rows target;              /* results */
+    mc_rows source;              /* z stage: int32 squared distances, with sites offsets; NULL in the plane stage */
+    int32_t source_w2[2];        /* squared pitches of dy and dx in offsets */
+    mc_rows target;              /* results; with sites data may be NULL */
     bool squared;                /* as int32, else their roots as float */
     uint32_t most;               /* results above are none */
     uint32_t nothing;            /* which is stored as this, if squared */
@@ -64,6 +70,9 @@ typedef struct mc_stage {
     uint16_t done[MC_REACH + 2]; /* what is settled before step k: values up to wy2 k^2, below MC_SURE */
     uint32_t cost[MC_REACH + 1]; /* wy2 k^2, at most MC_SURE, in both halves */
     unsigned *flags;             /* of the plan */
+    mc_sites sites;
+    mc_rows site;
+    int64_t linear[3]; /* how far apart in linear index outer planes, inner planes and rows are */
     /* Far search. */
     uint32_t *any_open; /* all of `open`, or'ed */
     uint8_t *open;      /* [plane][unit][strip]: MC_OPEN, MC_UNSEEN */
@@ -77,12 +86,14 @@ extern "C" {
 #endif
 /* Rows of elements into entries. */
 cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, cudaStream_t stream);
-/* Results, where a near search can tell them; what it leaves open. */
+/* Results, where a near search can tell them; what it leaves open. Without sites, and with them. */
 cudaError_t mc_near(const mc_stage *p, cudaStream_t stream);
+cudaError_t mc_near_sites(const mc_stage *p, cudaStream_t stream);
 /* What was left open. */
 cudaError_t mc_far(const mc_stage *p, int multiprocessors, cudaStream_t stream);
-/* Squared distances, one after another in linear order, into all outputs. */
-cudaError_t mc_emit(const dm_elements *e, const int32_t *squared, int multiprocessors, cudaStream_t stream);
+/* Squared distances and, unless NULL, sites, one after another in linear order, into all outputs. */
+cudaError_t mc_emit(const dm_elements *e, const int32_t *squared, const int32_t *site, int multiprocessors,
+                    cudaStream_t stream);
 #ifdef __cplusplus
 }
 #endif

@@ -57,7 +57,8 @@ DM_DEVICE int32_t entry_value(const mc_stage &p, uint2 entry, int lane) {
 }
 
 DM_DEVICE int32_t source_value(const mc_stage &p, const strip &s, int32_t j) {
-    return *(const int32_t *)(s.source + j * p.source.stride[2]);
+    const int32_t value = *(const int32_t *)(s.source + j * p.source.stride[2]);
+    return p.sites == MC_SITES_NONE ? value : mc_offset_square(p, (uint32_t)value);
 }
 
 DM_DEVICE float warp_least(float v) {
@@ -360,55 +361,74 @@ static __global__ void __launch_bounds__(32 * WARPS) far_level(const __grid_cons
     }
 }
 
-/* A column of a unit, results less wy2 i^2. */
-DM_DEVICE bool store_column(const mc_stage &p, int64_t plane, int32_t y, int32_t x, const int32_t best[MC_UNIT]) {
-    char *to = mc_row(p.target, plane, y) + x * p.target.stride[3];
+/* A column of a unit: results less wy2 i^2, and with sites the rows that they come from. */
+template <bool SITES, int HEIGHT>
+DM_DEVICE bool store_column(const mc_stage &p, const open_units &u, int32_t y, int32_t x, const int32_t best[HEIGHT],
+                            const int32_t row[HEIGHT]) {
+    const uint2 *entries = (const uint2 *)p.entries + (u.plane * p.groups + u.strip / 4) * p.height * 4;
+    char *to = mc_row(p.target, u.plane, y) + x * p.target.stride[3];
     bool none = false;
     if (x >= p.width)
         return false;
 #pragma unroll
-    for (int i = 0; i < MC_UNIT; i++) {
+    for (int i = 0; i < HEIGHT; i++) {
         if (y + i >= p.height)
             break;
         const uint32_t d2 = (uint32_t)(best[i] == MC_NOTHING ? MC_NOTHING : best[i] + p.wy2 * i * i);
-        mc_store(p, to, d2, __fsqrt_rn((float)d2), &none);
+        const float root = __fsqrt_rn((float)d2);
+        if (SITES)
+            mc_store_site(p, entries, u.plane, y + i, x, d2, row[i] - y - i, root, &none);
+        else
+            mc_store(p, to, d2, root, &none);
         to += p.target.stride[2];
     }
     return none;
 }
 
+/* HEIGHT rows of a unit. */
+template <bool SLOW, bool SITES, int HEIGHT>
+DM_DEVICE bool solve_rows(const mc_stage &p, const open_units &u, const strip &s, int32_t y, const range &r) {
+    const int32_t last = y + HEIGHT - 1;
+    /* best[i] is the result less wy2 i^2: what a row gives is then linear in i. */
+    int32_t best[HEIGHT], from[HEIGHT];
+#pragma unroll
+    for (int i = 0; i < HEIGHT; i++)
+        best[i] = MC_NOTHING, from[i] = 0;
+    for (int32_t c = r.first; c <= r.last; c += SPAN) {
+        const row_span found = find_span<SLOW>(p, s, c, y, last, r.bound2);
+        for (uint32_t rows = found.rows; rows; rows &= rows - 1) {
+            const int row = __ffs((int)rows) - 1;
+            const int32_t value = row_value<SLOW>(p, s, found, row, y, last, r.bound2);
+            if (SLOW && value == MC_NOTHING)
+                continue;
+            const int32_t t = y - c - row, slope = 2 * p.wy2 * t, f = value + p.wy2 * t * t;
+#pragma unroll
+            for (int i = 0; i < HEIGHT; i++) {
+                const int32_t candidate = f + slope * i;
+                if (SITES)
+                    from[i] = candidate < best[i] ? c + row : from[i];
+                best[i] = min(best[i], candidate);
+            }
+        }
+    }
+    return store_column<SITES, HEIGHT>(p, u, y, u.strip * 32 + s.lane, best, from);
+}
+
 /* Open units: all their pixels. Grid: any. */
-template <bool SLOW>
+template <bool SLOW, bool SITES>
 static __global__ void __launch_bounds__(32 * WARPS) far_units(const __grid_constant__ mc_stage p) {
+    enum { HEIGHT = SITES ? MC_UNIT / 2 : MC_UNIT }; /* registers */
     if (!*p.any_open)
         return;
     bool none = false;
     open_units u = units_begin();
     while (units_next(p, &u)) {
         const strip s = strip_at<SLOW>(p, u.plane, u.strip);
-        const int32_t y = u.y, last = y + MC_UNIT - 1;
         const range all = {0, p.height - 1, INFINITY};
-        const range r = p.open[u.unit] & MC_UNSEEN ? range_between(p, s, y / MC_UNIT, y / MC_UNIT + 1)
-                                                   : within(p, all, y, last, p.bound2[u.unit]);
-        /* best[i] is the result less wy2 i^2: what a row gives is then linear in i. */
-        int32_t best[MC_UNIT];
-#pragma unroll
-        for (int i = 0; i < MC_UNIT; i++)
-            best[i] = MC_NOTHING;
-        for (int32_t c = r.first; c <= r.last; c += SPAN) {
-            const row_span found = find_span<SLOW>(p, s, c, y, last, r.bound2);
-            for (uint32_t rows = found.rows; rows; rows &= rows - 1) {
-                const int row = __ffs((int)rows) - 1;
-                const int32_t value = row_value<SLOW>(p, s, found, row, y, last, r.bound2);
-                if (SLOW && value == MC_NOTHING)
-                    continue;
-                const int32_t t = y - c - row, slope = 2 * p.wy2 * t, f = value + p.wy2 * t * t;
-#pragma unroll
-                for (int i = 0; i < MC_UNIT; i++)
-                    best[i] = min(best[i], f + slope * i);
-            }
-        }
-        none |= store_column(p, u.plane, y, u.strip * 32 + s.lane, best);
+        const range r = p.open[u.unit] & MC_UNSEEN ? range_between(p, s, u.y / MC_UNIT, u.y / MC_UNIT + 1)
+                                                   : within(p, all, u.y, u.y + MC_UNIT - 1, p.bound2[u.unit]);
+        for (int32_t y = u.y; y < u.y + MC_UNIT; y += HEIGHT)
+            none |= solve_rows<SLOW, SITES, HEIGHT>(p, u, s, y, r);
     }
     mc_raise(p, none);
 }
@@ -425,7 +445,10 @@ template <bool SLOW> static cudaError_t launch(const mc_stage *p, int multiproce
         units /= MC_FAN;
         DM_LAUNCH(far_level<SLOW>, grid, 32 * WARPS, 0, stream, *p, units);
     }
-    DM_LAUNCH(far_units<SLOW>, grid, 32 * WARPS, 0, stream, *p);
+    if (p->sites == MC_SITES_NONE)
+        DM_LAUNCH((far_units<SLOW, false>), grid, 32 * WARPS, 0, stream, *p);
+    else
+        DM_LAUNCH((far_units<SLOW, true>), grid, 32 * WARPS, 0, stream, *p);
     return cudaGetLastError();
 }
 

@@ -12,91 +12,8 @@
  *
  * Per pixel: 6 instructions (times 1.4 for the rows around) to spread, one per step, a dozen for the root.
  */
-#include "methods/minplus/minplus_cuda.cuh"
-
-enum {
-    THREADS = 256,
-    STRIP = 32,                  /* rows of a warp's strip */
-    ROWS = THREADS / 64 * STRIP, /* of a tile */
-    SPREAD = ROWS + 2 * MC_REACH,
-    PAIRS = MC_GROUP / 2,
-    TASKS = (SPREAD * 4 + THREADS - 1) / THREADS, /* entries of a thread */
-    SEGMENT = 8,                                  /* steps between tests beyond MC_REACH; rows are mixed by eights */
-};
-
-/* Where the pair (half, lane) of a row lies in shared memory. The lane's low bits are mixed with the row, so that the eight
- * rows and four entries that a warp spreads at once fall into different banks. */
-DM_DEVICE int mix(int row, int half) { return (row & 7) * 2 + half; }
-
-/* The first column of a lane's pair. */
-DM_DEVICE int32_t column_of(int32_t group, int half, int lane) {
-    return group * MC_GROUP + half * 64 + lane / 16 * 32 + lane % 16;
-}
-
-/* One entry into 16 pairs of squares, at the place of word `word` of row `row`. */
-DM_DEVICE void spread(const mc_stage &p, uint2 entry, uint32_t *squares, int row, int word) {
-    uint32_t *to = squares + row * PAIRS + word / 2 * 32 + word % 2 * 16;
-    const int mixed = mix(row, word / 2);
-    const uint32_t w = entry.x, most = 4096; /* beyond any clamp; more would overflow on the way */
-    const uint32_t left = min(entry.y & 0xFFFF, most), right = min(entry.y >> 16, most);
-    const uint32_t low = w & 0xFFFF, high = w >> 16;
-    /* Before pixels 0 and 16; after pixels 15 and 31. */
-    uint32_t d = left | (low ? (uint32_t)__clz((int)low) - 16 : left + 16) << 16;
-    uint32_t before[16];
-#pragma unroll
-    for (int i = 0; i < 16; i++) {
-        d = (d + 0x00010001) & ~((w >> i & 0x00010001) * 0xFFFF);
-        before[i] = d;
-    }
-    d = (high ? (uint32_t)__ffs((int)high) - 1 : right + 16) | right << 16;
-    const uint32_t clamp = p.clamp * 0x00010001u, weight = (uint32_t)p.wx2;
-#pragma unroll
-    for (int i = 15; i >= 0; i--) {
-        d = (d + 0x00010001) & ~((w >> i & 0x00010001) * 0xFFFF);
-        const uint32_t g = mc_min(mc_min(before[i], d), clamp), g0 = g & 0xFFFF, g1 = g >> 16;
-        to[i ^ mixed] = (g0 * g0 + (g1 * g1 << 16)) * weight;
-    }
-}
-
-/* What a block works on. */
-typedef struct tile {
-    const uint2 *entries; /* plane stage: of the column of groups, by row */
-    int64_t plane;
-    int32_t group, y0;
-    uint32_t *squares;
-} tile;
-
-DM_DEVICE uint2 entry_at(const mc_stage &p, const tile &t, int32_t y, int word) {
-    return y >= 0 && y < p.height ? t.entries[(int64_t)y * 4 + word] : make_uint2(0, MC_WHOLE);
-}
-
-/* z stage: rows first.. of the shared memory, a warp to a row. */
-DM_DEVICE void copy_rows(const mc_stage &p, const tile &t, int first, int count) {
-    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    for (int row = first + warp; row < first + count; row += THREADS / 32) {
-        const int32_t y = t.y0 - MC_WIDE + row;
-        const bool inside = y >= 0 && y < p.height;
-        const int32_t *from = (const int32_t *)mc_row(p.source, t.plane, inside ? y : 0);
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-            const int32_t x = column_of(t.group, half, lane);
-            const int32_t low = inside && x < p.width ? min(from[x], MC_SURE) : MC_SURE;
-            const int32_t high = inside && x + 16 < p.width ? min(from[x + 16], MC_SURE) : MC_SURE;
-            t.squares[row * PAIRS + half * 32 + (lane ^ mix(row, half))] = (uint32_t)low | (uint32_t)high << 16;
-        }
-    }
-}
-
-/* Rows first.. of the shared memory; row MC_WIDE is the tile's first. */
-template <bool SLOW> DM_DEVICE void load_rows(const mc_stage &p, const tile &t, int first, int count) {
-    if (SLOW)
-        copy_rows(p, t, first, count);
-    else
-        for (int task = (int)threadIdx.x; task < count * 4; task += THREADS) {
-            const int row = first + task / 4;
-            spread(p, entry_at(p, t, t.y0 - MC_WIDE + row, task % 4), t.squares, row, task % 4);
-        }
-}
+enum { STRIP = 32 };
+#include "methods/minplus/minplus_cuda_tile.cuh"
 
 /* Steps FROM..TO of a strip; row0[r & 7] + r * PAIRS is this lane's pair of the strip's row r. */
 template <int FROM, int TO>
@@ -145,39 +62,6 @@ DM_DEVICE bool beyond(const mc_stage &p, const uint32_t best[STRIP], int k) {
     return __any_sync(MC_WHOLE, largest(best) > p.done[k]);
 }
 
-/* For the far search: the unit of row y of a strip. */
-DM_DEVICE void leave_open(const mc_stage &p, int64_t plane, int32_t y, int32_t strip) {
-    p.open[(plane * p.units + y / MC_UNIT) * p.groups * 4 + strip] = MC_OPEN;
-    *p.any_open = MC_OPEN;
-}
-
-/* Plane stage: loads the first rows, if the tile is worth it. It is not where hardly an entry has a site in sight: then all
- * units are left open. */
-DM_DEVICE bool load_tile(const mc_stage &p, const tile &t) {
-    uint2 own[TASKS];
-    bool near = false;
-#pragma unroll
-    for (int i = 0; i < TASKS; i++) {
-        const int task = (int)threadIdx.x + i * THREADS;
-        own[i] = entry_at(p, t, task < SPREAD * 4 ? t.y0 - MC_REACH + task / 4 : -1, task % 4);
-        near |= own[i].x || min(own[i].y & MC_NONE, own[i].y >> 16) < MC_WIDE;
-    }
-    const int32_t rows = min(t.y0 + ROWS + MC_REACH, p.height) - max(t.y0 - MC_REACH, 0);
-    if (__syncthreads_count(near) * TASKS < rows) {
-        const int32_t y = t.y0 + (int32_t)threadIdx.x / 4 * MC_UNIT;
-        if (threadIdx.x < ROWS / MC_UNIT * 4 && y < p.height)
-            leave_open(p, t.plane, y, t.group * 4 + (int32_t)threadIdx.x % 4);
-        return false;
-    }
-#pragma unroll
-    for (int i = 0; i < TASKS; i++) {
-        const int task = (int)threadIdx.x + i * THREADS;
-        if (task < SPREAD * 4)
-            spread(p, own[i], t.squares, MC_WIDE - MC_REACH + task / 4, task % 4);
-    }
-    return true;
-}
-
 /* A strip's results, all below MC_SURE. */
 DM_DEVICE void store_strip(const mc_stage &p, int64_t plane, int32_t y, int32_t x, bool open,
                            const uint32_t best[STRIP]) {
@@ -206,13 +90,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     near_tiles(const __grid_constant__ mc_stage p, int32_t tiles_down) {
     DM_DYNAMIC_SHARED(uint32_t, squares); /* [MC_WIDE + ROWS + MC_WIDE][PAIRS] */
     __shared__ uint32_t hardest;
-    const int64_t column = blockIdx.x / tiles_down; /* plane, group */
-    tile t;
-    t.plane = column / p.groups;
-    t.group = (int32_t)(column - t.plane * p.groups);
-    t.y0 = (int32_t)(blockIdx.x - column * tiles_down) * ROWS;
-    t.entries = (const uint2 *)p.entries + column * p.height * 4;
-    t.squares = squares;
+    const tile t = tile_at(p, blockIdx.x, tiles_down, squares);
     hardest = 0;
     if (SLOW)
         load_rows<true>(p, t, MC_WIDE - MC_REACH, SPREAD);
@@ -284,13 +162,12 @@ static __global__ void __launch_bounds__(THREADS, 2)
 }
 
 template <bool SLOW> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {
-    const int shared = (ROWS + 2 * MC_WIDE) * PAIRS * (int)sizeof(uint32_t);
     const int32_t tiles_down = (p->height + ROWS - 1) / ROWS;
     const cudaError_t error =
-        cudaFuncSetAttribute((const void *)near_tiles<SLOW>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+        cudaFuncSetAttribute((const void *)near_tiles<SLOW>, cudaFuncAttributeMaxDynamicSharedMemorySize, TILE_BYTES);
     if (error != cudaSuccess)
         return error;
-    DM_LAUNCH(near_tiles<SLOW>, (unsigned)(p->planes * p->groups * tiles_down), THREADS, (size_t)shared, stream, *p,
+    DM_LAUNCH(near_tiles<SLOW>, (unsigned)(p->planes * p->groups * tiles_down), THREADS, (size_t)TILE_BYTES, stream, *p,
               tiles_down);
     return cudaGetLastError();
 }
