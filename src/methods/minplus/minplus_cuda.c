@@ -36,12 +36,8 @@ static const char *refuses(const distmap_plan *plan) {
         return "needs the last two axes among the measured ones, and the last longer than 1";
     if (plan->w2[DM_X] > MC_WEIGHT || plan->w2[2] > 1 << 16 || plan->w2[1] > 1 << 16)
         return "needs spacings of at most 50 along the last axis and 256 along the others";
-    /* The searches look a unit beyond the image's end. */
-    double most = 0;
-    for (int a = 1; a < DM_NDIM; a++)
-        most += (double)plan->w2[a] * pow((double)(plan->shape[a] + MC_GROUP), 2);
-    if (most >= MC_NOTHING)
-        return "needs squared distances below 2^31";
+    if (plan->max2 >= MC_NOTHING)
+        return "needs squared distances below 2^31 - 1";
     if (plan->elements / plan->shape[DM_X] * divide_up(plan->shape[DM_X], MC_GROUP) > INT32_MAX) /* blocks of a grid */
         return "needs fewer than 2^31 rows of 128 elements";
     return NULL;
@@ -98,6 +94,9 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
     s->linear[1] = plan->linear[axis == 2 ? 1 : 2];
     s->linear[2] = plan->linear[axis];
     s->wy2 = plan->measured[axis] && plan->shape[axis] > 1 ? (int32_t)plan->w2[axis] : 1;
+    const int64_t across = (s->width - 1) * (int64_t)(s->width - 1) * s->wx2 + (axis == 1 ? (int64_t)plan->max2 : 0);
+    const int64_t end = (int64_t)s->units * MC_UNIT;
+    s->last_query = across + s->wy2 * end * end < MC_NOTHING ? s->units : s->units - 1;
     for (int64_t k = 0; k <= MC_REACH + 1; k++) {
         const int64_t cost = s->wy2 * k * k;
         s->done[k] = (uint16_t)(cost < MC_SURE ? cost : MC_SURE - 1);

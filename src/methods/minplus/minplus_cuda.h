@@ -66,6 +66,7 @@ typedef struct mc_stage {
     bool squared;                /* as int32, else their roots as float */
     uint32_t most;               /* results above are none */
     uint32_t nothing;            /* which is stored as this, if squared */
+    int32_t last_query;          /* units, or one less when squared distances from the row after the last overflow */
     uint16_t clamp;              /* smallest g with wx2 g^2 >= MC_SURE */
     uint16_t done[MC_REACH + 2]; /* what is settled before step k: values up to wy2 k^2, below MC_SURE */
     uint32_t cost[MC_REACH + 1]; /* wy2 k^2, at most MC_SURE, in both halves */

@@ -19,17 +19,19 @@ enum { WARPS = 4, PARTS = 4, SPAN = 32 /* rows found at once */ };
 /* A strip and, for this lane, its column. */
 typedef struct strip {
     const uint2 *entries; /* plane stage: of row 0; rows are 4 apart */
-    const char *source;   /* z stage: of row 0; the last column again where the image ends */
+    const char *source;   /* z stage: of row 0 */
     int64_t column;       /* of p.chunk and p.best, for unit 0 */
     int64_t pitch;        /* the same, from unit to unit */
     int lane;
+    int column_lane; /* the same within the image: the last column again where it ends */
 } strip;
 
 template <bool SLOW> DM_DEVICE strip strip_at(const mc_stage &p, int64_t plane, int32_t s) {
     strip made;
     made.lane = (int)threadIdx.x % 32;
+    made.column_lane = min(made.lane, p.width - 1 - s * 32);
     if (SLOW)
-        made.source = mc_row(p.source, plane, 0) + (int64_t)min(s * 32 + made.lane, p.width - 1) * 4;
+        made.source = mc_row(p.source, plane, 0) + (int64_t)(s * 32 + made.column_lane) * 4;
     else
         made.entries = (const uint2 *)p.entries + (plane * p.groups + s / 4) * p.height * 4 + s % 4;
     made.pitch = (int64_t)p.groups * MC_GROUP;
@@ -115,8 +117,9 @@ template <bool SLOW>
 DM_DEVICE int32_t row_value(const mc_stage &p, const strip &s, const row_span &found, int i, int32_t y0, int32_t y1,
                             float bound2) {
     if (!SLOW)
-        return entry_value(
-            p, make_uint2(__shfl_sync(MC_WHOLE, found.entry.x, i), __shfl_sync(MC_WHOLE, found.entry.y, i)), s.lane);
+        return entry_value(p,
+                           make_uint2(__shfl_sync(MC_WHOLE, found.entry.x, i), __shfl_sync(MC_WHOLE, found.entry.y, i)),
+                           s.column_lane);
     const int32_t j = found.first + i, f = source_value(p, s, j);
     const float dy = (float)max(max(y0 - j, j - y1), 0);
     const bool near = f != MC_NOTHING && (float)f + (float)p.wy2 * dy * dy <= bound2;
@@ -139,7 +142,7 @@ DM_DEVICE range within(const mc_stage &p, range r, int32_t y0, int32_t y1, float
 }
 
 DM_DEVICE range range_between(const mc_stage &p, const strip &s, int32_t u0, int32_t u1) {
-    const bool lower = u0 > 0, upper = u1 <= p.units;
+    const bool lower = u0 > 0, upper = u1 <= p.last_query;
     const float span = sqrtf((float)p.wy2) * (float)((u1 - u0) * MC_UNIT);
     int32_t first = 0, last = 0xFFFF;
     float d0 = INFINITY, d1 = INFINITY;
@@ -163,6 +166,22 @@ DM_DEVICE range range_between(const mc_stage &p, const strip &s, int32_t u0, int
     return bound < INFINITY ? within(p, r, u0 * MC_UNIT, u1 * MC_UNIT, bound * bound * 1.0001f + 1.0f) : r;
 }
 
+/* What a row offers at rows t + i step away from it, less wy2 (i step)^2, which is the same for all: linear in i. Rows beyond
+ * the image's end may overflow, and are not used. */
+typedef struct parabola {
+    uint32_t value, slope;
+} parabola;
+
+DM_DEVICE parabola parabola_at(const mc_stage &p, int32_t value, int32_t t, int32_t step) {
+    const uint32_t weight = (uint32_t)p.wy2, away = (uint32_t)t;
+    const parabola made = {(uint32_t)value + weight * away * away, 2 * weight * away * (uint32_t)step};
+    return made;
+}
+DM_DEVICE int32_t squared_at(const mc_stage &p, int32_t best, int32_t i) {
+    return (int32_t)((uint32_t)best + (uint32_t)p.wy2 * (uint32_t)i * (uint32_t)i);
+}
+DM_DEVICE int32_t candidate(const parabola &at, int i) { return (int32_t)(at.value + at.slope * (uint32_t)i); }
+
 /* Rows y + q step, q < MC_FAN, all within [y0, y1], from the spans r.first + offset, + stride, ... */
 template <bool SLOW>
 DM_DEVICE void query(const mc_stage &p, const strip &s, int32_t y, int32_t step, const range &r, int32_t offset,
@@ -185,11 +204,10 @@ DM_DEVICE void query(const mc_stage &p, const strip &s, int32_t y, int32_t step,
                 const int32_t value = row_value<SLOW>(p, s, found, i, y0, y1, r.bound2);
                 if (SLOW && value == MC_NOTHING) /* in one lane, in all */
                     continue;
-                /* Less wy2 (q step)^2, a candidate is linear in q. */
-                const int32_t t = y - c - i, slope = 2 * p.wy2 * t * step, f = value + p.wy2 * t * t;
+                const parabola at = parabola_at(p, value, y - c - i, step);
 #pragma unroll
                 for (int q = 0; q < MC_FAN; q++)
-                    here[q] = min(here[q], f + slope * q);
+                    here[q] = min(here[q], candidate(at, q));
             }
 #pragma unroll
             for (int q = 0; q < MC_FAN; q++)
@@ -199,7 +217,7 @@ DM_DEVICE void query(const mc_stage &p, const strip &s, int32_t y, int32_t step,
     }
 #pragma unroll
     for (int q = 0; q < MC_FAN; q++)
-        best[q] = best[q] == MC_NOTHING ? MC_NOTHING : best[q] + p.wy2 * (q * step) * (q * step);
+        best[q] = best[q] == MC_NOTHING ? MC_NOTHING : squared_at(p, best[q], q * step);
 }
 
 /* Whether any unit of [u0, u1) of the strip needs to know where its winners lie. */
@@ -217,7 +235,7 @@ DM_DEVICE bool any_unseen(const mc_stage &p, int64_t plane, int32_t s, int32_t u
 DM_DEVICE void keep_queries(const mc_stage &p, const strip &s, int32_t u, int32_t units, int count,
                             const int32_t best[MC_FAN], const int32_t chunk[MC_FAN]) {
     for (int q = 0; q < count; q++)
-        if (u + q * units <= p.units) {
+        if (u + q * units <= p.last_query) {
             p.best[s.column + (u + q * units) * s.pitch] = best[q];
             p.chunk[s.column + (u + q * units) * s.pitch] = (uint16_t)chunk[q];
         }
@@ -374,7 +392,7 @@ DM_DEVICE bool store_column(const mc_stage &p, const open_units &u, int32_t y, i
     for (int i = 0; i < HEIGHT; i++) {
         if (y + i >= p.height)
             break;
-        const uint32_t d2 = (uint32_t)(best[i] == MC_NOTHING ? MC_NOTHING : best[i] + p.wy2 * i * i);
+        const uint32_t d2 = (uint32_t)(best[i] == MC_NOTHING ? (int32_t)MC_NOTHING : squared_at(p, best[i], i));
         const float root = __fsqrt_rn((float)d2);
         if (SITES)
             mc_store_site(p, entries, u.plane, y + i, x, d2, row[i] - y - i, root, &none);
@@ -401,13 +419,13 @@ DM_DEVICE bool solve_rows(const mc_stage &p, const open_units &u, const strip &s
             const int32_t value = row_value<SLOW>(p, s, found, row, y, last, r.bound2);
             if (SLOW && value == MC_NOTHING)
                 continue;
-            const int32_t t = y - c - row, slope = 2 * p.wy2 * t, f = value + p.wy2 * t * t;
+            const parabola at = parabola_at(p, value, y - c - row, 1);
 #pragma unroll
             for (int i = 0; i < HEIGHT; i++) {
-                const int32_t candidate = f + slope * i;
+                const int32_t here = candidate(at, i);
                 if (SITES)
-                    from[i] = candidate < best[i] ? c + row : from[i];
-                best[i] = min(best[i], candidate);
+                    from[i] = here < best[i] ? c + row : from[i];
+                best[i] = min(best[i], here);
             }
         }
     }

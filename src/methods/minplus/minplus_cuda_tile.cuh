@@ -61,24 +61,39 @@ DM_DEVICE uint2 entry_at(const mc_stage &p, const tile &t, int32_t y, int word) 
     return y >= 0 && y < p.height ? t.entries[(int64_t)y * 4 + word] : make_uint2(0, MC_WHOLE);
 }
 
-DM_DEVICE int32_t source_square(const mc_stage &p, const char *row, int32_t x) {
-    const int32_t value = ((const int32_t *)row)[x];
-    return min(p.sites == MC_SITES_NONE ? value : mc_offset_square(p, (uint32_t)value), MC_SURE);
+/* An element of the z stage's source, at most MC_SURE. MC_NO_OFFSET stands for nothing in either form. */
+DM_DEVICE uint32_t source_square(const mc_stage &p, int32_t value) {
+    const int32_t square = p.sites == MC_SITES_NONE && value >= 0 ? value : mc_offset_square(p, (uint32_t)value);
+    return (uint32_t)min(square, (int32_t)MC_SURE);
 }
 
-/* z stage: rows first.. of the shared memory, a warp to a row. */
+/* z stage: rows first.. of the shared memory. A warp takes AT_ONCE rows together: they lie far apart, and wait for memory. */
 DM_DEVICE void copy_rows(const mc_stage &p, const tile &t, int first, int count) {
+    enum { AT_ONCE = 4, WARPS = THREADS / 32 };
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    for (int row = first + warp; row < first + count; row += THREADS / 32) {
-        const int32_t y = t.y0 - MC_WIDE + row;
-        const bool inside = y >= 0 && y < p.height;
-        const char *from = mc_row(p.source, t.plane, inside ? y : 0);
+    for (int start = first + warp; start < first + count; start += WARPS * AT_ONCE) {
+        int32_t square[AT_ONCE][4];
 #pragma unroll
-        for (int half = 0; half < 2; half++) {
-            const int32_t x = column_of(t.group, half, lane);
-            const int32_t low = inside && x < p.width ? source_square(p, from, x) : MC_SURE;
-            const int32_t high = inside && x + 16 < p.width ? source_square(p, from, x + 16) : MC_SURE;
-            t.squares[row * PAIRS + half * 32 + (lane ^ mix(row, half))] = (uint32_t)low | (uint32_t)high << 16;
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int row = start + i * WARPS;
+            const int32_t y = t.y0 - MC_WIDE + row;
+            const bool inside = row < first + count && y >= 0 && y < p.height;
+            const char *from = mc_row(p.source, t.plane, inside ? y : 0);
+#pragma unroll
+            for (int c = 0; c < 4; c++) {
+                const int32_t x = column_of(t.group, c / 2, lane) + c % 2 * 16;
+                square[i][c] = inside && x < p.width ? ((const int32_t *)from)[x] : (int32_t)MC_NO_OFFSET;
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int row = start + i * WARPS;
+            if (row >= first + count)
+                continue;
+#pragma unroll
+            for (int half = 0; half < 2; half++)
+                t.squares[row * PAIRS + half * 32 + (lane ^ mix(row, half))] =
+                    source_square(p, square[i][half * 2]) | source_square(p, square[i][half * 2 + 1]) << 16;
         }
     }
 }
@@ -96,6 +111,8 @@ template <bool SLOW> DM_DEVICE void load_rows(const mc_stage &p, const tile &t, 
 
 /* For the far search: the unit of row y of a strip. */
 DM_DEVICE void leave_open(const mc_stage &p, int64_t plane, int32_t y, int32_t strip) {
+    if (strip * 32 >= p.width)
+        return;
     p.open[(plane * p.units + y / MC_UNIT) * p.groups * 4 + strip] = MC_OPEN;
     *p.any_open = MC_OPEN;
 }
