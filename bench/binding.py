@@ -1,6 +1,7 @@
-"""The C API through ctypes, as far as the benchmarks use it: contexts, plans over NumPy arrays, the method table.
+"""The C API through ctypes, as far as the benchmarks use it: contexts of CPUs and GPUs, and plans over arrays.
 
-The structures mirror include/distmap.h member for member. Arrays are passed as views, so nothing is copied.
+The structures mirror include/distmap.h member for member. Arrays are passed as views, so nothing is copied: NumPy's are
+views of host memory; those with __cuda_array_interface__ (CuPy's) are views of a GPU's.
 """
 
 import ctypes as c
@@ -8,6 +9,8 @@ import ctypes as c
 import numpy as np
 
 DTYPES = ["none", "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
+DEVICES = ["cpu", "cuda"]
+SPACES = {"host": 0, "cuda": 1}
 MAX_NDIM = 4
 
 
@@ -22,6 +25,11 @@ class Allocator(c.Structure):
 
 class Executor(c.Structure):
     _fields_ = [("workers", c.c_int), ("run", c.c_void_p), ("user", c.c_void_p)]
+
+
+class DeviceInfo(c.Structure):
+    _fields_ = [("name", c.c_char * 256), ("memory_bytes", c.c_size_t), ("multiprocessors", c.c_int),
+                ("capability", c.c_int * 2), ("driver", c.c_int * 2), ("runtime", c.c_int * 2)]
 
 
 class ContextOptions(c.Structure):
@@ -63,7 +71,9 @@ def dtype_code(dtype):
 
 
 def view(array):
-    result = View(data=array.ctypes.data, dtype=dtype_code(array.dtype), ndim=array.ndim)
+    on_gpu = getattr(array, "__cuda_array_interface__", None)
+    result = View(data=on_gpu["data"][0] if on_gpu else array.ctypes.data, dtype=dtype_code(array.dtype),
+                  ndim=array.ndim, space=SPACES["cuda" if on_gpu else "host"])
     result.shape[:array.ndim] = array.shape
     result.strides[:array.ndim] = array.strides
     return result
@@ -72,13 +82,15 @@ def view(array):
 class Distmap:
     """The loaded library with one context."""
 
-    def __init__(self, path, threads=1):
+    def __init__(self, path, threads=1, device="cpu", ordinal=0):
         self.context = c.c_void_p()
         self.lib = c.CDLL(str(path))
         self.lib.distmap_error_text.restype = c.c_char_p
         self.lib.distmap_version.restype = c.c_char_p
         self.lib.distmap_context_isa.restype = c.c_char_p
-        self.check(self.lib.distmap_context_create(c.byref(ContextOptions(threads=threads)), c.byref(self.context)))
+        self.device, self.ordinal = DEVICES.index(device), ordinal
+        options = ContextOptions(threads=threads, device=self.device, ordinal=ordinal)
+        self.check(self.lib.distmap_context_create(c.byref(options), c.byref(self.context)))
 
     def check(self, status):
         if status:
@@ -95,13 +107,37 @@ class Distmap:
     def __del__(self):
         self.lib.distmap_context_destroy(c.byref(self.context))
 
-    def plan(self, shape, dtype=np.uint8, method=None, **want):
-        """A plan for a mask of that shape whose zeros are the sites; `want` names outputs: distance=np.float32."""
+    def describe_device(self):
+        info = DeviceInfo()
+        self.check(self.lib.distmap_device_describe(self.device, self.ordinal, c.byref(info)))
+        return info
+
+    def set_stream(self, stream):
+        """`stream` is the address of a cudaStream_t."""
+        self.check(self.lib.distmap_context_set_stream(self.context, c.c_void_p(stream)))
+
+    @staticmethod
+    def problem(shape, dtype=np.uint8, **want):
+        """A mask of that shape whose zeros are the sites; `want` names outputs: distance=np.float32."""
         problem = Problem(dtype=dtype_code(dtype), ndim=len(shape))
         problem.shape[:len(shape)] = shape
         for name, kind in want.items():
             setattr(problem.want, name, dtype_code(kind))
-        return Plan(self, problem, PlanOptions(method=method.encode() if method else None))
+        return problem
+
+    @staticmethod
+    def options(method=None, host_views=False):
+        return PlanOptions(method=method.encode() if method else None, host_views=host_views)
+
+    def plan(self, shape, dtype=np.uint8, method=None, host_views=False, **want):
+        return Plan(self, self.problem(shape, dtype, **want), self.options(method, host_views))
+
+    def scratch_bytes(self, shape, dtype=np.uint8, method=None, host_views=False, **want):
+        """What that plan would need."""
+        result = c.c_size_t()
+        self.check(self.lib.distmap_scratch_bytes(self.context, c.byref(self.problem(shape, dtype, **want)),
+                                                  c.byref(self.options(method, host_views)), c.byref(result)))
+        return result.value
 
 
 class Plan:
@@ -123,6 +159,10 @@ class Plan:
             self.owner.check(execute(handle, reference))
         run.keeps = (self, arrays, mask, outputs)
         return run
+
+    def wait(self):
+        """Until the last execution is complete; raises what it met."""
+        self.owner.check(self.owner.lib.distmap_plan_wait(self.handle))
 
     def __del__(self):
         self.owner.lib.distmap_plan_destroy(c.byref(self.handle))

@@ -90,15 +90,3 @@ PEERS = {
 def versions():
     names = {package for _, package, _ in PEERS.values()} | {"numpy"}
     return {name: importlib.metadata.version(name) for name in sorted(names)}
-
-
-def compare(ours, theirs, mask):
-    """How far a peer is from us: equal to float rounding, or by how much not."""
-    worst, off = 0.0, 0
-    for a, b in zip(ours, theirs):  # by rows or slices
-        difference = np.abs(a.astype(np.float64) - b)
-        wrong = ~(difference <= 4e-7 * np.maximum(a, 1))
-        off += int(np.count_nonzero(wrong))
-        if wrong.any():
-            worst = max(worst, float(np.nanmax(difference, initial=0)))
-    return {"equal": off == 0, "share_off": off / mask.size, "worst": worst}

@@ -18,10 +18,12 @@ from pathlib import Path
 
 import numpy as np
 
+import compare
 import contestants
 import machine
 import patterns
 from binding import Distmap
+from compare import ratio
 from rows import MEMORY, race
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,10 +44,6 @@ def take_turns(calls, rounds):
         for name in names[i % len(names):] + names[:i % len(names)]:
             times[name].append(clock(calls[name]))
     return times
-
-
-def ratio(numerator, denominator):
-    return statistics.median(a / b for a, b in zip(numerator, denominator))
 
 
 class Race:
@@ -82,7 +80,7 @@ class Race:
                 continue
             call, result = prepare(mask, threads)
             call()
-            checks[name] = contestants.compare(outputs["distance"], result(), mask)
+            checks[name] = compare.to_rounding(outputs["distance"], result())
             if rival:
                 calls[name] = call
             else:

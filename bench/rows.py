@@ -8,6 +8,11 @@ PICTURES = ("horse", "page", "coins")
 WORST = ("diagonal", "circle", "parabola", "lattice")
 
 
+def size_name(shape):
+    """"4096^2", "64x2048x2048"."""
+    return f"{shape[0]}^{len(shape)}" if len(set(shape)) == 1 else "x".join(map(str, shape))
+
+
 @dataclass(frozen=True)
 class Row:
     group: str
@@ -21,8 +26,7 @@ class Row:
 
     @property
     def name(self):
-        size = f"{self.shape[0]}^{len(self.shape)}" if len(set(self.shape)) == 1 else "x".join(map(str, self.shape))
-        return f"{size if self.pattern not in PICTURES else 'picture'} {self.pattern}"
+        return f"{size_name(self.shape) if self.pattern not in PICTURES else 'picture'} {self.pattern}"
 
 
 def race():
