@@ -3,13 +3,14 @@
 PREFIX ?= /usr/local
 DISTMAP = build/release/distmap
 
-.PHONY: help build demo test bench install check-large check-gpu fuzz coverage clean
+.PHONY: help build demo test bench bench-gpu install check-large check-gpu fuzz coverage clean
 
 help:
 	@echo 'make demo         distance maps, Voronoi maps and pictures of a real image and a real volume'
 	@echo 'make test         build and run all tests'
 	@echo 'make build        the release build; the command is $(DISTMAP)'
 	@echo 'make bench        the race against other libraries on this machine (needs pip and the network)'
+	@echo 'make bench-gpu    times on an NVIDIA GPU, beside CuPy and the bandwidth of a copy'
 	@echo 'make install      into PREFIX=$(PREFIX) (and DESTDIR)'
 	@echo 'make check-large  images beyond 2^31 elements; needs 24 GB of memory and some minutes'
 	@echo 'make check-gpu    all tests of the GPU part on a real one, under compute-sanitizer too'
@@ -28,6 +29,9 @@ test:
 
 bench: build
 	tools/bench.sh $(BENCH_OPTIONS)
+
+bench-gpu: build
+	tools/bench_gpu.sh $(BENCH_OPTIONS)
 
 install: build
 	cmake --install build/release --prefix '$(PREFIX)'

@@ -1,0 +1,72 @@
+"""The rows of the GPU's bench: what is measured, and what is to be reached.
+
+Times are ms, of uint8 masks to float32 distances from device memory to device memory; the index and host groups reach
+for ratios, scratch for bytes per element. `reach` is what has to be, `push` what is hoped for next; None: only shown.
+"""
+
+import math
+from dataclasses import dataclass
+
+from rows import WORST, size_name
+
+DENSE = ("90%", "50%", "30%", "10%", "1%")
+SPARSE = ("0.1%", "0.01%", "corner", "blobs")
+CUPY_ELEMENTS = 512**3  # the largest that CuPy's own memory is sure to suffice for
+
+
+@dataclass(frozen=True)
+class Row:
+    group: str
+    shape: tuple
+    pattern: str = ""
+    reach: float | None = None
+    push: float | None = None
+    want: tuple = ("distance",)
+    memory: str = ""       # host: "page-locked" or "pageable"
+    peer: bool = False     # CuPy is timed too
+
+    @property
+    def size(self):
+        return size_name(self.shape)
+
+    @property
+    def elements(self):
+        return math.prod(self.shape)
+
+    @property
+    def name(self):
+        extra = {"index": "with indices", "host": f"host {self.memory}", "scratch": " + ".join(self.want)}
+        return " ".join(filter(None, (self.size, self.pattern, extra.get(self.group))))
+
+
+# (group, shape, ((patterns, reach, push), ...))
+TIMES = [
+    ("2d-512", (512,) * 2, ((DENSE + SPARSE + WORST, 0.022, 0.015),)),
+    ("2d-2048", (2048,) * 2, ((DENSE + SPARSE + WORST, 0.045, 0.030),)),
+    ("2d-8192", (8192,) * 2, ((DENSE, 0.28, 0.18), (SPARSE + WORST, None, None))),
+    ("2d-32768", (32768,) * 2, ((DENSE, 4.0, 2.5), (SPARSE, 5.0, 3.0), (WORST, 8.0, 4.5))),
+    ("3d-512", (512,) * 3, ((("90%", "50%", "10%", "1%"), 0.9, 0.6),
+                            (("0.01%", "corner", "blobs", "circle", "diagonal"), None, None))),
+    ("3d-1024", (1024,) * 3, ((("90%", "50%", "10%", "1%"), 7.0, 4.0), (("0.01%", "corner", "blobs"), 9.0, 5.0),
+                              (("circle", "diagonal"), 14.0, 8.0))),
+    ("3d-flat", (64, 2048, 2048), ((("1%",), 2.5, 1.3), (("50%",), None, None))),
+]
+SCRATCH = {2: (4.5, 0.6), 3: (4.5, 2.5)}  # by number of axes: reach, push; distances alone
+
+
+def rows():
+    result = []
+    for group, shape, kinds in TIMES:
+        # CuPy is asked for the flat volume too, to say what it answers.
+        peer = math.prod(shape) <= CUPY_ELEMENTS or group == "3d-flat"
+        result += [Row(group, shape, p, reach, push, peer=peer) for patterns, reach, push in kinds for p in patterns]
+    both = ("distance", "index")
+    for shape in ((8192,) * 2, (512,) * 3):
+        result += [Row("index", shape, p, 1.8, want=both) for p in ("1%", "50%", "blobs")]
+    result += [Row("host", (16384,) * 2, "1%", 1.25, memory=memory) for memory in ("page-locked", "pageable")]
+    for _, shape, _ in TIMES:
+        result += [Row("scratch", shape, "", *SCRATCH[len(shape)]), Row("scratch", shape, "", want=both)]
+    return result
+
+
+GROUPS = (*(group for group, _, _ in TIMES), "index", "host", "scratch")
