@@ -37,10 +37,10 @@ DTYPES = {"distance": np.float32, "index": np.int32}
 POISON = 0x7FA5A5A5  # a NaN
 CHECKED = 1 << 28       # elements up to which the CPU computes the same in every run; beyond with --full
 GRAPH_ELEMENTS = 1 << 22  # images up to this size are timed as a captured graph too
-FAILURES = (RuntimeError, MemoryError, ValueError, NotImplementedError)  # of the library, of CUDA, of CuPy
 
 
 def told(error):
+    """What stands in a row for what failed: CuPy has many kinds of errors, and the other rows still count."""
     return {"error": f"{type(error).__name__}: {error}"}
 
 
@@ -108,7 +108,7 @@ class Bench:
             self.watch.wait()
             try:
                 calls["graph"] = self.watch.capture(run)
-            except FAILURES as error:
+            except Exception as error:
                 graph = told(error)
         times = self.watch.turns(calls)
         cupy = self.cupy(mask, run, outputs["distance"]) if row.peer else None
@@ -137,7 +137,7 @@ class Bench:
         try:
             times = self.watch.turns({"distmap": run, "cupy": theirs})
             agreement = compare.to_rounding(ours, kept["distance"], cp)
-        except FAILURES as error:
+        except Exception as error:
             return told(error)
         return {**summary(times["cupy"]), "ratio": ratio(times["cupy"], times["distmap"]), **agreement}
 
@@ -182,7 +182,7 @@ class Bench:
             cp.get_default_memory_pool().free_all_blocks()  # plans take their memory from CUDA, not from CuPy's pools
             cp.get_default_pinned_memory_pool().free_all_blocks()
             result = head | kinds.get(row.group, self.distances)(row)
-        except FAILURES as error:
+        except Exception as error:
             return head | told(error) | {"pass": False}
         right = all(check.get("equal") is not False for check in (result.get("check", {}), result.get("graph", {})))
         result["pass"] = right and (row.reach is None or result["value"] <= row.reach)
@@ -271,7 +271,7 @@ def main():
         gpu = Distmap(options.library, threads=0, device="cuda", ordinal=options.ordinal)
         watch = Stopwatch(options.ordinal, options.repeat)
         gpu.set_stream(watch.stream.ptr)
-    except FAILURES as error:
+    except Exception as error:
         sys.exit(f"bench/gpu.py: {error}")
     report = describe(options, watch, gpu)
     bench = Bench(options, watch, gpu, Distmap(options.library, threads=0))
