@@ -85,6 +85,7 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
     s->groups = (int32_t)divide_up(s->width, MC_GROUP);
     s->units = (int32_t)divide_up(height, MC_UNIT);
     s->wx2 = (int32_t)plan->w2[DM_X];
+    s->per_wx2 = 1.0f / (float)s->wx2;
     s->squared = true;
     s->most = MC_NOTHING - 1;
     s->nothing = MC_NOTHING;

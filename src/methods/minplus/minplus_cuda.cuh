@@ -19,8 +19,9 @@ DM_DEVICE float mc_root(float x) {
 }
 
 DM_DEVICE char *mc_row(const mc_rows &rows, int64_t plane, int32_t y) {
-    const int64_t outer = plane / rows.inner;
-    return rows.data + outer * rows.stride[0] + (plane - outer * rows.inner) * rows.stride[1] + y * rows.stride[2];
+    const uint32_t outer = (uint32_t)plane / (uint32_t)rows.inner,
+                   inner = (uint32_t)plane - outer * (uint32_t)rows.inner;
+    return rows.data + outer * rows.stride[0] + inner * rows.stride[1] + y * rows.stride[2];
 }
 
 /* A result; `none` is set where it is beyond the limit. */
@@ -43,36 +44,55 @@ DM_DEVICE int32_t mc_offset_square(const mc_stage &p, uint32_t offset) {
 DM_DEVICE int32_t mc_site_along(const mc_stage &p, uint2 entry, int32_t x, uint32_t f) {
     const uint32_t at = entry.x << (31 - x % 32);
     const int32_t left = at ? __clz((int)at) : (int32_t)(entry.y & MC_NONE) + x % 32 + 1;
-    const int32_t g = (int32_t)rintf(sqrtf((float)f / (float)p.wx2)); /* a whole number, and below 2^16 */
+    /* g is a whole number below 2^16: roundings cannot reach the next. */
+    const float g2 = (float)f * p.per_wx2;
+    const int32_t g = __float2int_rn(g2 * rsqrtf(g2 + 1e-30f));
     return g == left ? -g : g;
 }
 
+/* A plane, as results with sites need it: its first pixel's places, and its linear index. */
+typedef struct mc_place {
+    const uint2 *entries; /* plane stage: of the column of groups in work */
+    const char *source;   /* z stage */
+    char *target, *site;
+    int64_t index;
+} mc_place;
+
+DM_DEVICE mc_place mc_place_of(const mc_stage &p, int64_t plane, int32_t group) {
+    const uint32_t outer = (uint32_t)plane / (uint32_t)p.site.inner;
+    const uint32_t inner = (uint32_t)plane - outer * (uint32_t)p.site.inner;
+    mc_place made;
+    made.entries = (const uint2 *)p.entries + (plane * p.groups + group) * p.height * 4;
+    made.source = p.source.data ? mc_row(p.source, plane, 0) : NULL;
+    made.target = p.target.data ? mc_row(p.target, plane, 0) : NULL;
+    made.site = p.site.data + outer * p.site.stride[0] + inner * p.site.stride[1];
+    made.index = outer * p.linear[0] + inner * p.linear[1];
+    return made;
+}
+
 /* A pixel's result with its site, the one of row y + k: of a plane, or by the offset in the plane that row y + k of the z
- * stage belongs to. */
-DM_DEVICE void mc_store_site(const mc_stage &p, const uint2 *entries, int64_t plane, int32_t y, int32_t x, uint32_t d2,
-                             int32_t k, float root, bool *none) {
+ * stage belongs to. `target` and `site` are where they go. */
+DM_DEVICE void mc_store_site(const mc_stage &p, const mc_place &at, char *target, char *site, int32_t y, int32_t x,
+                             uint32_t d2, int32_t k, float root, bool *none) {
     const bool beyond = d2 > p.most;
-    if (p.target.data)
-        mc_store(p, mc_row(p.target, plane, y) + x * p.target.stride[3], d2, root, none);
+    if (at.target)
+        mc_store(p, target, d2, root, none);
     *none |= beyond;
     int32_t dx = 0, across = 0;
-    if (!beyond && p.source.data) {
-        const uint32_t offset = *(const uint32_t *)(mc_row(p.source, plane, y + k) + (int64_t)x * 4);
+    if (!beyond && at.source) {
+        const uint32_t offset = *(const uint32_t *)(at.source + (y + k) * p.source.stride[2] + (int64_t)x * 4);
         across = (int32_t)offset >> 16, dx = (int16_t)offset;
     } else if (!beyond) {
-        dx = mc_site_along(p, entries[(int64_t)(y + k) * 4 + x % MC_GROUP / 32], x, d2 - (uint32_t)(p.wy2 * k * k));
+        dx = mc_site_along(p, at.entries[(y + k) * 4 + x % MC_GROUP / 32], x, d2 - (uint32_t)(p.wy2 * k * k));
     }
-    char *to = mc_row(p.site, plane, y) + x * p.site.stride[3];
-    if (p.sites == MC_SITES_OFFSET) {
-        *(uint32_t *)to = beyond ? MC_NO_OFFSET : (uint32_t)k << 16 | (uint16_t)dx;
-        return;
-    }
-    const int64_t outer = plane / p.site.inner, inner = plane - outer * p.site.inner;
-    const int64_t index = outer * p.linear[0] + (inner + across) * p.linear[1] + (y + k) * p.linear[2] + x + dx;
-    if (p.sites == MC_SITES_INT64)
-        *(int64_t *)to = beyond ? DISTMAP_INDEX_NONE : index;
+    if (p.sites == MC_SITES_OFFSET)
+        __stcg((unsigned *)site, beyond ? MC_NO_OFFSET : (uint32_t)k << 16 | (uint16_t)dx);
+    else if (p.sites == MC_SITES_INT32) /* fewer than 2^31 elements */
+        __stcs((int *)site, beyond ? DISTMAP_INDEX_NONE
+                                   : (int)at.index + across * (int)p.linear[1] + (y + k) * (int)p.linear[2] + x + dx);
     else
-        *(int32_t *)to = beyond ? DISTMAP_INDEX_NONE : (int32_t)index;
+        *(int64_t *)site =
+            beyond ? DISTMAP_INDEX_NONE : at.index + across * p.linear[1] + (y + k) * p.linear[2] + x + dx;
 }
 
 DM_DEVICE void mc_raise(const mc_stage &p, bool none) {

@@ -46,7 +46,7 @@ typedef struct mc_entry {
 } mc_entry;
 
 /* 4-byte elements of planes: plane q's element (y, x) lies at data + q / inner * stride[0] + q % inner * stride[1] +
- * y * stride[2] + x * stride[3] bytes. */
+ * y * stride[2] + x * stride[3] bytes. There are fewer than 2^31 rows. */
 typedef struct mc_rows {
     char *data;
     int64_t inner, stride[4];
@@ -59,6 +59,7 @@ typedef struct mc_stage {
     int32_t groups;              /* of a row */
     int32_t units;               /* of a column */
     int32_t wx2, wy2;            /* squared pitch along rows (plane stage), and along columns */
+    float per_wx2;               /* 1 / wx2 */
     mc_entry *entries;           /* [plane][group][row][4] */
     mc_rows source;              /* z stage: int32 squared distances, with sites offsets; NULL in the plane stage */
     int32_t source_w2[2];        /* squared pitches of dy and dx in offsets */

@@ -383,8 +383,10 @@ static __global__ void __launch_bounds__(32 * WARPS) far_level(const __grid_cons
 template <bool SITES, int HEIGHT>
 DM_DEVICE bool store_column(const mc_stage &p, const open_units &u, int32_t y, int32_t x, const int32_t best[HEIGHT],
                             const int32_t row[HEIGHT]) {
-    const uint2 *entries = (const uint2 *)p.entries + (u.plane * p.groups + u.strip / 4) * p.height * 4;
-    char *to = mc_row(p.target, u.plane, y) + x * p.target.stride[3];
+    mc_place at;
+    if (SITES)
+        at = mc_place_of(p, u.plane, u.strip / 4);
+    char *to = SITES ? NULL : mc_row(p.target, u.plane, y) + x * p.target.stride[3];
     bool none = false;
     if (x >= p.width)
         return false;
@@ -395,10 +397,11 @@ DM_DEVICE bool store_column(const mc_stage &p, const open_units &u, int32_t y, i
         const uint32_t d2 = (uint32_t)(best[i] == MC_NOTHING ? (int32_t)MC_NOTHING : squared_at(p, best[i], i));
         const float root = __fsqrt_rn((float)d2);
         if (SITES)
-            mc_store_site(p, entries, u.plane, y + i, x, d2, row[i] - y - i, root, &none);
+            mc_store_site(p, at, at.target + (y + i) * p.target.stride[2] + x * p.target.stride[3],
+                          at.site + (y + i) * p.site.stride[2] + x * p.site.stride[3], y + i, x, d2, row[i] - y - i,
+                          root, &none);
         else
-            mc_store(p, to, d2, root, &none);
-        to += p.target.stride[2];
+            mc_store(p, to + i * p.target.stride[2], d2, root, &none);
     }
     return none;
 }

@@ -62,9 +62,12 @@ DM_DEVICE bool beyond(const mc_stage &p, const uint32_t best[STRIP], int k) {
     return __any_sync(MC_WHOLE, largest(best) > p.done[k]);
 }
 
-/* A strip's results, all below MC_SURE. */
-DM_DEVICE void store_strip(const mc_stage &p, int64_t plane, int32_t y, int32_t x, bool open,
-                           const uint32_t best[STRIP]) {
+/* An integer below 2^23 as a float, by way of the mantissa of 2^23. */
+DM_DEVICE float float_of(uint32_t small) { return __uint_as_float(0x4B000000 | small) - 8388608.0f; }
+
+/* A strip's results. PLAIN: as roots, and without a limit that could be passed. */
+template <bool PLAIN>
+DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x, const uint32_t best[STRIP]) {
     const bool first = x < p.width, second = x + 16 < p.width;
     char *to = mc_row(p.target, plane, y) + x * p.target.stride[3];
     const int64_t apart = 16 * p.target.stride[3];
@@ -73,15 +76,27 @@ DM_DEVICE void store_strip(const mc_stage &p, int64_t plane, int32_t y, int32_t 
     for (int i = 0; i < STRIP; i++) {
         if (y + i >= p.height)
             break;
-        /* An integer below 2^23 as a float: in the mantissa of 2^23. */
         const uint32_t low = best[i] & 0xFFFF, high = best[i] >> 16;
-        if (first)
-            mc_store(p, to, low, mc_root(__uint_as_float(0x4B000000 | low) - 8388608.0f), &none);
-        if (second)
-            mc_store(p, to + apart, high, mc_root(__uint_as_float(0x4B000000 | high) - 8388608.0f), &none);
+        const float low_root = mc_root(float_of(low)), high_root = mc_root(float_of(high));
+        if (first && PLAIN)
+            __stcs((float *)to, low_root);
+        if (second && PLAIN)
+            __stcs((float *)(to + apart), high_root);
+        if (first && !PLAIN)
+            mc_store(p, to, low, low_root, &none);
+        if (second && !PLAIN)
+            mc_store(p, to + apart, high, high_root, &none);
         to += p.target.stride[2];
     }
-    mc_raise(p, none && !open);
+    return none;
+}
+
+DM_DEVICE void store_strip(const mc_stage &p, int64_t plane, int32_t y, int32_t x, bool open,
+                           const uint32_t best[STRIP]) {
+    if (!p.squared && p.most >= MC_SURE)
+        store_rows<true>(p, plane, y, x, best);
+    else
+        mc_raise(p, store_rows<false>(p, plane, y, x, best) && !open);
 }
 
 /* Grid: a block per tile, tiles of a plane column by column. */

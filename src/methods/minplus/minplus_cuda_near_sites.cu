@@ -54,19 +54,49 @@ DM_DEVICE bool beyond(const mc_stage &p, const uint32_t best[STRIP][2], int k) {
     return __any_sync(MC_WHOLE, largest(best) >= min((uint32_t)(p.wy2 * k * k), (uint32_t)MC_SURE));
 }
 
-DM_DEVICE void store_strip(const mc_stage &p, const tile &t, int32_t y, int32_t x, const uint32_t best[STRIP][2]) {
+/* A strip's results. PLAIN: of a plane, as roots and int32 indices, and without a limit that could be passed. */
+template <bool PLAIN>
+DM_DEVICE bool store_rows(const mc_stage &p, const tile &t, int32_t y, int32_t x, const uint32_t best[STRIP][2]) {
+    const mc_place at = mc_place_of(p, t.plane, t.group);
+    char *target = at.target + y * p.target.stride[2] + x * p.target.stride[3];
+    char *site = at.site + y * p.site.stride[2] + x * p.site.stride[3];
+    const int64_t target_apart = 16 * p.target.stride[3], site_apart = 16 * p.site.stride[3];
+    const uint2 *entries = at.entries + (int64_t)y * 4 + x % MC_GROUP / 32;
+    const int linear = (int)p.linear[2];
+    int index = (int)at.index + y * linear + x;
     bool none = false;
 #pragma unroll
-    for (int i = 0; i < STRIP; i++)
+    for (int i = 0; i < STRIP; i++) {
+        if (y + i >= p.height)
+            break;
 #pragma unroll
         for (int h = 0; h < 2; h++) {
-            if (y + i >= p.height || x + 16 * h >= p.width)
-                continue;
             const uint32_t d2 = best[i][h] >> KEY;
-            mc_store_site(p, t.entries, t.plane, y + i, x + 16 * h, d2, (int32_t)(best[i][h] % (1 << KEY)) - MIDDLE,
-                          mc_root((float)d2), &none);
+            const int32_t k = (int32_t)(best[i][h] % (1 << KEY)) - MIDDLE, here = x + 16 * h;
+            const float root = mc_root((float)d2);
+            if (here >= p.width)
+                continue;
+            if (PLAIN) {
+                const uint2 entry = entries[(i + k) * 4];
+                const int32_t dx = mc_site_along(p, entry, here, d2 - (uint32_t)(p.wy2 * k * k));
+                __stcs((float *)(target + h * target_apart), root);
+                __stcs((int *)(site + h * site_apart), index + 16 * h + k * linear + dx);
+            } else {
+                mc_store_site(p, at, target + h * target_apart, site + h * site_apart, y + i, here, d2, k, root, &none);
+            }
         }
-    mc_raise(p, none);
+        target += p.target.stride[2];
+        site += p.site.stride[2];
+        index += linear;
+    }
+    return none;
+}
+
+DM_DEVICE void store_strip(const mc_stage &p, const tile &t, int32_t y, int32_t x, const uint32_t best[STRIP][2]) {
+    if (!p.source.data && p.target.data && !p.squared && p.sites == MC_SITES_INT32 && p.most >= MC_SURE)
+        store_rows<true>(p, t, y, x, best);
+    else
+        mc_raise(p, store_rows<false>(p, t, y, x, best));
 }
 
 /* Grid: a block per tile, tiles of a plane column by column. */

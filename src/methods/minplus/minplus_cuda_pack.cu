@@ -83,12 +83,12 @@ static __global__ void __launch_bounds__(WARPS * 32)
     uint4 *words = shared + (size_t)warp * p.groups;
     int32_t *last = (int32_t *)(shared + (size_t)WARPS * p.groups) + (size_t)warp * p.groups;
     uint16_t *halves = (uint16_t *)words;
-    const int64_t rows = p.planes * p.height;
+    const uint32_t rows = (uint32_t)p.planes * (uint32_t)p.height; /* below 2^31: 32-bit divisions will do */
     unsigned raised = 0;
-    for (int64_t row = (int64_t)blockIdx.x * WARPS + warp; row < rows; row += (int64_t)gridDim.x * WARPS) {
-        const int64_t plane = row / p.height;
-        const int32_t y = (int32_t)(row - plane * p.height);
-        int64_t at[DM_NDIM] = {plane / e.shape[1], plane % e.shape[1], y, 0};
+    for (uint32_t row = blockIdx.x * WARPS + (uint32_t)warp; row < rows; row += gridDim.x * WARPS) {
+        const uint32_t plane = row / (uint32_t)p.height, y = row - plane * (uint32_t)p.height;
+        const uint32_t outer = plane / (uint32_t)e.shape[1];
+        int64_t at[DM_NDIM] = {outer, plane - outer * (uint32_t)e.shape[1], y, 0};
 #pragma unroll 4
         for (int32_t x = lane * 16; x < p.groups * MC_GROUP; x += 512)
             halves[x / 16] = (uint16_t)sixteen(&e, plain, at, x, p.width, &raised);
@@ -127,7 +127,7 @@ static __global__ void __launch_bounds__(WARPS * 32)
                 out[i].right = after(base + i * 32, site);
                 site = bits[i] ? base + i * 32 + __ffs((int)bits[i]) - 1 : site;
             }
-            uint4 *to = (uint4 *)(p.entries + ((plane * p.groups + g) * p.height + y) * 4);
+            uint4 *to = (uint4 *)(p.entries + (((int64_t)plane * p.groups + g) * p.height + y) * 4);
             to[0] = make_uint4(out[0].bits, out[0].left | (uint32_t)out[0].right << 16, out[1].bits,
                                out[1].left | (uint32_t)out[1].right << 16);
             to[1] = make_uint4(out[2].bits, out[2].left | (uint32_t)out[2].right << 16, out[3].bits,

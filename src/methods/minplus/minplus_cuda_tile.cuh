@@ -52,6 +52,7 @@ DM_DEVICE void spread(const mc_stage &p, uint2 entry, uint32_t *squares, int row
 /* What a block works on. */
 typedef struct tile {
     const uint2 *entries; /* plane stage: of the column of groups, by row */
+    const char *source;   /* z stage: of the plane */
     int64_t plane;
     int32_t group, y0;
     uint32_t *squares;
@@ -78,7 +79,7 @@ DM_DEVICE void copy_rows(const mc_stage &p, const tile &t, int first, int count)
             const int row = start + i * WARPS;
             const int32_t y = t.y0 - MC_WIDE + row;
             const bool inside = row < first + count && y >= 0 && y < p.height;
-            const char *from = mc_row(p.source, t.plane, inside ? y : 0);
+            const char *from = t.source + (inside ? y : 0) * p.source.stride[2];
 #pragma unroll
             for (int c = 0; c < 4; c++) {
                 const int32_t x = column_of(t.group, c / 2, lane) + c % 2 * 16;
@@ -147,13 +148,14 @@ DM_DEVICE bool load_tile(const mc_stage &p, const tile &t) {
 /* Bytes of shared memory. */
 enum { TILE_BYTES = (ROWS + 2 * MC_WIDE) * PAIRS * 4 };
 
-DM_DEVICE tile tile_at(const mc_stage &p, int64_t block, int32_t tiles_down, uint32_t *squares) {
-    const int64_t column = block / tiles_down; /* plane, group */
+DM_DEVICE tile tile_at(const mc_stage &p, uint32_t block, int32_t tiles_down, uint32_t *squares) {
+    const uint32_t column = block / (uint32_t)tiles_down; /* plane, group */
     tile t;
-    t.plane = column / p.groups;
-    t.group = (int32_t)(column - t.plane * p.groups);
-    t.y0 = (int32_t)(block - column * tiles_down) * ROWS;
-    t.entries = (const uint2 *)p.entries + column * p.height * 4;
+    t.plane = column / (uint32_t)p.groups;
+    t.group = (int32_t)(column - (uint32_t)t.plane * (uint32_t)p.groups);
+    t.y0 = (int32_t)(block - column * (uint32_t)tiles_down) * ROWS;
+    t.entries = (const uint2 *)p.entries + (int64_t)column * p.height * 4;
+    t.source = p.source.data ? mc_row(p.source, t.plane, 0) : NULL;
     t.squares = squares;
     return t;
 }
