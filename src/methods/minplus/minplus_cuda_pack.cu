@@ -31,24 +31,25 @@ DM_DEVICE uint32_t sixteen(const dm_elements *e, bool plain, int64_t at[DM_NDIM]
     return bits;
 }
 
-DM_DEVICE int32_t warp_max_before(int32_t v, int lane) { /* of the lanes before; -1 without */
-    for (int step = 1; step < 32; step *= 2) {
-        const int32_t other = __shfl_up_sync(MC_WHOLE, v, step);
-        if (lane >= step && other > v)
+/* Scans over `lanes` neighbouring lanes: the largest of those before, -1 without; the smallest of those after, INT32_MAX
+ * without. */
+DM_DEVICE int32_t max_before(int32_t v, int place, int lanes) {
+    for (int step = 1; step < lanes; step *= 2) {
+        const int32_t other = __shfl_up_sync(MC_WHOLE, v, (unsigned)step, lanes);
+        if (place >= step && other > v)
             v = other;
     }
-    v = __shfl_up_sync(MC_WHOLE, v, 1);
-    return lane ? v : -1;
+    v = __shfl_up_sync(MC_WHOLE, v, 1, lanes);
+    return place ? v : -1;
 }
-
-DM_DEVICE int32_t warp_min_after(int32_t v, int lane) { /* of the lanes after; INT32_MAX without */
-    for (int step = 1; step < 32; step *= 2) {
-        const int32_t other = __shfl_down_sync(MC_WHOLE, v, step);
-        if (lane + step < 32 && other < v)
+DM_DEVICE int32_t min_after(int32_t v, int place, int lanes) {
+    for (int step = 1; step < lanes; step *= 2) {
+        const int32_t other = __shfl_down_sync(MC_WHOLE, v, (unsigned)step, lanes);
+        if (place + step < lanes && other < v)
             v = other;
     }
-    v = __shfl_down_sync(MC_WHOLE, v, 1);
-    return lane < 31 ? v : INT32_MAX;
+    v = __shfl_down_sync(MC_WHOLE, v, 1, lanes);
+    return place < lanes - 1 ? v : INT32_MAX;
 }
 
 /* Position of the last / first site among four words that start at pixel `base`. */
@@ -74,64 +75,67 @@ DM_DEVICE uint16_t after(int32_t base, int32_t site) {
     return (uint16_t)(site == INT32_MAX ? (int32_t)MC_NONE : site - base - 32);
 }
 
-/* Grid: any number of blocks of WARPS warps, which take rows in turn. Shared memory per warp: groups * 16 bytes of bits and
+/* A group's entries, from its bits and the nearest sites before and after it. */
+DM_DEVICE void write_entries(mc_entry *to, uint4 w, int32_t base, int32_t earlier, int32_t later) {
+    const uint32_t bits[4] = {w.x, w.y, w.z, w.w};
+    uint32_t sides[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        sides[i] = before(base + i * 32, earlier);
+        earlier = bits[i] ? base + i * 32 + 31 - __clz((int)bits[i]) : earlier;
+    }
+#pragma unroll
+    for (int i = 3; i >= 0; i--) {
+        sides[i] |= (uint32_t)after(base + i * 32, later) << 16;
+        later = bits[i] ? base + i * 32 + __ffs((int)bits[i]) - 1 : later;
+    }
+    ((uint4 *)to)[0] = make_uint4(bits[0], sides[0], bits[1], sides[1]);
+    ((uint4 *)to)[1] = make_uint4(bits[2], sides[2], bits[3], sides[3]);
+}
+
+/* `lanes` lanes, a power of two, take a row, so that a warp takes several narrow ones at once.
+ * Grid: any number of blocks of WARPS warps, which take rows in turn. Shared memory per row: groups * 16 bytes of bits and
  * groups * 4 of last sites. */
 static __global__ void __launch_bounds__(WARPS * 32)
-    pack(const __grid_constant__ dm_elements e, const __grid_constant__ mc_stage p, bool plain) {
+    pack(const __grid_constant__ dm_elements e, const __grid_constant__ mc_stage p, bool plain, int lanes) {
     DM_DYNAMIC_SHARED(uint4, shared);
-    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    uint4 *words = shared + (size_t)warp * p.groups;
-    int32_t *last = (int32_t *)(shared + (size_t)WARPS * p.groups) + (size_t)warp * p.groups;
+    const int at_once = 32 / lanes, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    const int slot = lane / lanes, place = lane % lanes;
+    uint4 *words = shared + (warp * at_once + slot) * p.groups;
+    int32_t *last = (int32_t *)(shared + WARPS * at_once * p.groups) + (warp * at_once + slot) * p.groups;
     uint16_t *halves = (uint16_t *)words;
     const uint32_t rows = (uint32_t)p.planes * (uint32_t)p.height; /* below 2^31: 32-bit divisions will do */
     unsigned raised = 0;
-    for (uint32_t row = blockIdx.x * WARPS + (uint32_t)warp; row < rows; row += gridDim.x * WARPS) {
+    for (uint32_t first = (blockIdx.x * WARPS + (uint32_t)warp) * (uint32_t)at_once; first < rows;
+         first += gridDim.x * WARPS * (uint32_t)at_once) {
+        const uint32_t row = min(first + (uint32_t)slot, rows - 1); /* the last one more than once, if need be */
         const uint32_t plane = row / (uint32_t)p.height, y = row - plane * (uint32_t)p.height;
         const uint32_t outer = plane / (uint32_t)e.shape[1];
         int64_t at[DM_NDIM] = {outer, plane - outer * (uint32_t)e.shape[1], y, 0};
 #pragma unroll 4
-        for (int32_t x = lane * 16; x < p.groups * MC_GROUP; x += 512)
+        for (int32_t x = place * 16; x < p.groups * MC_GROUP; x += lanes * 16)
             halves[x / 16] = (uint16_t)sixteen(&e, plain, at, x, p.width, &raised);
         __syncwarp();
         int32_t run = -1;
-        for (int32_t g0 = 0; g0 < p.groups; g0 += 32) {
-            const int32_t g = g0 + lane;
+        for (int32_t g0 = 0; g0 < p.groups; g0 += lanes) {
+            const int32_t g = g0 + place;
             const int32_t own = g < p.groups ? last_site(words[g], g * MC_GROUP) : -1;
-            const int32_t earlier = max(run, warp_max_before(own, lane));
+            const int32_t earlier = max(run, max_before(own, place, lanes));
             if (g < p.groups)
                 last[g] = earlier;
-            run = __shfl_sync(MC_WHOLE, max(earlier, own), 31);
+            run = __shfl_sync(MC_WHOLE, max(earlier, own), lanes - 1, lanes);
         }
         __syncwarp();
         run = INT32_MAX;
-        for (int32_t g0 = (p.groups - 1) / 32 * 32; g0 >= 0; g0 -= 32) {
-            const int32_t g = g0 + lane, base = g * MC_GROUP;
+        for (int32_t g0 = (p.groups - 1) / lanes * lanes; g0 >= 0; g0 -= lanes) {
+            const int32_t g = g0 + place;
             const uint4 w = g < p.groups ? words[g] : make_uint4(0, 0, 0, 0);
-            const int32_t own = first_site(w, base);
-            const int32_t later = min(run, warp_min_after(own, lane));
-            run = __shfl_sync(MC_WHOLE, min(later, own), 0);
-            if (g >= p.groups)
-                continue;
-            const uint32_t bits[4] = {w.x, w.y, w.z, w.w};
-            mc_entry out[4];
-            int32_t site = last[g];
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                out[i].bits = bits[i];
-                out[i].left = before(base + i * 32, site);
-                site = bits[i] ? base + i * 32 + 31 - __clz((int)bits[i]) : site;
-            }
-            site = later;
-#pragma unroll
-            for (int i = 3; i >= 0; i--) {
-                out[i].right = after(base + i * 32, site);
-                site = bits[i] ? base + i * 32 + __ffs((int)bits[i]) - 1 : site;
-            }
-            uint4 *to = (uint4 *)(p.entries + (((int64_t)plane * p.groups + g) * p.height + y) * 4);
-            to[0] = make_uint4(out[0].bits, out[0].left | (uint32_t)out[0].right << 16, out[1].bits,
-                               out[1].left | (uint32_t)out[1].right << 16);
-            to[1] = make_uint4(out[2].bits, out[2].left | (uint32_t)out[2].right << 16, out[3].bits,
-                               out[3].left | (uint32_t)out[3].right << 16);
+            const int32_t own = first_site(w, g * MC_GROUP);
+            const int32_t later = min(run, min_after(own, place, lanes));
+            run = __shfl_sync(MC_WHOLE, min(later, own), 0, lanes);
+            if (g < p.groups)
+                write_entries(p.entries + (((int64_t)plane * p.groups + g) * p.height + y) * 4, w, g * MC_GROUP,
+                              last[g], later);
         }
         __syncwarp();
     }
@@ -151,14 +155,19 @@ static bool is_plain(const dm_elements *e) {
 }
 
 cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, cudaStream_t stream) {
-    const size_t shared = (size_t)WARPS * (size_t)p->groups * (sizeof(uint4) + sizeof(int32_t));
+    int lanes = 1;
+    while (lanes < 32 && lanes < p->groups)
+        lanes *= 2;
+    const int block_rows = WARPS * 32 / lanes;
+    const size_t shared = (size_t)block_rows * (size_t)p->groups * (sizeof(uint4) + sizeof(int32_t));
     if (shared > 48 << 10) {
         const cudaError_t error =
             cudaFuncSetAttribute((const void *)pack, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
         if (error != cudaSuccess)
             return error;
     }
-    DM_LAUNCH(pack, dm_blocks(p->planes * p->height, WARPS, 1 << 20), WARPS * 32, shared, stream, *e, *p, is_plain(e));
+    DM_LAUNCH(pack, dm_blocks(p->planes * p->height, block_rows, 1 << 20), WARPS * 32, shared, stream, *e, *p,
+              is_plain(e), lanes);
     return cudaGetLastError();
 }
 
