@@ -146,31 +146,14 @@ static __global__ void __launch_bounds__(THREADS, 2)
         if (open)
             steps<21, MC_REACH>(p, row0, f, best), open = beyond(p, best, MC_REACH + 1);
     }
-    /* Hard tiles go on in two strides, each with the rows that it can need; not those of which most pixels have not seen a
-     * site yet: they are likely to lie too deep. */
     int32_t reach = MC_REACH;
-    while (reach < MC_WIDE && __syncthreads_or(open)) {
-        const uint32_t most = largest(best);
-        if (__syncthreads_count(most >= MC_SURE) > THREADS / 2)
-            break;
-        if (open)
-            atomicMax(&hardest, most);
-        __syncthreads();
-        const float needed = fminf(sqrtf((float)(hardest / (uint32_t)p.wy2)), (float)MC_WIDE);
-        const int32_t segments = max(((int32_t)needed - reach + SEGMENT - 1) / SEGMENT, 1);
-        const int32_t to = min(reach + segments * SEGMENT, reach == MC_REACH ? MC_STRIDE : MC_WIDE);
-        load_rows<SLOW>(p, t, MC_WIDE - to, to - reach);
-        load_rows<SLOW>(p, t, MC_WIDE + ROWS + reach, to - reach);
-        __syncthreads();
-        hardest = 0;
+    for (int32_t to; (to = widen<SLOW>(p, t, reach, open, largest(best), &hardest)) > reach; reach = to)
         for (int32_t k = reach + 1; open && k <= to; k += SEGMENT) {
             segment<1>(p, row0, k, best);
             segment<-1>(p, row0, k, best);
             const uint32_t done = min((uint32_t)(p.wy2 * (k + SEGMENT) * (k + SEGMENT)), (uint32_t)MC_SURE - 1);
             open = __any_sync(MC_WHOLE, largest(best) > done);
         }
-        reach = to;
-    }
     if (open && lane % 16 == 0)
         leave_open(p, t.plane, y, t.group * 4 + half * 2 + lane / 16);
     store_strip(p, t.plane, y, x, open, best);

@@ -133,28 +133,12 @@ static __global__ void __launch_bounds__(THREADS, 2)
         both_sides<3, 4>(p, row0, 0, best), open = beyond(p, best, 5);
     if (open)
         both_sides<5, 8>(p, row0, 0, best), open = beyond(p, best, 9);
-    int32_t k = 8, reach = MC_REACH;
-    for (;;) {
-        for (; open && k < reach; k += SEGMENT) {
-            both_sides<1, SEGMENT>(p, row0, k, best);
-            open = beyond(p, best, k + SEGMENT + 1);
+    int32_t reach = 8;
+    for (int32_t to = MC_REACH; to > reach; to = widen<SLOW>(p, t, reach, open, largest(best), &hardest)) {
+        for (; open && reach < to; reach += SEGMENT) {
+            both_sides<1, SEGMENT>(p, row0, reach, best);
+            open = beyond(p, best, reach + SEGMENT + 1);
         }
-        /* On in strides, as without sites. */
-        if (reach == MC_WIDE || !__syncthreads_or(open))
-            break;
-        const uint32_t most = largest(best);
-        if (__syncthreads_count(most >= MC_SURE) > THREADS / 2)
-            break;
-        if (open)
-            atomicMax(&hardest, most);
-        __syncthreads();
-        const float needed = fminf(sqrtf((float)(hardest / (uint32_t)p.wy2)), (float)MC_WIDE);
-        const int32_t segments = max(((int32_t)needed - reach + SEGMENT - 1) / SEGMENT, 1);
-        const int32_t to = min(reach + segments * SEGMENT, reach == MC_REACH ? MC_STRIDE : MC_WIDE);
-        load_rows<SLOW>(p, t, MC_WIDE - to, to - reach);
-        load_rows<SLOW>(p, t, MC_WIDE + ROWS + reach, to - reach);
-        __syncthreads();
-        hardest = 0;
         reach = to;
     }
     if (open) {

@@ -145,6 +145,26 @@ DM_DEVICE bool load_tile(const mc_stage &p, const tile &t) {
     return true;
 }
 
+/* For the whole block: on from `reach` steps with as many rows more as the hardest of the open strips can need, in two
+ * strides. The same `reach` comes back where that is the end: nothing is open, or most pixels have not seen a site yet and are
+ * likely to lie too deep. `most` is the largest of this thread's values where its strip is open; *hardest is 0 between calls. */
+template <bool SLOW>
+DM_DEVICE int32_t widen(const mc_stage &p, const tile &t, int32_t reach, bool open, uint32_t most, uint32_t *hardest) {
+    if (reach == MC_WIDE || !__syncthreads_or(open) || __syncthreads_count(open && most >= MC_SURE) > THREADS / 2)
+        return reach;
+    if (open)
+        atomicMax(hardest, most);
+    __syncthreads();
+    const float needed = fminf(sqrtf((float)(*hardest / (uint32_t)p.wy2)), (float)MC_WIDE);
+    const int32_t segments = max(((int32_t)needed - reach + SEGMENT - 1) / SEGMENT, 1);
+    const int32_t to = min(reach + segments * SEGMENT, reach == MC_REACH ? MC_STRIDE : MC_WIDE);
+    load_rows<SLOW>(p, t, MC_WIDE - to, to - reach);
+    load_rows<SLOW>(p, t, MC_WIDE + ROWS + reach, to - reach);
+    __syncthreads();
+    *hardest = 0;
+    return to;
+}
+
 /* Bytes of shared memory. */
 enum { TILE_BYTES = (ROWS + 2 * MC_WIDE) * PAIRS * 4 };
 
