@@ -60,7 +60,7 @@ static void *take(layout *l, int64_t count, size_t size) {
 }
 
 static void take_far(layout *l, mc_stage *s) {
-    const int64_t units = s->planes * s->units * s->groups * 4, columns = s->planes * (s->units + 1) * s->groups;
+    const int64_t units = s->planes * s->units * s->groups * 4, columns = s->planes * s->units * s->groups;
     s->any_open = take(l, 256 + units, 1); /* side by side, to be cleared at once */
     s->open = s->any_open ? (uint8_t *)s->any_open + 256 : NULL;
     s->bound2 = take(l, units, sizeof *s->bound2);

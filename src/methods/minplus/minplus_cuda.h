@@ -79,8 +79,8 @@ typedef struct mc_stage {
     uint32_t *any_open; /* all of `open`, or'ed */
     uint8_t *open;      /* [plane][unit][strip]: MC_OPEN, MC_UNSEEN */
     float *bound2;      /* the same: no pixel of an open unit has a larger squared distance */
-    int32_t *best;      /* [plane][units + 1][groups * MC_GROUP]: squared distance of row unit * MC_UNIT */
-    uint16_t *chunk;    /* the same: the chunk that holds its winner */
+    int32_t *best; /* [plane][unit - 1][groups * MC_GROUP]: squared distance of row unit * MC_UNIT, for units from 1 */
+    uint16_t *chunk; /* the same: the chunk that holds its winner */
 } mc_stage;
 
 #ifdef __cplusplus

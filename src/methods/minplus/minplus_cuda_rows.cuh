@@ -11,7 +11,7 @@ enum { SPAN = 32 /* rows found at once */ };
 typedef struct strip {
     const uint2 *entries; /* plane stage: of row 0; rows are 4 apart */
     const char *source;   /* z stage: of row 0 */
-    int64_t column;       /* of p.chunk and p.best, for unit 0 */
+    int64_t column;       /* of p.chunk and p.best, one pitch before unit 1 */
     int64_t pitch;        /* the same, from unit to unit */
     int lane;
     int column_lane; /* the same within the image: the last column again where it ends */
@@ -26,7 +26,7 @@ template <bool SLOW> DM_DEVICE strip strip_at(const mc_stage &p, int64_t plane, 
     else
         made.entries = (const uint2 *)p.entries + (plane * p.groups + s / 4) * p.height * 4 + s % 4;
     made.pitch = (int64_t)p.groups * MC_GROUP;
-    made.column = plane * (p.units + 1) * made.pitch + s * 32 + made.lane;
+    made.column = (plane * p.units - 1) * made.pitch + s * 32 + made.lane;
     return made;
 }
 
