@@ -82,10 +82,8 @@ static distmap_status set_up(struct dm_cuda *cuda, void *stream) {
     if (info.capability[0] * 10 + info.capability[1] < LOWEST_MAJOR * 10 + LOWEST_MINOR)
         return dm_error(DISTMAP_ERROR_DEVICE, "device cuda:%d: %s has compute capability %d.%d, %d.%d is needed",
                         cuda->ordinal, info.name, info.capability[0], info.capability[1], LOWEST_MAJOR, LOWEST_MINOR);
-    cuda->major = info.capability[0];
-    cuda->minor = info.capability[1];
     cuda->multiprocessors = info.multiprocessors;
-    snprintf(cuda->isa, sizeof cuda->isa, "sm_%d%d", cuda->major, cuda->minor);
+    snprintf(cuda->isa, sizeof cuda->isa, "sm_%d%d", info.capability[0], info.capability[1]);
     int shared;
     TRY_CUDA(cuda, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, cuda->ordinal));
     cuda->shared_bytes = (size_t)shared;

@@ -11,12 +11,10 @@
 
 #define bad(...) dm_error(DISTMAP_ERROR_ARGUMENT, __VA_ARGS__)
 
-static size_t round256(size_t bytes) { return (bytes + 255) & ~(size_t)255; }
-
 /* ---- Memory ---- */
 
 size_t dm_cuda_scratch_bytes(const distmap_plan *plan) {
-    return round256(plan->method->scratch_bytes(plan)) + 256 +
+    return dm_cuda_round(plan->method->scratch_bytes(plan)) + 256 +
            (plan->host_views ? dm_staging_lay_out(plan, NULL, NULL) : 0);
 }
 
@@ -67,11 +65,11 @@ static distmap_status allocate_scratch(distmap_plan *plan) {
 static distmap_status set_up(distmap_plan *plan) {
     struct dm_cuda *cuda = plan->context->cuda;
     struct dm_cuda_plan *own = plan->cuda;
-    char *after = (char *)plan->scratch + round256(plan->method->scratch_bytes(plan));
+    char *after = (char *)plan->scratch + dm_cuda_round(plan->method->scratch_bytes(plan));
     own->flags = (unsigned *)after;
     if (plan->host_views) {
         (void)dm_staging_lay_out(plan, after + 256, &own->copies);
-        const size_t largest = round256((size_t)plan->elements * 8);
+        const size_t largest = dm_cuda_round((size_t)plan->elements * 8);
         own->slot_bytes = largest < DM_SLOT_BYTES ? largest : DM_SLOT_BYTES;
         for (int i = 0; i < DM_SLOTS; i++)
             TRY_CUDA(cuda, cudaEventCreateWithFlags(&own->slot[i], cudaEventDisableTiming));

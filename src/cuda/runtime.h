@@ -23,10 +23,13 @@ struct dm_cuda {
     unsigned *flags;     /* page-locked: where a plan's flags come to */
     pid_t owner;         /* CUDA does not survive a fork */
     bool lost;           /* a fault that ends the GPU's use by this process */
-    int multiprocessors, major, minor;
+    int multiprocessors;
     size_t shared_bytes; /* shared memory that one block may ask for */
     char isa[32];        /* "sm_90" */
 };
+
+/* Pieces of scratch start at multiples of 256 bytes. */
+static inline size_t dm_cuda_round(size_t bytes) { return (bytes + 255) & ~(size_t)255; }
 
 /* Transfers of host views go through page-locked memory in turns, see staging.c. */
 enum { DM_SLOTS = 4, DM_SLOT_BYTES = 4 << 20 };

@@ -11,8 +11,6 @@
 
 enum { PIECE_BYTES = 256 << 10 }; /* what one task copies */
 
-static size_t round256(size_t bytes) { return (bytes + 255) & ~(size_t)255; }
-
 /* ---- Layout ---- */
 
 size_t dm_staging_lay_out(const distmap_plan *plan, char *base, dm_arrays *copies) {
@@ -31,7 +29,7 @@ size_t dm_staging_lay_out(const distmap_plan *plan, char *base, dm_arrays *copie
             for (int a = 0; a < DM_NDIM; a++)
                 copy->stride[a] = plan->shape[a] > 1 ? plan->linear[a] * size : 0;
         }
-        end += round256((size_t)(plan->elements * size));
+        end += dm_cuda_round((size_t)(plan->elements * size));
     }
     return end;
 }

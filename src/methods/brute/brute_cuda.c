@@ -9,8 +9,6 @@
  */
 #include "methods/brute/brute_cuda.h"
 
-static size_t round256(size_t bytes) { return (bytes + 255) & ~(size_t)255; }
-
 static int64_t batches(const distmap_plan *plan) {
     int64_t count = 1;
     for (int a = 0; a < DM_NDIM; a++)
@@ -19,7 +17,7 @@ static int64_t batches(const distmap_plan *plan) {
 }
 
 static size_t count_bytes(const distmap_plan *plan) {
-    return round256((size_t)batches(plan) * sizeof(unsigned long long));
+    return dm_cuda_round((size_t)batches(plan) * sizeof(unsigned long long));
 }
 
 static size_t scratch_bytes(const distmap_plan *plan) {

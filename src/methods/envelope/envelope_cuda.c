@@ -10,8 +10,6 @@
  */
 #include "methods/envelope/envelope_cuda.h"
 
-static size_t round256(size_t bytes) { return (bytes + 255) & ~(size_t)255; }
-
 static bool is_step(const distmap_plan *plan, int axis) { return plan->measured[axis] && plan->shape[axis] > 1; }
 
 /* ---- Memory ---- */
@@ -38,7 +36,7 @@ static size_t lists_bytes(const distmap_plan *plan) {
     return largest;
 }
 
-static size_t value_bytes(const distmap_plan *plan) { return round256((size_t)plan->elements * 8); }
+static size_t value_bytes(const distmap_plan *plan) { return dm_cuda_round((size_t)plan->elements * 8); }
 
 static size_t site_bytes(const distmap_plan *plan) { return plan->wants_site ? value_bytes(plan) : 0; }
 

@@ -10,11 +10,8 @@
  *
  * The searches choose what to do on the device; the host only enqueues.
  */
-#include <math.h>
-
 #include "methods/minplus/minplus_cuda.h"
 
-static size_t round256(size_t bytes) { return (bytes + 255) & ~(size_t)255; }
 static int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 static bool has_z(const distmap_plan *plan) { return plan->measured[1] && plan->shape[1] > 1; }
@@ -55,20 +52,24 @@ typedef struct layout {
 
 static void *take(layout *l, int64_t count, size_t size) {
     void *memory = l->base ? l->base + l->used : NULL;
-    l->used += round256((size_t)count * size);
+    l->used += dm_cuda_round((size_t)count * size);
     return memory;
 }
 
-static void take_far(layout *l, mc_stage *s) {
-    const int64_t units = s->planes * s->units * s->groups * 4, columns = s->planes * s->units * s->groups;
-    s->any_open = take(l, 256 + units, 1); /* side by side, to be cleared at once */
-    s->open = s->any_open ? (uint8_t *)s->any_open + 256 : NULL;
-    s->bound2 = take(l, units, sizeof *s->bound2);
-    s->best = take(l, columns * MC_GROUP, sizeof *s->best);
-    s->chunk = take(l, columns * MC_GROUP, sizeof *s->chunk);
-}
+/* Units of a stage: four strips to a group. */
+static int64_t unit_count(const mc_stage *s) { return s->planes * s->units * s->groups * 4; }
 
-static size_t open_bytes(const mc_stage *s) { return 256 + (size_t)(s->planes * s->units * s->groups * 4); }
+/* any_open and open, side by side, to be cleared at once. */
+static int64_t open_bytes(const mc_stage *s) { return 256 + unit_count(s); }
+
+static void take_far(layout *l, mc_stage *s) {
+    const int64_t columns = unit_count(s) / 4 * MC_GROUP;
+    s->any_open = take(l, open_bytes(s), 1);
+    s->open = s->any_open ? (uint8_t *)s->any_open + 256 : NULL;
+    s->bound2 = take(l, unit_count(s), sizeof *s->bound2);
+    s->best = take(l, columns, sizeof *s->best);
+    s->chunk = take(l, columns, sizeof *s->chunk);
+}
 
 /* One of float32 distances and uint32 squares, and indices, can be stored by the searches themselves. */
 static bool is_direct(const distmap_plan *plan) {
@@ -131,27 +132,26 @@ static size_t scratch_bytes(const distmap_plan *plan) { return lay_out(plan, NUL
 /* ---- The method ---- */
 
 /* Rows of planes of (y, x), planes by (t, z); of (z, x), planes by (t, y). */
-static mc_rows plane_rows(const distmap_plan *plan, char *data, const int64_t stride[DM_NDIM]) {
-    return (mc_rows){data, plan->shape[1], {stride[0], stride[1], stride[2], stride[3]}};
-}
-static mc_rows z_rows(const distmap_plan *plan, char *data, const int64_t stride[DM_NDIM]) {
-    return (mc_rows){data, plan->shape[2], {stride[0], stride[2], stride[1], stride[3]}};
+static mc_rows stage_rows(const distmap_plan *plan, bool z, char *data, const int64_t stride[DM_NDIM]) {
+    const int inner = z ? 2 : 1, row = z ? 1 : 2;
+    return (mc_rows){data, plan->shape[inner], {stride[0], stride[inner], stride[row], stride[DM_X]}};
 }
 
-static mc_rows stage_rows(const distmap_plan *plan, bool z, char *data, const int64_t stride[DM_NDIM]) {
-    return z ? z_rows(plan, data, stride) : plane_rows(plan, data, stride);
+/* The same of 4-byte elements in linear order. */
+static mc_rows linear_rows(const distmap_plan *plan, bool z, int32_t *data) {
+    const int64_t *linear = plan->linear;
+    const int64_t stride[DM_NDIM] = {linear[0] * 4, linear[1] * 4, linear[2] * 4, 4};
+    return stage_rows(plan, z, (char *)data, stride);
 }
 
 /* Where the last stage's results go. */
 static void set_outputs(const distmap_plan *plan, const dm_arrays *arrays, const layout *l, mc_stage *last) {
     const bool z = last == &l->z;
-    const int64_t *linear = plan->linear;
-    const int64_t between[DM_NDIM] = {linear[0] * 4, linear[1] * 4, linear[2] * 4, 4};
     if (!is_direct(plan)) {
-        last->target = stage_rows(plan, z, (char *)l->squared, between);
+        last->target = linear_rows(plan, z, l->squared);
         if (plan->wants_site) {
             last->sites = MC_SITES_INT32;
-            last->site = stage_rows(plan, z, (char *)l->site, between);
+            last->site = linear_rows(plan, z, l->site);
         }
         return;
     }
@@ -169,7 +169,7 @@ static void set_outputs(const distmap_plan *plan, const dm_arrays *arrays, const
 }
 
 static distmap_status search(struct dm_cuda *cuda, const mc_stage *stage) {
-    TRY_CUDA(cuda, cudaMemsetAsync(stage->any_open, 0, open_bytes(stage), cuda->stream));
+    TRY_CUDA(cuda, cudaMemsetAsync(stage->any_open, 0, (size_t)open_bytes(stage), cuda->stream));
     if (stage->sites == MC_SITES_NONE)
         TRY_CUDA(cuda, mc_near(stage, cuda->stream));
     else
@@ -181,18 +181,16 @@ static distmap_status search(struct dm_cuda *cuda, const mc_stage *stage) {
 static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     struct dm_cuda *cuda = plan->context->cuda;
     const dm_elements elements = dm_elements_make(plan, arrays);
-    const int64_t *linear = plan->linear;
-    const int64_t between[DM_NDIM] = {linear[0] * 4, linear[1] * 4, linear[2] * 4, 4};
     layout l = lay_out(plan, plan->scratch);
     if (has_z(plan)) {
-        const mc_rows store = plane_rows(plan, (char *)l.store, between);
+        const mc_rows store = linear_rows(plan, false, l.store);
         if (plan->wants_site) {
             l.planes.sites = MC_SITES_OFFSET;
             l.planes.site = store;
         } else {
             l.planes.target = store;
         }
-        l.z.source = z_rows(plan, (char *)l.store, between);
+        l.z.source = linear_rows(plan, true, l.store);
     }
     set_outputs(plan, arrays, &l, has_z(plan) ? &l.z : &l.planes);
 

@@ -107,18 +107,14 @@ static __global__ void __launch_bounds__(THREADS, 2)
     __shared__ uint32_t hardest;
     const tile t = tile_at(p, blockIdx.x, tiles_down, squares);
     hardest = 0;
-    if (SLOW)
-        load_rows<true>(p, t, MC_WIDE - MC_REACH, SPREAD);
-    else if (!load_tile(p, t))
+    if (!load_tile<SLOW>(p, t))
         return;
     __syncthreads();
 
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, half = warp % 2;
     const int32_t x = column_of(t.group, half, lane), y = t.y0 + warp / 2 * STRIP;
     const uint32_t *row0[8];
-#pragma unroll
-    for (int i = 0; i < 8; i++) /* MC_WIDE and STRIP are multiples of 8 */
-        row0[i] = squares + (MC_WIDE + warp / 2 * STRIP) * PAIRS + half * 32 + (lane ^ mix(i, half));
+    lane_rows(t, warp, lane, row0);
     uint32_t best[STRIP][2];
 #pragma unroll
     for (int i = 0; i < STRIP; i++) {

@@ -118,9 +118,13 @@ DM_DEVICE void leave_open(const mc_stage &p, int64_t plane, int32_t y, int32_t s
     *p.any_open = MC_OPEN;
 }
 
-/* Plane stage: loads the first rows, if the tile is worth it. It is not where hardly an entry has a site in sight: then all
- * units are left open. */
-DM_DEVICE bool load_tile(const mc_stage &p, const tile &t) {
+/* Loads the first rows, if the tile is worth it. It is not where hardly an entry has a site in sight: then all units are left
+ * open. */
+template <bool SLOW> DM_DEVICE bool load_tile(const mc_stage &p, const tile &t) {
+    if (SLOW) {
+        load_rows<true>(p, t, MC_WIDE - MC_REACH, SPREAD);
+        return true;
+    }
     uint2 own[TASKS];
     bool near = false;
 #pragma unroll
@@ -143,6 +147,13 @@ DM_DEVICE bool load_tile(const mc_stage &p, const tile &t) {
             spread(p, own[i], t.squares, MC_WIDE - MC_REACH + task / 4, task % 4);
     }
     return true;
+}
+
+/* Where lane's pairs lie in the strip of a warp: row0[r & 7] + r * PAIRS is that of the strip's row r. */
+DM_DEVICE void lane_rows(const tile &t, int warp, int lane, const uint32_t *row0[8]) {
+#pragma unroll
+    for (int i = 0; i < 8; i++) /* MC_WIDE and STRIP are multiples of 8 */
+        row0[i] = t.squares + (MC_WIDE + warp / 2 * STRIP) * PAIRS + warp % 2 * 32 + (lane ^ mix(i, warp % 2));
 }
 
 /* For the whole block: on from `reach` steps with as many rows more as the hardest of the open strips can need, in two
