@@ -19,6 +19,8 @@ static bool has_z(const distmap_plan *plan) { return plan->measured[1] && plan->
 /* ---- What it accepts ---- */
 
 static const char *refuses(const distmap_plan *plan) {
+    if (plan->context->cuda->shared_bytes < MC_TILE_BYTES)
+        return "needs a GPU with 100 KiB of shared memory to a block (compute capability 8.0, 8.7, 9.0 and others)";
     if (plan->problem.input != DISTMAP_INPUT_MASK)
         return "needs a mask input";
     if (plan->number != DM_U32)

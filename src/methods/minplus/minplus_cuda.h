@@ -21,18 +21,22 @@ enum {
     MC_NONE = 0xFFFF,       /* distance to a site that is not there */
     MC_NOTHING = INT32_MAX, /* the same of squared distances */
     MC_GROUP = 128,         /* columns of a group */
-    MC_SURE = 20000,  /* squared distances below this fit 16-bit lanes, whatever the near search adds on the way */
-    MC_WEIGHT = 2500, /* largest squared pitch along x: then MC_SURE is reached without overflow */
-    MC_REACH = 24,    /* steps of the near search that every tile can take */
-    MC_STRIDE = 64,   /* how far hard tiles go at first, */
-    MC_WIDE = 136,    /* and then */
-    MC_UNIT = 64,     /* rows of a unit */
-    MC_OPEN = 1,      /* of a unit: left to the far search, */
-    MC_UNSEEN = 2,    /* and with no bound found among the rows around it */
-    MC_AROUND = 512,  /* rows on either side that may be looked at for a bound */
-    MC_FAN = 8,       /* parts into which a level of the far search divides what lies between two known rows */
-    MC_CHUNK = 8,     /* rows of a chunk, within which the far search knows a winner to be */
+    MC_SURE = 20000,    /* squared distances below this fit 16-bit lanes, whatever the near search adds on the way */
+    MC_WEIGHT = 2500,   /* largest squared pitch along x: then MC_SURE is reached without overflow */
+    MC_REACH = 24,      /* steps of the near search that every tile can take */
+    MC_STRIDE = 64,     /* how far hard tiles go at first, */
+    MC_WIDE = 136,      /* and then */
+    MC_UNIT = 64,       /* rows of a unit */
+    MC_TILE_ROWS = 128, /* of a tile of the near search, at most */
+    MC_OPEN = 1,        /* of a unit: left to the far search, */
+    MC_UNSEEN = 2,      /* and with no bound found among the rows around it */
+    MC_AROUND = 512,    /* rows on either side that may be looked at for a bound */
+    MC_FAN = 8,         /* parts into which a level of the far search divides what lies between two known rows */
+    MC_CHUNK = 8,       /* rows of a chunk, within which the far search knows a winner to be */
 };
+
+/* Shared memory that a block of the near search asks for, at most: two bytes a pixel of a tile and the rows around it. */
+#define MC_TILE_BYTES ((MC_TILE_ROWS + 2 * MC_WIDE) * MC_GROUP * 2)
 
 #define MC_NO_OFFSET 0x80008000u
 

@@ -178,6 +178,7 @@ DM_DEVICE int32_t widen(const mc_stage &p, const tile &t, int32_t reach, bool op
 
 /* Bytes of shared memory. */
 enum { TILE_BYTES = (ROWS + 2 * MC_WIDE) * PAIRS * 4 };
+static_assert(TILE_BYTES <= MC_TILE_BYTES, "minplus_cuda.c asks the GPU for this");
 
 DM_DEVICE tile tile_at(const mc_stage &p, uint32_t block, int32_t tiles_down, uint32_t *squares) {
     const uint32_t column = block / (uint32_t)tiles_down; /* plane, group */
