@@ -250,7 +250,7 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
         .wide = l.wide,
         .tile_rows = l.tile_rows,
         .blocks = l.blocks,
-        .sites = plan->wants_site || l.wide_numbers,
+        .sites = l.sites,
         .wide_numbers = l.wide_numbers,
         .offsets = l.offsets,
         .tall = l.tall,

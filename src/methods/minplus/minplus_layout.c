@@ -20,10 +20,11 @@ static bool wide_numbers(const distmap_plan *plan) {
     return (plan->measured[2] && plan->shape[2] > MP_FAR16) || mp_largest_squared(plan) >= MP_NONE;
 }
 
+static bool carries_sites(const distmap_plan *plan) { return plan->wants_site || wide_numbers(plan); }
+
 /* A tile fills half of a second-level cache of 1 MiB: 10 bytes per element, with sites 16 more. */
 int mp_slow_columns(const distmap_plan *plan, int axis) {
-    const bool sites = plan->wants_site || wide_numbers(plan);
-    const int64_t columns = (sites ? 1 << 15 : 1 << 16) / plan->shape[axis] / 64 * 64;
+    const int64_t columns = (carries_sites(plan) ? 1 << 15 : 1 << 16) / plan->shape[axis] / 64 * 64;
     return columns < 64 ? 64 : columns > 1024 ? 1024 : (int)columns;
 }
 
@@ -48,6 +49,7 @@ mp_layout mp_lay_out(const distmap_plan *plan) {
     const distmap_outputs *want = &plan->problem.want;
     l.tall = l.height > MP_FAR16;
     l.wide_numbers = wide_numbers(plan);
+    l.sites = carries_sites(plan);
     l.offsets = plan->wants_site && !l.wide_numbers && l.width <= INT16_MAX && l.height <= INT16_MAX &&
                 mp_slow_axis(plan, 0) != mp_slow_axis(plan, 1);
     const bool output = want->distance || want->squared, sites_alone = l.wide_numbers || l.offsets;
@@ -80,13 +82,12 @@ static void take_plane(bump *b, const mp_layout *l, mp_worker *w) {
 static void take_worker(bump *b, const distmap_plan *plan, const mp_layout *l, mp_worker *w) {
     const int64_t wide = (int64_t)l->wide, line = round_up(l->longest, 64) + 64;
     const int64_t row = max64(max64(wide, line), l->columns) + SLACK;
-    const bool sites = plan->wants_site || l->wide_numbers;
     w->below = take(b, l->tile_rows * wide, 2);
     w->boundary = take(b, MP_BLOCK / l->tile_rows * wide, 2);
     w->above = take(b, wide, 2);
     w->padded = take(b, wide + 2 * MP_PAD, 2);
-    w->keys_left = take(b, sites ? wide + 2 * MP_PAD : 0, 2);
-    w->keys_right = take(b, sites ? wide + 2 * MP_PAD : 0, 2);
+    w->keys_left = take(b, l->sites ? wide + 2 * MP_PAD : 0, 2);
+    w->keys_right = take(b, l->sites ? wide + 2 * MP_PAD : 0, 2);
     w->d2 = take(b, row, 4);
     w->found = take(b, row, 4);
     w->squared = take(b, row, 4);
@@ -116,7 +117,7 @@ static void take_worker(bump *b, const distmap_plan *plan, const mp_layout *l, m
     w->line = take(b, 32 * line, 4);
     w->line_d2 = take(b, 32 * line + SLACK, 4);
     w->line_arg = take(b, 32 * line + SLACK, 4);
-    if (sites) {
+    if (l->sites) {
         w->tile_key = take(b, 32 * (line + 2 * MP_SLOW_KEY_STEPS), 2);
         w->tile_site = take(b, tile + SLACK, 4);
         w->tile_found = take(b, tile + SLACK, 4);

@@ -14,6 +14,7 @@ typedef struct mp_layout {
     int64_t longest; /* of the slow axes */
     int columns;     /* of a slow tile */
     bool slow;
+    bool sites; /* see mp_job */
     bool d2_scratch, site_scratch;
     bool wide_numbers, tall, offsets; /* see mp_job */
 } mp_layout;
