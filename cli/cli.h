@@ -63,7 +63,8 @@ struct options {
     int ordinal; /* which of the devices of that kind */
     int threads; /* 0: all */
     char *method;
-    distmap_param params[MAX_LIST]; /* names owned */
+    name_list settings;             /* --param, as given */
+    distmap_param params[MAX_LIST]; /* the same, read; names are those of the settings */
     int param_count;
     bool json, quiet;
     number_list sizes, volumes, densities; /* bench */
@@ -86,7 +87,8 @@ int value_integer(const char *option, const char *text, int64_t lowest, int64_t 
 int value_numbers(const char *option, const char *text, double lowest, double highest, number_list *list);
 int value_names(const char *option, const char *text, name_list *list);
 int value_sites(const char *option, const char *text, distmap_sites *sites);
-int value_param(const char *option, const char *text, distmap_param *param);
+/* "mode=vv-hh": cuts the text at the first '='; `info` tells which values have names, NULL: none. */
+int value_param(const char *option, char *text, const distmap_method_info *info, distmap_param *param);
 char *copy_text(const char *text); /* ends the process when memory is out */
 
 /* ---- Messages (stderr) ---- */

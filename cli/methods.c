@@ -4,6 +4,13 @@
 
 #include "cli.h"
 
+static json_object *names_json(const distmap_param_info *param) {
+    json_object *names = json_object_new_array();
+    for (int64_t value = param->lowest; value <= param->highest; value++)
+        json_object_array_add(names, json_object_new_string(param->names[value - param->lowest]));
+    return names;
+}
+
 static json_object *method_json(const distmap_method_info *info) {
     json_object *object = json_object_new_object(), *params = json_object_new_array();
     for (size_t i = 0; i < info->param_count; i++) {
@@ -14,6 +21,8 @@ static json_object *method_json(const distmap_method_info *info) {
         json_object_object_add(row, "lowest", json_object_new_int64(param->lowest));
         json_object_object_add(row, "highest", json_object_new_int64(param->highest));
         json_object_object_add(row, "summary", json_object_new_string(param->summary));
+        if (param->names)
+            json_object_object_add(row, "names", names_json(param));
         json_object_array_add(params, row);
     }
     json_object_object_add(object, "name", json_object_new_string(info->name));
@@ -30,8 +39,16 @@ static void method_print(const distmap_method_info *info) {
            "", info->summary, "", info->source);
     for (size_t i = 0; i < info->param_count; i++) {
         const distmap_param_info *param = &info->params[i];
-        printf("%14s --param %s=%lld  %s (%lld to %lld)\n", "", param->name, (long long)param->fallback, param->summary,
-               (long long)param->lowest, (long long)param->highest);
+        printf("%14s --param %s=", "", param->name);
+        if (!param->names) {
+            printf("%lld  %s (%lld to %lld)\n", (long long)param->fallback, param->summary, (long long)param->lowest,
+                   (long long)param->highest);
+            continue;
+        }
+        printf("%s  %s (", param->names[param->fallback - param->lowest], param->summary);
+        for (int64_t value = param->lowest; value <= param->highest; value++)
+            printf("%s%s", value > param->lowest ? ", " : "", param->names[value - param->lowest]);
+        printf(")\n");
     }
 }
 

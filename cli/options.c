@@ -140,11 +140,10 @@ static int read_method(struct options *o, const char *option, const char *text) 
     return 0;
 }
 static int read_param(struct options *o, const char *option, const char *text) {
-    if (o->param_count == MAX_LIST)
+    if (o->settings.count == MAX_LIST)
         return usage("%s: more than %d of them", option, (int)MAX_LIST);
-    const int status = value_param(option, text, &o->params[o->param_count]);
-    o->param_count += status == 0;
-    return status;
+    o->settings.names[o->settings.count++] = copy_text(text);
+    return 0;
 }
 static int read_json(struct options *o, const char *option, const char *text) {
     (void)option, (void)text;
@@ -246,7 +245,7 @@ static int check_together(const struct options *o) {
             return usage("--threshold goes with --sites zero or nonzero: which side of it the sites are on");
         if (o->sites_given && o->sites.rule == DISTMAP_SITES_NONE && !(o->labels && o->command->bit == EDT))
             return usage("--sites none goes with edt --labels: no label is background");
-        if (o->param_count && !o->method)
+        if (o->settings.count && !o->method)
             return usage("--param needs --method: parameters belong to one method");
         const bool to_stdout = strcmp(o->output, "-") == 0;
         if (to_stdout && o->json)
@@ -257,6 +256,18 @@ static int check_together(const struct options *o) {
     }
     if (o->command->bit == INFO && !o->input)
         return usage("info: the file is missing; see distmap info --help");
+    return 0;
+}
+
+/* Parameters are read last: which values have names is known with the method. */
+static int read_settings(struct options *o) {
+    const char *method = o->method ? o->method : o->methods.count == 1 ? o->methods.names[0] : NULL;
+    for (int i = 0; i < o->settings.count; i++) {
+        const int status = value_param("--param", o->settings.names[i], distmap_method_find(method), &o->params[i]);
+        if (status)
+            return status;
+        o->param_count++;
+    }
     return 0;
 }
 
@@ -300,7 +311,8 @@ static int read_all(poptContext context, struct options *options, bool *help) {
             return usage("%s: the input file's name is empty", options->command->name);
         options->input = copy_text(argument);
     }
-    return check_together(options);
+    const int status = check_together(options);
+    return status ? status : read_settings(options);
 }
 
 int options_read(const struct command *command, int argc, const char **argv, struct options *options, bool *help) {
@@ -328,8 +340,7 @@ static void free_names(name_list *list) {
 }
 
 void options_free(struct options *o) {
-    for (int i = 0; i < o->param_count; i++)
-        free((char *)o->params[i].name);
+    free_names(&o->settings);
     free_names(&o->methods);
     free_names(&o->patterns);
     free_names(&o->axes);

@@ -116,15 +116,26 @@ int value_sites(const char *option, const char *text, distmap_sites *sites) {
     return 0;
 }
 
-int value_param(const char *option, const char *text, distmap_param *param) {
-    const char *equals = strchr(text, '=');
+static const distmap_param_info *find_param(const distmap_method_info *info, const char *name) {
+    for (size_t i = 0; info && i < info->param_count; i++)
+        if (strcmp(info->params[i].name, name) == 0)
+            return &info->params[i];
+    return NULL;
+}
+
+int value_param(const char *option, char *text, const distmap_method_info *info, distmap_param *param) {
+    char *equals = strchr(text, '=');
     if (!equals || equals == text)
         return usage("%s: '%s' is not NAME=VALUE", option, text);
-    const int status = value_integer(option, equals + 1, INT64_MIN, INT64_MAX, &param->value);
-    if (status)
-        return status;
-    char *name = copy_text(text);
-    name[equals - text] = '\0';
-    param->name = name;
-    return 0;
+    *equals = '\0';
+    param->name = text;
+    const distmap_param_info *row = find_param(info, text);
+    if (!row || !row->names)
+        return value_integer(option, equals + 1, INT64_MIN, INT64_MAX, &param->value);
+    for (int64_t value = row->lowest; value <= row->highest; value++)
+        if (strcmp(row->names[value - row->lowest], equals + 1) == 0) {
+            param->value = value;
+            return 0;
+        }
+    return usage("%s: %s is '%s'; 'distmap methods' lists what it may be", option, text, equals + 1);
 }

@@ -274,6 +274,7 @@ typedef struct distmap_param_info {
     const char *name;
     int64_t fallback, lowest, highest; /* default and range */
     const char *summary;
+    const char *const *names; /* of the values, lowest first, where they are choices; NULL where they are numbers */
 } distmap_param_info;
 
 typedef struct distmap_method_info {
