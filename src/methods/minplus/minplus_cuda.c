@@ -48,6 +48,7 @@ typedef struct layout {
     char *base; /* NULL: only count */
     size_t used;
     mc_stage planes, z;
+    int64_t marks;           /* words of both stages' marks, which lie side by side, from planes.any_open on */
     int32_t *store;          /* what planes leave for z */
     int32_t *squared, *site; /* for emit */
 } layout;
@@ -58,19 +59,9 @@ static void *take(layout *l, int64_t count, size_t size) {
     return memory;
 }
 
-/* Units of a stage: four strips to a group. */
-static int64_t unit_count(const mc_stage *s) { return s->planes * s->units * s->groups * 4; }
-
-/* any_open and open, side by side, to be cleared at once. */
-static int64_t open_bytes(const mc_stage *s) { return 256 + unit_count(s); }
-
-static void take_far(layout *l, mc_stage *s) {
-    const int64_t columns = unit_count(s) / 4 * MC_GROUP;
-    s->any_open = take(l, open_bytes(s), 1);
-    s->open = s->any_open ? (uint8_t *)s->any_open + 256 : NULL;
-    s->bound2 = take(l, unit_count(s), sizeof *s->bound2);
-    s->best = take(l, columns, sizeof *s->best);
-    s->chunk = take(l, columns, sizeof *s->chunk);
+static void take_marks(layout *l, mc_stage *s) {
+    s->any_open = take(l, 2, sizeof *s->any_open);
+    s->open = take(l, s->planes * s->strips * s->units, sizeof *s->open);
 }
 
 /* One of float32 distances and uint32 squares, and indices, can be stored by the searches themselves. */
@@ -81,11 +72,30 @@ static bool is_direct(const distmap_plan *plan) {
     return value && !plan->problem.border && !want->coords && !want->label;
 }
 
+/* How the far search divides its work, and what it asks for. */
+static void set_columns(const struct dm_cuda *cuda, mc_stage *s, bool z) {
+    const int64_t columns = s->planes * s->strips;
+    s->parts = 1;
+    if (columns < cuda->multiprocessors) /* each part costs a search of all rows for its ends */
+        s->parts = (int32_t)divide_up(2 * cuda->multiprocessors, columns);
+    s->part_units = (int32_t)divide_up(s->units, s->parts);
+    s->parts = (int32_t)divide_up(s->units, s->part_units);
+    const size_t teams = (z ? MC_Z_THREADS : MC_PLANE_THREADS) / 16;
+    const size_t bytes = teams * MC_TEAM_BYTES + (size_t)(s->part_units + 1) * 32 * sizeof(uint16_t);
+    const size_t values = (size_t)s->height * 32 * sizeof(int32_t);
+    s->values_shared = z && bytes + values <= cuda->shared_bytes;
+    s->column_bytes = (int32_t)(s->values_shared ? bytes + values : bytes);
+    const int64_t blocks = columns * s->parts, resident = 2 * (int64_t)cuda->multiprocessors;
+    s->blocks = (int32_t)(blocks < resident ? blocks : resident);
+    s->list_pitch = s->height + 8; /* a step of the search */
+}
+
 static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int64_t height, int axis) {
     s->planes = planes;
     s->width = (int32_t)plan->shape[DM_X];
     s->height = (int32_t)height;
     s->groups = (int32_t)divide_up(s->width, MC_GROUP);
+    s->strips = (int32_t)divide_up(s->width, 32);
     s->units = (int32_t)divide_up(height, MC_UNIT);
     s->wx2 = (int32_t)plan->w2[DM_X];
     s->per_wx2 = 1.0f / (float)s->wx2;
@@ -98,9 +108,6 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
     s->linear[1] = plan->linear[axis == 2 ? 1 : 2];
     s->linear[2] = plan->linear[axis];
     s->wy2 = plan->measured[axis] && plan->shape[axis] > 1 ? (int32_t)plan->w2[axis] : 1;
-    const int64_t across = (s->width - 1) * (int64_t)(s->width - 1) * s->wx2 + (axis == 1 ? (int64_t)plan->max2 : 0);
-    const int64_t end = (int64_t)s->units * MC_UNIT;
-    s->last_query = across + s->wy2 * end * end < MC_NOTHING ? s->units : s->units - 1;
     for (int64_t k = 0; k <= MC_REACH + 1; k++) {
         const int64_t cost = s->wy2 * k * k;
         s->done[k] = (uint16_t)(cost < MC_SURE ? cost : MC_SURE - 1);
@@ -109,17 +116,23 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
     }
     while (s->wx2 * s->clamp * s->clamp < MC_SURE)
         s->clamp++;
+    set_columns(plan->context->cuda, s, axis == 1);
 }
 
 static layout lay_out(const distmap_plan *plan, char *base) {
     layout l = {.base = base};
     const int64_t *shape = plan->shape;
     set_stage(plan, &l.planes, shape[0] * shape[1], shape[2], 2);
-    l.planes.entries = take(&l, l.planes.planes * l.planes.groups * l.planes.height * 4, sizeof(mc_entry));
-    take_far(&l, &l.planes);
+    take_marks(&l, &l.planes);
     if (has_z(plan)) {
         set_stage(plan, &l.z, shape[0] * shape[2], shape[1], 1);
-        take_far(&l, &l.z);
+        take_marks(&l, &l.z);
+    }
+    l.marks = (int64_t)(l.used / sizeof(uint32_t));
+    l.planes.entries = take(&l, l.planes.planes * l.planes.groups * l.planes.height * 4, sizeof(mc_entry));
+    l.planes.list = take(&l, l.planes.blocks * l.planes.list_pitch, sizeof(uint16_t));
+    if (has_z(plan)) {
+        l.z.list = take(&l, l.z.blocks * l.z.list_pitch, sizeof(uint16_t));
         l.store = take(&l, plan->elements, sizeof *l.store);
     }
     if (!is_direct(plan)) {
@@ -171,12 +184,11 @@ static void set_outputs(const distmap_plan *plan, const dm_arrays *arrays, const
 }
 
 static distmap_status search(struct dm_cuda *cuda, const mc_stage *stage) {
-    TRY_CUDA(cuda, cudaMemsetAsync(stage->any_open, 0, (size_t)open_bytes(stage), cuda->stream));
     if (stage->sites == MC_SITES_NONE)
         TRY_CUDA(cuda, mc_near(stage, cuda->stream));
     else
         TRY_CUDA(cuda, mc_near_sites(stage, cuda->stream));
-    TRY_CUDA(cuda, mc_far(stage, cuda->multiprocessors, cuda->stream));
+    TRY_CUDA(cuda, mc_far(stage, cuda->stream));
     return DISTMAP_OK;
 }
 
@@ -196,7 +208,7 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     }
     set_outputs(plan, arrays, &l, has_z(plan) ? &l.z : &l.planes);
 
-    TRY_CUDA(cuda, mc_pack(&elements, &l.planes, cuda->stream));
+    TRY_CUDA(cuda, mc_pack(&elements, &l.planes, l.marks, cuda->stream));
     TRY(search(cuda, &l.planes));
     if (has_z(plan))
         TRY(search(cuda, &l.z));

@@ -24,6 +24,11 @@ DM_DEVICE char *mc_row(const mc_rows &rows, int64_t plane, int32_t y) {
     return rows.data + outer * rows.stride[0] + inner * rows.stride[1] + y * rows.stride[2];
 }
 
+/* Entries of a strip's rows; those of the next strip are p.height on. */
+DM_DEVICE const uint2 *mc_entries(const mc_stage &p, int64_t plane, int32_t strip) {
+    return (const uint2 *)p.entries + (plane * p.groups * 4 + strip) * p.height;
+}
+
 /* A result; `none` is set where it is beyond the limit. */
 DM_DEVICE void mc_store(const mc_stage &p, char *to, uint32_t d2, float root, bool *none) {
     const bool beyond = d2 > p.most;
@@ -52,17 +57,17 @@ DM_DEVICE int32_t mc_site_along(const mc_stage &p, uint2 entry, int32_t x, uint3
 
 /* A plane, as results with sites need it: its first pixel's places, and its linear index. */
 typedef struct mc_place {
-    const uint2 *entries; /* plane stage: of the column of groups in work */
+    const uint2 *entries; /* plane stage */
     const char *source;   /* z stage */
     char *target, *site;
     int64_t index;
 } mc_place;
 
-DM_DEVICE mc_place mc_place_of(const mc_stage &p, int64_t plane, int32_t group) {
+DM_DEVICE mc_place mc_place_of(const mc_stage &p, int64_t plane) {
     const uint32_t outer = (uint32_t)plane / (uint32_t)p.site.inner;
     const uint32_t inner = (uint32_t)plane - outer * (uint32_t)p.site.inner;
     mc_place made;
-    made.entries = (const uint2 *)p.entries + (plane * p.groups + group) * p.height * 4;
+    made.entries = mc_entries(p, plane, 0);
     made.source = p.source.data ? mc_row(p.source, plane, 0) : NULL;
     made.target = p.target.data ? mc_row(p.target, plane, 0) : NULL;
     made.site = p.site.data + outer * p.site.stride[0] + inner * p.site.stride[1];
@@ -83,7 +88,7 @@ DM_DEVICE void mc_store_site(const mc_stage &p, const mc_place &at, char *target
         const uint32_t offset = *(const uint32_t *)(at.source + (y + k) * p.source.stride[2] + (int64_t)x * 4);
         across = (int32_t)offset >> 16, dx = (int16_t)offset;
     } else if (!beyond) {
-        dx = mc_site_along(p, at.entries[(y + k) * 4 + x % MC_GROUP / 32], x, d2 - (uint32_t)(p.wy2 * k * k));
+        dx = mc_site_along(p, at.entries[x / 32 * (int64_t)p.height + y + k], x, d2 - (uint32_t)(p.wy2 * k * k));
     }
     if (p.sites == MC_SITES_OFFSET)
         __stcg((unsigned *)site, beyond ? MC_NO_OFFSET : (uint32_t)k << 16 | (uint16_t)dx);

@@ -6,11 +6,11 @@
  *     d2(y, x) = min over rows j of f(j, x) + w (y - j)^2
  *
  * In the plane stage f is wx2 g^2, g being the distance to the nearest site of the same row, which comes from *entries*: an
- * entry says all about 32 pixels of a row in 8 bytes. Four entries lie side by side, a *group* of 128 columns, and the
- * groups of one column of the image row after row, so that a tile of 128 columns reads whole sectors. In the z stage f is the
- * result of the plane stage, from memory.
+ * entry says all about 32 pixels of a row in 8 bytes. A *strip* is the 32 columns of an entry: its entries lie side by side,
+ * row after row. In the z stage f is the result of the plane stage, from memory.
  *
- * A *strip* is the 32 columns of an entry, a *unit* MC_UNIT rows of a strip: what the far search solves.
+ * A *group* is four strips, the width of a tile of the near search; a *unit* is MC_UNIT rows of a strip: what the far searches
+ * solve.
  */
 #ifndef DISTMAP_MINPLUS_CUDA_H
 #define DISTMAP_MINPLUS_CUDA_H
@@ -28,11 +28,10 @@ enum {
     MC_WIDE = 136,      /* and then */
     MC_UNIT = 64,       /* rows of a unit */
     MC_TILE_ROWS = 128, /* of a tile of the near search, at most */
-    MC_OPEN = 1,        /* of a unit: left to the far search, */
-    MC_UNSEEN = 2,      /* and with no bound found among the rows around it */
-    MC_AROUND = 512,    /* rows on either side that may be looked at for a bound */
-    MC_FAN = 8,         /* parts into which a level of the far search divides what lies between two known rows */
-    MC_CHUNK = 8,       /* rows of a chunk, within which the far search knows a winner to be */
+    MC_MOST_UNITS = 768, /* of a column: squared distances are below 2^31 */
+    MC_PLANE_THREADS = 256, /* of a block of the far search of planes, */
+    MC_Z_THREADS = 512,     /* and of the z stage's, of which fewer find room at once */
+    MC_TEAM_BYTES = 1344,   /* its shared memory for every 16 threads */
 };
 
 /* Shared memory that a block of the near search asks for, at most: two bytes a pixel of a tile and the rows around it. */
@@ -60,18 +59,17 @@ typedef struct mc_rows {
 typedef struct mc_stage {
     int64_t planes;
     int32_t width, height;
-    int32_t groups;              /* of a row */
+    int32_t groups, strips;      /* of a row */
     int32_t units;               /* of a column */
     int32_t wx2, wy2;            /* squared pitch along rows (plane stage), and along columns */
     float per_wx2;               /* 1 / wx2 */
-    mc_entry *entries;           /* [plane][group][row][4] */
+    mc_entry *entries;           /* [plane][strip][row], as many strips as groups have */
     mc_rows source;              /* z stage: int32 squared distances, with sites offsets; NULL in the plane stage */
     int32_t source_w2[2];        /* squared pitches of dy and dx in offsets */
     mc_rows target;              /* results; with sites data may be NULL */
     bool squared;                /* as int32, else their roots as float */
     uint32_t most;               /* results above are none */
     uint32_t nothing;            /* which is stored as this, if squared */
-    int32_t last_query;          /* units, or one less when squared distances from the row after the last overflow */
     uint16_t clamp;              /* smallest g with wx2 g^2 >= MC_SURE */
     uint16_t done[MC_REACH + 2]; /* what is settled before step k: values up to wy2 k^2, below MC_SURE */
     uint32_t cost[MC_REACH + 1]; /* wy2 k^2, at most MC_SURE, in both halves */
@@ -80,23 +78,25 @@ typedef struct mc_stage {
     mc_rows site;
     int64_t linear[3]; /* how far apart in linear index outer planes, inner planes and rows are */
     /* Far search. */
-    uint32_t *any_open; /* all of `open`, or'ed */
-    uint8_t *open;      /* [plane][unit][strip]: MC_OPEN, MC_UNSEEN */
-    float *bound2;      /* the same: no pixel of an open unit has a larger squared distance */
-    int32_t *best; /* [plane][unit - 1][groups * MC_GROUP]: squared distance of row unit * MC_UNIT, for units from 1 */
-    uint16_t *chunk; /* the same: the chunk that holds its winner */
+    uint32_t *any_open; /* [2]: whether any unit is open; how many pieces of strips are taken */
+    uint8_t *open;      /* [plane][strip][unit]: whether it is */
+    int32_t parts, part_units, blocks; /* blocks take pieces of strips, part_units units of `parts` to a strip */
+    int32_t column_bytes;  /* shared memory of a block */
+    bool values_shared;    /* z stage: it has room for a strip's values */
+    uint16_t *list;        /* [block][list_pitch]: its rows */
+    int64_t list_pitch;
 } mc_stage;
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Rows of elements into entries. */
-cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, cudaStream_t stream);
+/* Rows of elements into entries; `clear` words from p->any_open on become zero. */
+cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, cudaStream_t stream);
 /* Results, where a near search can tell them; what it leaves open. Without sites, and with them. */
 cudaError_t mc_near(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_sites(const mc_stage *p, cudaStream_t stream);
 /* What was left open. */
-cudaError_t mc_far(const mc_stage *p, int multiprocessors, cudaStream_t stream);
+cudaError_t mc_far(const mc_stage *p, cudaStream_t stream);
 /* Squared distances and, unless NULL, sites, one after another in linear order, into all outputs. */
 cudaError_t mc_emit(const dm_elements *e, const int32_t *squared, const int32_t *site, int multiprocessors,
                     cudaStream_t stream);

@@ -1,312 +1,266 @@
-/* minplus/cuda, the far search: what the near search left open, exact at any distance, with a bound on its work whatever the image.
+/* minplus/cuda, the far search: what the near search left open, exact at any distance.
  *
  *     d2(y) = min over rows j of f(j) + wy2 (y - j)^2    in one column
  *
- * The winning row j is monotone in y. So rows are queried from coarse to fine, MC_FAN times finer each time: between two
- * queried rows only rows between their winners can win. Winners are known by chunk, MC_CHUNK rows, which saves keeping the
- * row with each value. With h rows a level reads each row about once for its MC_FAN queries, and there are log(h) / log 8
- * levels. Distances are 1-Lipschitz: a pixel between queried rows a, b apart at distances da, db is at most
- * (da + db + sqrt(wy2) (b - a)) / 2 from its site, so rows whose nearest site to the strip is farther are passed over, 32
- * at a time: where sites are few, few rows are left.
- *
- * A warp does a strip, the 32 columns of an entry. Rows are found by lanes in parallel; one by one the lanes then take
- * their own column's f from the row's entry.
+ * A block takes a strip, or a piece of one, if it has open units. Those of planes to which few rows matter are solved from
+ * these (minplus_cuda_few.cuh), all others together, from coarse to fine (minplus_cuda_columns.cuh).
  */
-#include "methods/minplus/minplus_cuda_rows.cuh"
+#include "methods/minplus/minplus_cuda_columns.cuh"
+#include "methods/minplus/minplus_cuda_few.cuh"
 
-enum { WARPS = 4, PARTS = 4 };
-
-/* Rows y + q step, q < MC_FAN, all within [y0, y1], from the spans r.first + offset, + stride, ... */
-template <bool SLOW>
-DM_DEVICE void query(const mc_stage &p, const strip &s, int32_t y, int32_t step, const range &r, int32_t offset,
-                     int32_t stride, int32_t y0, int32_t y1, int32_t best[MC_FAN], int32_t chunk[MC_FAN]) {
-#pragma unroll
-    for (int q = 0; q < MC_FAN; q++)
-        best[q] = MC_NOTHING, chunk[q] = 0;
-    for (int32_t c = r.first + offset; c <= r.last; c += stride) {
-        const row_span found = find_span<SLOW>(p, s, c, y0, y1, r.bound2);
-        for (int sub = 0; sub < SPAN / MC_CHUNK; sub++) {
-            uint32_t rows = found.rows >> sub * MC_CHUNK & ((1u << MC_CHUNK) - 1);
-            if (!rows)
-                continue;
-            int32_t here[MC_FAN];
-#pragma unroll
-            for (int q = 0; q < MC_FAN; q++)
-                here[q] = MC_NOTHING;
-            for (; rows; rows &= rows - 1) {
-                const int i = sub * MC_CHUNK + __ffs((int)rows) - 1;
-                const int32_t value = row_value<SLOW>(p, s, found, i, y0, y1, r.bound2);
-                if (SLOW && value == MC_NOTHING) /* in one lane, in all */
-                    continue;
-                const parabola at = parabola_at(p, value, y - c - i, step);
-#pragma unroll
-                for (int q = 0; q < MC_FAN; q++)
-                    here[q] = min(here[q], candidate(at, q));
-            }
-#pragma unroll
-            for (int q = 0; q < MC_FAN; q++)
-                if (here[q] < best[q])
-                    best[q] = here[q], chunk[q] = c / MC_CHUNK + sub;
-        }
+/* The units left open, as bits; whether there are any. */
+DM_DEVICE bool find_open(const mc_stage &p, const work &w, uint32_t *units) {
+    const uint8_t *open = p.open + (w.plane * p.strips + w.strip) * p.units + w.u0;
+    bool any = false;
+    for (int32_t i = (int)threadIdx.x; i < ((w.units + 31) & -32); i += (int)blockDim.x) {
+        const uint32_t bits = __ballot_sync(MC_WHOLE, i < w.units && open[i]);
+        if (i % 32 == 0)
+            units[i / 32] = bits;
+        any |= bits != 0;
     }
-#pragma unroll
-    for (int q = 0; q < MC_FAN; q++)
-        best[q] = best[q] == MC_NOTHING ? MC_NOTHING : squared_at(p, best[q], q * step);
+    return __syncthreads_or(any);
 }
 
-/* Whether any unit of [u0, u1) of the strip needs to know where its winners lie. */
-DM_DEVICE bool any_unseen(const mc_stage &p, int64_t plane, int32_t s, int32_t u0, int32_t u1) {
-    const int64_t strips = p.groups * 4;
-    const uint8_t *open = p.open + plane * p.units * strips + s;
-    for (int32_t u = u0; u < min(u1, p.units); u += 32) {
-        const int32_t mine = u + (int)threadIdx.x % 32;
-        if (__any_sync(MC_WHOLE, mine < min(u1, p.units) && (open[mine * strips] & MC_UNSEEN)))
-            return true;
-    }
-    return false;
-}
+/* Where the winners of a unit that is left are: rows. */
+typedef struct reach {
+    uint16_t first, last;
+} reach;
 
-DM_DEVICE void keep_queries(const mc_stage &p, const strip &s, int32_t u, int32_t units, int count,
-                            const int32_t best[MC_FAN], const int32_t chunk[MC_FAN]) {
-    for (int q = 0; q < count; q++)
-        if (u + q * units <= p.last_query) {
-            p.best[s.column + (u + q * units) * s.pitch] = best[q];
-            p.chunk[s.column + (u + q * units) * s.pitch] = (uint16_t)chunk[q];
-        }
-}
+enum { UNBOUNDED = 1 << 30, WORTH = 208 /* rows within reach, per unit of the piece, that cost what the levels do */ };
 
-/* A warp's way through the open units: it takes units in turn, and looks 32 turns up at once. */
-typedef struct open_units {
-    int64_t turn, unit, plane;
-    uint32_t open; /* of the turns looked up last */
-    int32_t strip, y;
-} open_units;
-
-DM_DEVICE open_units units_begin(void) {
-    const open_units begin = {
-        (int64_t)blockIdx.x * WARPS + threadIdx.x / 32 - 32 * (int64_t)gridDim.x * WARPS, 0, 0, 0, 0, 0};
-    return begin;
-}
-
-DM_DEVICE bool units_next(const mc_stage &p, open_units *u) {
-    const int32_t strips = p.groups * 4;
-    const int64_t count = p.planes * p.units * strips, step = (int64_t)gridDim.x * WARPS;
-    while (!u->open) {
-        u->turn += 32 * step;
-        if (u->turn >= count)
-            return false;
-        const int64_t mine = u->turn + (int64_t)(threadIdx.x % 32) * step;
-        u->open = __ballot_sync(MC_WHOLE, mine < count && p.open[mine]);
-    }
-    u->unit = u->turn + (__ffs((int)u->open) - 1) * step;
-    u->open &= u->open - 1;
-    const int64_t rest = u->unit / strips;
-    u->plane = rest / p.units;
-    u->strip = (int32_t)(u->unit - rest * strips);
-    u->y = (int32_t)(rest - u->plane * p.units) * MC_UNIT;
-    return true;
-}
-
-/* No pixel of rows [y, last] is farther than this: by the rows around them, nearest first, as far as a nearer one may lie,
- * and no farther when a few rows give little hope of one below `hopeless`. */
-DM_DEVICE float bound_by_entries(const mc_stage &p, const strip &s, int32_t y, int32_t last, float hopeless) {
-    const int32_t middle = y + MC_UNIT / 2 - 1;
-    float bound2 = INFINITY, low, high;
-    for (int32_t away = 0; (float)p.wy2 * (float)away * (float)away < bound2; away += SPAN / 2) {
-        if (away == MC_UNIT && bound2 >= hopeless)
-            break;
-        /* Half of the lanes above the unit's middle, half below. */
-        const int32_t j = s.lane < SPAN / 2 ? middle - away - s.lane : middle + 1 + away + s.lane - SPAN / 2;
-        strip_squares(p, row_entry(p, s, j), &low, &high);
-        const float dy = (float)max(abs(y - j), abs(last - j));
-        bound2 = fminf(bound2, warp_least(high + (float)p.wy2 * dy * dy));
-    }
-    return bound2;
-}
-
-/* The same by some of the rows around them. */
-DM_DEVICE float bound_by_values(const mc_stage &p, const strip &s, int32_t y, int32_t last) {
-    enum { EVERY = 4 };
-    float bound2 = INFINITY;
-    for (int32_t j = max(y - MC_UNIT, 0); j < min(y + 2 * MC_UNIT, p.height); j += EVERY) {
-        const int32_t f = source_value(p, s, j);
-        const float dy = (float)max(abs(y - j), abs(last - j));
-        if (f != MC_NOTHING)
-            bound2 = fminf(bound2, (float)f + (float)p.wy2 * dy * dy);
-    }
-    return -warp_least(-bound2);
-}
-
-/* A bound for every open unit; units without one are marked MC_UNSEEN. Grid: any. */
-template <bool SLOW>
-static __global__ void __launch_bounds__(32 * WARPS) far_bounds(const __grid_constant__ mc_stage p) {
-    if (!*p.any_open)
-        return;
-    const float hopeless = (float)p.wy2 * MC_AROUND * MC_AROUND;
-    open_units u = units_begin();
-    while (units_next(p, &u)) {
-        const strip s = strip_at<SLOW>(p, u.plane, u.strip);
-        const int32_t last = u.y + MC_UNIT - 1;
-        const float bound2 = SLOW ? bound_by_values(p, s, u.y, last) : bound_by_entries(p, s, u.y, last, hopeless);
-        if (s.lane == 0)
-            p.bound2[u.unit] = bound2 * 1.0001f + 1.0f; /* whatever the roundings */
-        if (s.lane == 0 && bound2 >= hopeless) {
-            p.open[u.unit] = MC_OPEN | MC_UNSEEN;
-            *p.any_open = MC_OPEN | MC_UNSEEN;
-        }
-    }
-}
-
-/* The coarsest level: MC_FAN queries, `units` apart, over all rows; PARTS warps share a strip's rows.
- * Grid: a block per group of 4 strips. */
-template <bool SLOW>
-static __global__ void __launch_bounds__(32 * 4 * PARTS) far_top(const __grid_constant__ mc_stage p, int32_t units) {
-    __shared__ int32_t bests[PARTS][4][MC_FAN][32], chunks[PARTS][4][MC_FAN][32];
-    if (!(*p.any_open & MC_UNSEEN))
-        return;
-    const int warp = (int)threadIdx.x / 32, part = warp / 4, word = warp % 4;
-    for (int64_t column = blockIdx.x; column < p.planes * p.groups; column += gridDim.x) {
-        const int64_t plane = column / p.groups;
-        const int32_t group = (int32_t)(column - plane * p.groups);
-        const strip s = strip_at<SLOW>(p, plane, group * 4 + word);
-        const bool needed = any_unseen(p, plane, group * 4 + word, 0, p.units);
-        const range all = {0, p.height - 1, INFINITY};
-        int32_t best[MC_FAN], chunk[MC_FAN];
-        if (needed) {
-            query<SLOW>(p, s, units * MC_UNIT, units * MC_UNIT, all, part * SPAN, PARTS * SPAN, 0, p.units * MC_UNIT,
-                        best, chunk);
-            for (int q = 0; q < MC_FAN; q++)
-                bests[part][word][q][s.lane] = best[q], chunks[part][word][q][s.lane] = chunk[q];
-        }
-        __syncthreads();
-        if (needed && part == 0) {
-            for (int q = 0; q < MC_FAN; q++)
-                for (int other = 1; other < PARTS; other++) {
-                    const int32_t b = bests[other][word][q][s.lane], c = chunks[other][word][q][s.lane];
-                    if (b < best[q] || (b == best[q] && c < chunk[q]))
-                        best[q] = b, chunk[q] = c;
-                }
-            keep_queries(p, s, units, units, MC_FAN, best, chunk);
-        }
-        __syncthreads();
-    }
-}
-
-/* A finer level: between rows MC_FAN * units apart, those `units` apart. Grid: any; warps take (interval, strip) in turn. */
-template <bool SLOW>
-static __global__ void __launch_bounds__(32 * WARPS) far_level(const __grid_constant__ mc_stage p, int32_t units) {
-    if (!(*p.any_open & MC_UNSEEN))
-        return;
-    const int32_t strips = p.groups * 4, intervals = (p.units + MC_FAN * units - 1) / (MC_FAN * units);
-    const int64_t count = p.planes * intervals * strips, step = (int64_t)gridDim.x * WARPS;
-    for (int64_t i = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32; i < count; i += step) {
-        const int64_t rest = i / strips, plane = rest / intervals;
-        const int32_t column = (int32_t)(i - rest * strips), u0 = (int32_t)(rest - plane * intervals) * MC_FAN * units;
-        const int32_t u1 = u0 + MC_FAN * units;
-        if (!any_unseen(p, plane, column, u0, u1))
+/* Solves those of the units that few rows matter to; the rows within reach of those that are left, together. */
+template <bool SITES>
+DM_DEVICE int32_t solve_few(const mc_stage &p, const work &w, uint32_t *units, reach *reaches, int32_t *sum, bool *none) {
+    enum { HEIGHT = SITES ? MC_UNIT / 4 : MC_UNIT / 2 }; /* registers */
+    const int lane = (int)threadIdx.x % 32;
+    if (threadIdx.x == 0)
+        *sum = 0;
+    __syncthreads();
+    for (int32_t i = (int)threadIdx.x / 32; i < w.units; i += (int)blockDim.x / 32) {
+        if (!(units[i / 32] >> i % 32 & 1))
             continue;
-        const strip s = strip_at<SLOW>(p, plane, column);
-        const range r = range_between(p, s, u0, u1);
-        int32_t best[MC_FAN], chunk[MC_FAN];
-        query<SLOW>(p, s, (u0 + units) * MC_UNIT, units * MC_UNIT, r, 0, SPAN, u0 * MC_UNIT, u1 * MC_UNIT, best, chunk);
-        keep_queries(p, s, u0 + units, units, MC_FAN - 1, best, chunk);
+        const int32_t y0 = (w.u0 + i) * MC_UNIT;
+        const few found = find_rows(p, w.entries, lane, y0);
+        if (found.count <= MOST)
+            for (int32_t y = y0; y < min(y0 + MC_UNIT, p.height); y += HEIGHT)
+                *none |= solve_rows<SITES, HEIGHT>(p, w, y, found);
+        if (lane != 0)
+            continue;
+        if (found.count <= MOST) {
+            atomicAnd(&units[i / 32], ~(1u << i % 32));
+        } else {
+            const int32_t rows = found.last - found.first + 1;
+            reaches[i].first = (uint16_t)found.first, reaches[i].last = (uint16_t)found.last;
+            atomicAdd(sum, rows > WIDEST ? UNBOUNDED / MC_MOST_UNITS : rows);
+        }
     }
+    __syncthreads();
+    return *sum;
 }
 
-/* A column of a unit: results less wy2 i^2, and with sites the rows that they come from. */
-template <bool SITES, int HEIGHT>
-DM_DEVICE bool store_column(const mc_stage &p, const open_units &u, int32_t y, int32_t x, const int32_t best[HEIGHT],
-                            const int32_t row[HEIGHT]) {
-    mc_place at;
-    if (SITES)
-        at = mc_place_of(p, u.plane, u.strip / 4);
-    char *to = SITES ? NULL : mc_row(p.target, u.plane, y) + x * p.target.stride[3];
-    bool none = false;
-    if (x >= p.width)
-        return false;
+/* z stage: the strip's values into shared memory, if they fit. */
+DM_DEVICE void copy_values(const mc_stage &p, const work &w, int32_t *values) {
+    enum { AT_ONCE = 8 };
+    const int warps = (int)blockDim.x / 32, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    const char *from = w.values + lane_column(p, w.strip, lane) * 4;
+    if (!p.values_shared)
+        return;
+    for (int32_t start = warp; start < p.height; start += warps * AT_ONCE) {
+        int32_t value[AT_ONCE];
 #pragma unroll
-    for (int i = 0; i < HEIGHT; i++) {
-        if (y + i >= p.height)
-            break;
-        const uint32_t d2 = (uint32_t)(best[i] == MC_NOTHING ? (int32_t)MC_NOTHING : squared_at(p, best[i], i));
-        const float root = __fsqrt_rn((float)d2);
-        if (SITES)
-            mc_store_site(p, at, at.target + (y + i) * p.target.stride[2] + x * p.target.stride[3],
-                          at.site + (y + i) * p.site.stride[2] + x * p.site.stride[3], y + i, x, d2, row[i] - y - i,
-                          root, &none);
+        for (int i = 0; i < AT_ONCE; i++)
+            value[i] = __ldcs((const int32_t *)(from + min(start + i * warps, p.height - 1) * p.source.stride[2]));
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            if (start + i * warps < p.height)
+                values[(start + i * warps) * 32 + lane] =
+                    p.sites == MC_SITES_NONE ? value[i] : mc_offset_square(p, (uint32_t)value[i]);
+    }
+    __syncthreads();
+}
+
+/* Whether row j has a site. All columns of a row have one, or none. */
+template <bool SLOW> DM_DEVICE bool has_site(const mc_stage &p, const work &w, int32_t j) {
+    if (!SLOW) {
+        const uint2 entry = w.entries[j];
+        return entry.x != 0 || entry.y != MC_WHOLE;
+    }
+    if (p.values_shared)
+        return w.shared_values[j * 16].x != MC_NOTHING;
+    const int32_t value = *(const int32_t *)(w.values + j * p.source.stride[2]);
+    return p.sites == MC_SITES_NONE ? value != MC_NOTHING : (uint32_t)value != MC_NO_OFFSET;
+}
+
+/* The rows that have a site: a list, unless they follow one another and are STEP at least. */
+template <bool SLOW> DM_DEVICE void list_rows(const mc_stage &p, work *w, uint16_t *list, int32_t *counts) {
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, warps = (int)blockDim.x / 32;
+    int32_t first = p.height, last = -1, count = 0; /* counts[0..2] */
+    if (threadIdx.x == 0)
+        counts[0] = first, counts[1] = last, counts[2] = 0;
+    __syncthreads();
+    for (int32_t j = (int)threadIdx.x; j < p.height; j += (int)blockDim.x)
+        if (has_site<SLOW>(p, *w, j))
+            first = min(first, j), last = j, count++;
+    if (count) {
+        atomicMin(&counts[0], first);
+        atomicMax(&counts[1], last);
+        atomicAdd(&counts[2], count);
+    }
+    __syncthreads();
+    w->list = NULL;
+    w->first = counts[0];
+    w->count = counts[2];
+    const bool follow = counts[1] - counts[0] + 1 == w->count && w->count >= STEP;
+    __syncthreads();
+    if (follow)
+        return;
+    w->count = 0;
+    for (int32_t start = 0; start < p.height; start += (int)blockDim.x) {
+        const int32_t j = start + (int)threadIdx.x;
+        const bool has = j < p.height && has_site<SLOW>(p, *w, j);
+        const uint32_t rows = __ballot_sync(MC_WHOLE, has);
+        counts[warp] = __popc(rows);
+        __syncthreads();
+        int32_t at = w->count;
+        for (int other = 0; other < warps; other++) {
+            at += other < warp ? counts[other] : 0;
+            w->count += counts[other];
+        }
+        if (has)
+            list[at + __popc(rows & ((1u << lane) - 1))] = (uint16_t)j;
+        __syncthreads();
+    }
+    if (threadIdx.x < STEP) /* the last row again */
+        list[w->count + (int32_t)threadIdx.x] = w->count ? list[w->count - 1] : 0;
+    __syncthreads();
+    w->list = list;
+}
+
+/* The first of two tasks for a warp's two teams. */
+DM_DEVICE int32_t next_tasks(int32_t *taken) {
+    int32_t start = 0;
+    if (threadIdx.x % 32 == 0)
+        start = atomicAdd(taken, 2);
+    return __shfl_sync(MC_WHOLE, start, 0);
+}
+
+/* The first position whose row is j at least. */
+DM_DEVICE int32_t position_of(const work &w, int32_t j) {
+    if (!w.list)
+        return min(max(j - w.first, 0), w.count);
+    int32_t low = 0, high = w.count;
+    while (low < high) {
+        const int32_t middle = (low + high) / 2;
+        if (w.list[middle] < j)
+            low = middle + 1;
         else
-            mc_store(p, to + i * p.target.stride[2], d2, root, &none);
+            high = middle;
+    }
+    return low;
+}
+
+/* The units that are left, from what the levels found, or each from the rows within its reach. */
+template <bool SLOW, bool SITES, bool LEVELS>
+DM_DEVICE bool solve_units(const mc_stage &p, const work &w, const shared &s, const uint32_t *units,
+                           const reach *reaches, int32_t *taken) {
+    /* Where units are few, several teams take the quarters of one. */
+    const int team = (int)threadIdx.x / TEAM, teams = (int)blockDim.x / TEAM;
+    const int32_t sharing = w.units * 4 <= teams ? 4 : w.units * 2 <= teams ? 2 : 1;
+    const int count = QUARTERS / sharing;
+    bool none = false;
+    for (int32_t start; (start = next_tasks(taken)) < w.units * sharing;) {
+        const int32_t task = start + team % 2, i = min(task / sharing, w.units - 1);
+        const bool mine = task < w.units * sharing && (units[i / 32] >> i % 32 & 1);
+        if (!__any_sync(MC_WHOLE, mine))
+            continue;
+        bracket b = {mine, 0, -1};
+        if (mine && LEVELS)
+            b.first = first_of(s, i), b.last = last_of(w, s, i + 1);
+        else if (mine)
+            b.first = position_of(w, reaches[i].first), b.last = position_of(w, reaches[i].last + 1) - 1;
+        none |= solve_unit<SLOW, SITES, !LEVELS>(p, w, i, b, task % sharing * count, count);
     }
     return none;
 }
 
-/* HEIGHT rows of a unit. */
-template <bool SLOW, bool SITES, int HEIGHT>
-DM_DEVICE bool solve_rows(const mc_stage &p, const open_units &u, const strip &s, int32_t y, const range &r) {
-    const int32_t last = y + HEIGHT - 1;
-    /* best[i] is the result less wy2 i^2: what a row gives is then linear in i. */
-    int32_t best[HEIGHT], from[HEIGHT];
-#pragma unroll
-    for (int i = 0; i < HEIGHT; i++)
-        best[i] = MC_NOTHING, from[i] = 0;
-    for (int32_t c = r.first; c <= r.last; c += SPAN) {
-        const row_span found = find_span<SLOW>(p, s, c, y, last, r.bound2);
-        for (uint32_t rows = found.rows; rows; rows &= rows - 1) {
-            const int row = __ffs((int)rows) - 1;
-            const int32_t value = row_value<SLOW>(p, s, found, row, y, last, r.bound2);
-            if (SLOW && value == MC_NOTHING)
-                continue;
-            const parabola at = parabola_at(p, value, y - c - row, 1);
-#pragma unroll
-            for (int i = 0; i < HEIGHT; i++) {
-                const int32_t here = candidate(at, i);
-                if (SITES)
-                    from[i] = here < best[i] ? c + row : from[i];
-                best[i] = min(best[i], here);
-            }
-        }
-    }
-    return store_column<SITES, HEIGHT>(p, u, y, u.strip * 32 + s.lane, best, from);
+template <bool SLOW, bool SITES>
+DM_DEVICE bool solve_levels(const mc_stage &p, const work &w, const shared &s, const uint32_t *units, int32_t *taken) {
+    find_ends<SLOW>(p, w, s);
+    int32_t apart = 1;
+    while (apart * FAN < w.units)
+        apart *= FAN;
+    for (; apart && w.units > 1; apart /= FAN)
+        find_level<SLOW>(p, w, s, units, apart);
+    return solve_units<SLOW, SITES, true>(p, w, s, units, NULL, taken);
 }
 
-/* Open units: all their pixels. Grid: any. */
+/* The block's next piece: they are drawn, for they differ. The first wait is for those who still read the last piece's. */
+DM_DEVICE uint32_t next_piece(const mc_stage &p, uint32_t *drawn) {
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *drawn = atomicAdd(p.any_open + 1, 1);
+    __syncthreads();
+    return *drawn;
+}
+
+/* Grid: any; blocks take pieces of strips. */
 template <bool SLOW, bool SITES>
-static __global__ void __launch_bounds__(32 * WARPS) far_units(const __grid_constant__ mc_stage p) {
-    enum { HEIGHT = SITES ? MC_UNIT / 2 : MC_UNIT }; /* registers */
+static __global__ void __launch_bounds__(SLOW ? MC_Z_THREADS : MC_PLANE_THREADS, SLOW ? 1 : 2)
+    far_strips(const __grid_constant__ mc_stage p) {
+    DM_DYNAMIC_SHARED(char, memory);
+    __shared__ uint32_t units[MC_MOST_UNITS / 32];
+    __shared__ reach reaches[SLOW ? 1 : MC_MOST_UNITS];
+    __shared__ int32_t counts[32], taken, sum;
+    __shared__ uint32_t drawn;
     if (!*p.any_open)
         return;
+    const shared s = shared_split(p, memory);
+    uint16_t *list = p.list + (int64_t)blockIdx.x * p.list_pitch;
     bool none = false;
-    open_units u = units_begin();
-    while (units_next(p, &u)) {
-        const strip s = strip_at<SLOW>(p, u.plane, u.strip);
-        const range all = {0, p.height - 1, INFINITY};
-        const range r = p.open[u.unit] & MC_UNSEEN ? range_between(p, s, u.y / MC_UNIT, u.y / MC_UNIT + 1)
-                                                   : within(p, all, u.y, u.y + MC_UNIT - 1, p.bound2[u.unit]);
-        for (int32_t y = u.y; y < u.y + MC_UNIT; y += HEIGHT)
-            none |= solve_rows<SLOW, SITES, HEIGHT>(p, u, s, y, r);
+    for (uint32_t piece; (piece = next_piece(p, &drawn)) < (uint32_t)(p.planes * p.strips * p.parts);) {
+        const int64_t column = piece / (uint32_t)p.parts;
+        work w;
+        w.u0 = (int32_t)(piece - column * p.parts) * p.part_units;
+        w.units = min(p.part_units, p.units - w.u0);
+        w.plane = column / p.strips;
+        w.strip = (int32_t)(column - w.plane * p.strips);
+        for (int c = 0; c < 2; c++)
+            w.column[c] = lane_column(p, w.strip, (int)threadIdx.x % TEAM * 2 + c);
+        if (!find_open(p, w, units))
+            continue;
+        if (SLOW) {
+            w.values = mc_row(p.source, w.plane, 0) + (int64_t)w.strip * 32 * 4;
+            w.shared_values = (const int2 *)s.values + threadIdx.x % TEAM;
+            copy_values(p, w, s.values);
+        } else {
+            w.entries = mc_entries(p, w.plane, w.strip);
+        }
+        const int32_t rows = SLOW ? UNBOUNDED : solve_few<SITES>(p, w, units, reaches, &sum, &none);
+        if (!rows)
+            continue;
+        if (threadIdx.x == 0)
+            taken = 0; /* there are waits before it is used */
+        list_rows<SLOW>(p, &w, list, counts);
+        if (rows > w.units * WORTH)
+            none |= solve_levels<SLOW, SITES>(p, w, s, units, &taken);
+        else
+            none |= solve_units<SLOW, SITES, false>(p, w, s, units, reaches, &taken);
     }
     mc_raise(p, none);
 }
 
-template <bool SLOW> static cudaError_t launch(const mc_stage *p, int multiprocessors, cudaStream_t stream) {
-    int32_t units = 1;
-    while (units * MC_FAN < p->units)
-        units *= MC_FAN;
-    const unsigned grid = dm_blocks(p->planes * p->units * p->groups * 4, WARPS, multiprocessors * 8);
-    DM_LAUNCH(far_bounds<SLOW>, grid, 32 * WARPS, 0, stream, *p);
-    DM_LAUNCH(far_top<SLOW>, dm_blocks(p->planes * p->groups, 1, multiprocessors * 4), 32 * 4 * PARTS, 0, stream, *p,
-              units);
-    while (units > 1) {
-        units /= MC_FAN;
-        DM_LAUNCH(far_level<SLOW>, grid, 32 * WARPS, 0, stream, *p, units);
-    }
-    if (p->sites == MC_SITES_NONE)
-        DM_LAUNCH((far_units<SLOW, false>), grid, 32 * WARPS, 0, stream, *p);
-    else
-        DM_LAUNCH((far_units<SLOW, true>), grid, 32 * WARPS, 0, stream, *p);
+template <bool SLOW, bool SITES> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {
+    const cudaError_t error = cudaFuncSetAttribute((const void *)far_strips<SLOW, SITES>,
+                                                   cudaFuncAttributeMaxDynamicSharedMemorySize, p->column_bytes);
+    if (error != cudaSuccess)
+        return error;
+    DM_LAUNCH((far_strips<SLOW, SITES>), (unsigned)p->blocks, SLOW ? MC_Z_THREADS : MC_PLANE_THREADS,
+              (size_t)p->column_bytes, stream, *p);
     return cudaGetLastError();
 }
 
-cudaError_t mc_far(const mc_stage *p, int multiprocessors, cudaStream_t stream) {
-    return p->source.data ? launch<true>(p, multiprocessors, stream) : launch<false>(p, multiprocessors, stream);
+cudaError_t mc_far(const mc_stage *p, cudaStream_t stream) {
+    if (p->source.data)
+        return p->sites == MC_SITES_NONE ? launch<true, false>(p, stream) : launch<true, true>(p, stream);
+    return p->sites == MC_SITES_NONE ? launch<false, false>(p, stream) : launch<false, true>(p, stream);
 }

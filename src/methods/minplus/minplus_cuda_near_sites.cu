@@ -57,11 +57,11 @@ DM_DEVICE bool beyond(const mc_stage &p, const uint32_t best[STRIP][2], int k) {
 /* A strip's results. PLAIN: of a plane, as roots and int32 indices, and without a limit that could be passed. */
 template <bool PLAIN>
 DM_DEVICE bool store_rows(const mc_stage &p, const tile &t, int32_t y, int32_t x, const uint32_t best[STRIP][2]) {
-    const mc_place at = mc_place_of(p, t.plane, t.group);
+    const mc_place at = mc_place_of(p, t.plane);
     char *target = at.target + y * p.target.stride[2] + x * p.target.stride[3];
     char *site = at.site + y * p.site.stride[2] + x * p.site.stride[3];
     const int64_t target_apart = 16 * p.target.stride[3], site_apart = 16 * p.site.stride[3];
-    const uint2 *entries = at.entries + (int64_t)y * 4 + x % MC_GROUP / 32;
+    const uint2 *entries = at.entries + x / 32 * (int64_t)p.height + y;
     const int linear = (int)p.linear[2];
     int index = (int)at.index + y * linear + x;
     bool none = false;
@@ -77,7 +77,7 @@ DM_DEVICE bool store_rows(const mc_stage &p, const tile &t, int32_t y, int32_t x
             if (here >= p.width)
                 continue;
             if (PLAIN) {
-                const uint2 entry = entries[(i + k) * 4];
+                const uint2 entry = entries[i + k];
                 const int32_t dx = mc_site_along(p, entry, here, d2 - (uint32_t)(p.wy2 * k * k));
                 __stcs((float *)(target + h * target_apart), root);
                 __stcs((int *)(site + h * site_apart), index + 16 * h + k * linear + dx);

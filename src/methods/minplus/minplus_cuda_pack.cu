@@ -1,8 +1,9 @@
 /* minplus/cuda: rows of elements into entries (minplus_cuda.h).
  *
  * A warp packs a row. First its sites become bits in shared memory, 16 per lane and load. Then, 32 groups at a time, a
- * max-scan over lanes finds the last site before each group, and coming back a min-scan the first one after it; the
- * entries are written on the way back. Reads each element once, writes 1/4 byte per pixel. */
+ * max-scan over lanes finds the last site before each group, and coming back a min-scan the first one after it. At last the
+ * block writes the entries of its rows, strip by strip, so that whole sectors are filled. Reads each element once, writes 1/4
+ * byte per pixel. */
 #include "methods/minplus/minplus_cuda.cuh"
 
 enum { WARPS = 4 };
@@ -75,8 +76,8 @@ DM_DEVICE uint16_t after(int32_t base, int32_t site) {
     return (uint16_t)(site == INT32_MAX ? (int32_t)MC_NONE : site - base - 32);
 }
 
-/* A group's entries, from its bits and the nearest sites before and after it. */
-DM_DEVICE void write_entries(mc_entry *to, uint4 w, int32_t base, int32_t earlier, int32_t later) {
+/* Both sides of a group's entries, from its bits and the nearest sites before and after it. */
+DM_DEVICE uint4 group_sides(uint4 w, int32_t base, int32_t earlier, int32_t later) {
     const uint32_t bits[4] = {w.x, w.y, w.z, w.w};
     uint32_t sides[4];
 #pragma unroll
@@ -89,25 +90,42 @@ DM_DEVICE void write_entries(mc_entry *to, uint4 w, int32_t base, int32_t earlie
         sides[i] |= (uint32_t)after(base + i * 32, later) << 16;
         later = bits[i] ? base + i * 32 + __ffs((int)bits[i]) - 1 : later;
     }
-    ((uint4 *)to)[0] = make_uint4(bits[0], sides[0], bits[1], sides[1]);
-    ((uint4 *)to)[1] = make_uint4(bits[2], sides[2], bits[3], sides[3]);
+    return make_uint4(sides[0], sides[1], sides[2], sides[3]);
 }
 
-/* `lanes` lanes, a power of two, take a row, so that a warp takes several narrow ones at once.
- * Grid: any number of blocks of WARPS warps, which take rows in turn. Shared memory per row: groups * 16 bytes of bits and
- * groups * 4 of last sites. */
+/* A row in shared memory: bits and sides of its groups; one more group keeps rows in different banks. */
+DM_DEVICE int row_pitch(const mc_stage &p) { return p.groups * 2 + 1; }
+
+/* The block's rows, from `first` on, into entries: neighbouring threads take neighbouring rows of a strip. `count` rows are a
+ * power of two. */
+DM_DEVICE void write_rows(const mc_stage &p, const uint4 *shared, uint32_t first, uint32_t count) {
+    const int strips = p.groups * 4;
+    const uint32_t slot = threadIdx.x % count, row = first + slot;
+    if (row >= (uint32_t)p.planes * (uint32_t)p.height)
+        return;
+    const uint32_t plane = row / (uint32_t)p.height, y = row - plane * (uint32_t)p.height;
+    const uint32_t *bits = (const uint32_t *)(shared + slot * (uint32_t)row_pitch(p)), *sides = bits + strips;
+    uint2 *to = (uint2 *)p.entries + (int64_t)plane * strips * p.height + y;
+    for (uint32_t s = threadIdx.x / count; s < (uint32_t)strips; s += WARPS * 32 / count)
+        to[(int64_t)s * p.height] = make_uint2(bits[s], sides[s]);
+}
+
+/* `lanes` lanes, a power of two, take a row, so that a warp takes several narrow ones at once. On the way the stages' marks
+ * of open units, `clear` words, are set to zero.
+ * Grid: any number of blocks of WARPS warps, which take rows in turn. Shared memory per row: groups * 32 bytes and 16. */
 static __global__ void __launch_bounds__(WARPS * 32)
-    pack(const __grid_constant__ dm_elements e, const __grid_constant__ mc_stage p, bool plain, int lanes) {
+    pack(const __grid_constant__ dm_elements e, const __grid_constant__ mc_stage p, bool plain, int lanes, int64_t clear) {
     DM_DYNAMIC_SHARED(uint4, shared);
     const int at_once = 32 / lanes, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    const int slot = lane / lanes, place = lane % lanes;
-    uint4 *words = shared + (warp * at_once + slot) * p.groups;
-    int32_t *last = (int32_t *)(shared + WARPS * at_once * p.groups) + (warp * at_once + slot) * p.groups;
+    const int slot = warp * at_once + lane / lanes, place = lane % lanes;
+    uint4 *words = shared + slot * row_pitch(p), *sides = words + p.groups;
     uint16_t *halves = (uint16_t *)words;
     const uint32_t rows = (uint32_t)p.planes * (uint32_t)p.height; /* below 2^31: 32-bit divisions will do */
     unsigned raised = 0;
-    for (uint32_t first = (blockIdx.x * WARPS + (uint32_t)warp) * (uint32_t)at_once; first < rows;
-         first += gridDim.x * WARPS * (uint32_t)at_once) {
+    for (int64_t i = (int64_t)blockIdx.x * (WARPS * 32) + threadIdx.x; i < clear; i += (int64_t)gridDim.x * (WARPS * 32))
+        p.any_open[i] = 0;
+    for (uint32_t first = blockIdx.x * (uint32_t)(WARPS * at_once); first < rows;
+         first += gridDim.x * (uint32_t)(WARPS * at_once)) {
         const uint32_t row = min(first + (uint32_t)slot, rows - 1); /* the last one more than once, if need be */
         const uint32_t plane = row / (uint32_t)p.height, y = row - plane * (uint32_t)p.height;
         const uint32_t outer = plane / (uint32_t)e.shape[1];
@@ -122,7 +140,7 @@ static __global__ void __launch_bounds__(WARPS * 32)
             const int32_t own = g < p.groups ? last_site(words[g], g * MC_GROUP) : -1;
             const int32_t earlier = max(run, max_before(own, place, lanes));
             if (g < p.groups)
-                last[g] = earlier;
+                sides[g].x = (uint32_t)earlier;
             run = __shfl_sync(MC_WHOLE, max(earlier, own), lanes - 1, lanes);
         }
         __syncwarp();
@@ -134,10 +152,11 @@ static __global__ void __launch_bounds__(WARPS * 32)
             const int32_t later = min(run, min_after(own, place, lanes));
             run = __shfl_sync(MC_WHOLE, min(later, own), 0, lanes);
             if (g < p.groups)
-                write_entries(p.entries + (((int64_t)plane * p.groups + g) * p.height + y) * 4, w, g * MC_GROUP,
-                              last[g], later);
+                sides[g] = group_sides(w, g * MC_GROUP, (int32_t)sides[g].x, later);
         }
-        __syncwarp();
+        __syncthreads();
+        write_rows(p, shared, first, (uint32_t)(WARPS * at_once));
+        __syncthreads();
     }
     dm_raise(&e, raised);
 }
@@ -154,12 +173,12 @@ static bool is_plain(const dm_elements *e) {
     return input->stride[DM_X] == 1 || e->shape[DM_X] == 1;
 }
 
-cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, cudaStream_t stream) {
+cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, cudaStream_t stream) {
     int lanes = 1;
     while (lanes < 32 && lanes < p->groups)
         lanes *= 2;
     const int block_rows = WARPS * 32 / lanes;
-    const size_t shared = (size_t)block_rows * (size_t)p->groups * (sizeof(uint4) + sizeof(int32_t));
+    const size_t shared = (size_t)block_rows * (size_t)(p->groups * 2 + 1) * sizeof(uint4);
     if (shared > 48 << 10) {
         const cudaError_t error =
             cudaFuncSetAttribute((const void *)pack, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
@@ -167,6 +186,6 @@ cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, cudaStream_t stream
             return error;
     }
     DM_LAUNCH(pack, dm_blocks(p->planes * p->height, block_rows, 1 << 20), WARPS * 32, shared, stream, *e, *p,
-              is_plain(e), lanes);
+              is_plain(e), lanes, clear);
     return cudaGetLastError();
 }

@@ -49,9 +49,13 @@ DM_DEVICE void spread(const mc_stage &p, uint2 entry, uint32_t *squares, int row
     }
 }
 
+/* Eight rows of four entries make a warp's task. */
+DM_DEVICE int task_row(int task) { return task / 32 * 8 + task % 8; }
+DM_DEVICE int task_word(int task) { return task / 8 % 4; }
+
 /* What a block works on. */
 typedef struct tile {
-    const uint2 *entries; /* plane stage: of the column of groups, by row */
+    const uint2 *entries; /* plane stage: of the group's first strip */
     const char *source;   /* z stage: of the plane */
     int64_t plane;
     int32_t group, y0;
@@ -59,7 +63,7 @@ typedef struct tile {
 } tile;
 
 DM_DEVICE uint2 entry_at(const mc_stage &p, const tile &t, int32_t y, int word) {
-    return y >= 0 && y < p.height ? t.entries[(int64_t)y * 4 + word] : make_uint2(0, MC_WHOLE);
+    return y >= 0 && y < p.height ? t.entries[word * p.height + y] : make_uint2(0, MC_WHOLE);
 }
 
 /* An element of the z stage's source, at most MC_SURE. MC_NO_OFFSET stands for nothing in either form. */
@@ -105,8 +109,8 @@ template <bool SLOW> DM_DEVICE void load_rows(const mc_stage &p, const tile &t, 
         copy_rows(p, t, first, count);
     else
         for (int task = (int)threadIdx.x; task < count * 4; task += THREADS) {
-            const int row = first + task / 4;
-            spread(p, entry_at(p, t, t.y0 - MC_WIDE + row, task % 4), t.squares, row, task % 4);
+            const int row = first + task_row(task), word = task_word(task);
+            spread(p, entry_at(p, t, t.y0 - MC_WIDE + row, word), t.squares, row, word);
         }
 }
 
@@ -114,8 +118,8 @@ template <bool SLOW> DM_DEVICE void load_rows(const mc_stage &p, const tile &t, 
 DM_DEVICE void leave_open(const mc_stage &p, int64_t plane, int32_t y, int32_t strip) {
     if (strip * 32 >= p.width)
         return;
-    p.open[(plane * p.units + y / MC_UNIT) * p.groups * 4 + strip] = MC_OPEN;
-    *p.any_open = MC_OPEN;
+    p.open[(plane * p.strips + strip) * p.units + y / MC_UNIT] = true;
+    *p.any_open = true;
 }
 
 /* Loads the first rows, if the tile is worth it. It is not where hardly an entry has a site in sight: then all units are left
@@ -130,7 +134,7 @@ template <bool SLOW> DM_DEVICE bool load_tile(const mc_stage &p, const tile &t) 
 #pragma unroll
     for (int i = 0; i < TASKS; i++) {
         const int task = (int)threadIdx.x + i * THREADS;
-        own[i] = entry_at(p, t, task < SPREAD * 4 ? t.y0 - MC_REACH + task / 4 : -1, task % 4);
+        own[i] = entry_at(p, t, task < SPREAD * 4 ? t.y0 - MC_REACH + task_row(task) : -1, task_word(task));
         near |= own[i].x || min(own[i].y & MC_NONE, own[i].y >> 16) < MC_WIDE;
     }
     const int32_t rows = min(t.y0 + ROWS + MC_REACH, p.height) - max(t.y0 - MC_REACH, 0);
@@ -144,7 +148,7 @@ template <bool SLOW> DM_DEVICE bool load_tile(const mc_stage &p, const tile &t) 
     for (int i = 0; i < TASKS; i++) {
         const int task = (int)threadIdx.x + i * THREADS;
         if (task < SPREAD * 4)
-            spread(p, own[i], t.squares, MC_WIDE - MC_REACH + task / 4, task % 4);
+            spread(p, own[i], t.squares, MC_WIDE - MC_REACH + task_row(task), task_word(task));
     }
     return true;
 }

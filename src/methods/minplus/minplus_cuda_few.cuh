@@ -1,0 +1,114 @@
+/* The far search, its first part, of planes: open units near enough to few enough rows are solved from those rows alone.
+ *
+ * The rows around a unit, nearest first, give a bound for it: a site dx from the strip and dy from the unit is within reach
+ * of all its pixels. Rows whose nearest site is farther than the bound are passed over, 32 at a time, a lane to a row: where
+ * sites are few, few are left, and are evaluated one after another, HEIGHT pixels of each column at once.
+ *
+ * A warp does a unit, a lane a column of it: two instructions per pixel and row.
+ */
+#ifndef DISTMAP_MINPLUS_CUDA_FEW_CUH
+#define DISTMAP_MINPLUS_CUDA_FEW_CUH
+
+#include "methods/minplus/minplus_cuda_rows.cuh"
+
+enum {
+    SPAN = 32,  /* rows looked at together */
+    AHEAD = 64, /* rows on either side after which there has to be some bound */
+    MOST = 64,  /* rows worth evaluating one by one */
+    WIDEST = 32 * SPAN, /* rows among which they may be */
+};
+
+DM_DEVICE uint2 row_entry(const mc_stage &p, const uint2 *entries, int32_t j) {
+    return j >= 0 && j < p.height ? entries[j] : make_uint2(0, MC_WHOLE);
+}
+
+/* Squared distance along the row from the strip's nearest and farthest column to the sites of an entry's row, at least and at
+ * most; INFINITY where it has none. */
+DM_DEVICE void strip_squares(const mc_stage &p, uint2 entry, float *low, float *high) {
+    const bool any = entry.x != 0 || entry.y != MC_WHOLE;
+    const float dx = entry.x ? 0.0f : (float)(min(entry.y & MC_NONE, entry.y >> 16) + 1);
+    *low = any ? (float)p.wx2 * dx * dx : INFINITY;
+    *high = any ? (float)p.wx2 * (dx + 31.0f) * (dx + 31.0f) : INFINITY;
+}
+
+DM_DEVICE float warp_least(float v) {
+    for (int step = 16; step; step /= 2)
+        v = fminf(v, __shfl_xor_sync(MC_WHOLE, v, step));
+    return v;
+}
+
+/* No pixel of rows [y, last] is farther than this, squared: by the rows around them, nearest first, as far as a nearer one may
+ * lie, and no farther when those AHEAD give little hope. */
+DM_DEVICE float bound_by_rows(const mc_stage &p, const uint2 *entries, int lane, int32_t y, int32_t last,
+                              float hopeless) {
+    const int32_t middle = y + MC_UNIT / 2 - 1;
+    float bound2 = INFINITY, low, high;
+    for (int32_t away = 0; (float)p.wy2 * (float)away * (float)away < bound2; away += SPAN / 2) {
+        if (away == AHEAD && bound2 >= hopeless)
+            break;
+        /* Half of the lanes above the unit's middle, half below. */
+        const int32_t j = lane < SPAN / 2 ? middle - away - lane : middle + 1 + away + lane - SPAN / 2;
+        strip_squares(p, row_entry(p, entries, j), &low, &high);
+        const float dy = (float)max(abs(y - j), abs(last - j));
+        bound2 = fminf(bound2, warp_least(high + (float)p.wy2 * dy * dy));
+    }
+    return bound2 * 1.0001f + 1.0f; /* whatever the roundings */
+}
+
+/* The rows that matter to a unit. */
+typedef struct few {
+    int32_t first, last; /* lane i has rows first + 32 i .. */
+    uint32_t rows;       /* as bits */
+    int count;           /* of all lanes; more than MOST: `rows` does not hold */
+} few;
+
+DM_DEVICE few find_rows(const mc_stage &p, const uint2 *entries, int lane, int32_t y) {
+    const float hopeless = (float)p.wy2 * (16 * SPAN) * (16 * SPAN);
+    const int32_t last = y + MC_UNIT - 1;
+    const float bound2 = bound_by_rows(p, entries, lane, y, last, hopeless);
+    const int32_t reach = (int32_t)fminf(sqrtf(bound2 / (float)p.wy2), 1e6f) + 1;
+    few found = {max(y - reach, 0), min(last + reach, p.height - 1), 0, 0};
+    const int32_t spans = (found.last - found.first) / SPAN + 1;
+    if (found.last - found.first >= WIDEST)
+        found.count = MOST + 1;
+    for (int i = 0; i < spans && found.count <= MOST; i++) {
+        const int32_t j = found.first + i * SPAN + lane;
+        float low, high;
+        strip_squares(p, row_entry(p, entries, j), &low, &high);
+        const float dy = (float)max(max(y - j, j - last), 0);
+        const uint32_t rows = __ballot_sync(MC_WHOLE, low < INFINITY && low + (float)p.wy2 * dy * dy <= bound2);
+        found.rows = lane == i ? rows : found.rows;
+        found.count += __popc(rows);
+    }
+    return found;
+}
+
+/* HEIGHT rows of a unit, from y on. */
+template <bool SITES, int HEIGHT>
+DM_DEVICE bool solve_rows(const mc_stage &p, const work &w, int32_t y, const few &found) {
+    /* best[i] is the result less wy2 i^2: what a row gives is then linear in i. */
+    const int lane = (int)threadIdx.x % 32, column = lane_column(p, w.strip, lane);
+    int32_t best[1][HEIGHT], from[1][HEIGHT];
+#pragma unroll
+    for (int i = 0; i < HEIGHT; i++)
+        best[0][i] = MC_NOTHING, from[0][i] = 0;
+    for (uint32_t spans = __ballot_sync(MC_WHOLE, found.rows != 0); spans; spans &= spans - 1) {
+        const int span = __ffs((int)spans) - 1;
+        for (uint32_t rows = __shfl_sync(MC_WHOLE, found.rows, span); rows; rows &= rows - 1) {
+            const int32_t row = found.first + span * SPAN + __ffs((int)rows) - 1;
+            const uint2 entry = w.entries[row];
+            const uint32_t g = entry.x ? entry_distance(entry, column) : outer_distance(entry, column);
+            const parabola at = parabola_at(p, (int32_t)(g * g * (uint32_t)p.wx2), y - row, 1);
+#pragma unroll
+            for (int i = 0; i < HEIGHT; i++) {
+                const int32_t here = candidate(at, i);
+                if (SITES)
+                    from[0][i] = here < best[0][i] ? row : from[0][i];
+                best[0][i] = min(best[0][i], here);
+            }
+        }
+    }
+    return store_rows<SITES, HEIGHT, 1>(p, w.plane, w.strip * 32 + lane, y, best, from);
+}
+
+#endif
