@@ -20,7 +20,7 @@ static bool has_z(const distmap_plan *plan) { return plan->measured[1] && plan->
 
 static const char *refuses(const distmap_plan *plan) {
     if (plan->context->cuda->shared_bytes < MC_TILE_BYTES)
-        return "needs a GPU with 100 KiB of shared memory to a block (compute capability 8.0, 8.7, 9.0 and others)";
+        return "needs a GPU with 107 KiB of shared memory to a block (compute capability 8.0, 8.7, 9.0 and others)";
     if (plan->problem.input != DISTMAP_INPUT_MASK)
         return "needs a mask input";
     if (plan->number != DM_U32)
@@ -113,6 +113,9 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
         s->done[k] = (uint16_t)(cost < MC_SURE ? cost : MC_SURE - 1);
         if (k <= MC_REACH)
             s->cost[k] = (uint32_t)(cost < MC_SURE ? cost : MC_SURE) * 0x00010001u;
+        for (int side = 0; side < 2 && k <= MC_KEYS; side++)
+            s->key[side][k] =
+                (uint32_t)((cost < MC_KEY_SURE ? cost : MC_KEY_SURE) << 6 | (side ? 32 + k : 32 - k)) * 0x00010001u;
     }
     while (s->wx2 * s->clamp * s->clamp < MC_SURE)
         s->clamp++;

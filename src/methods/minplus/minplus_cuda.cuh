@@ -11,10 +11,41 @@
 DM_DEVICE uint32_t mc_min(uint32_t a, uint32_t b) { return __vminu2(a, b); }
 DM_DEVICE uint32_t mc_add_min(uint32_t a, uint32_t b, uint32_t c) { return __viaddmin_u16x2(a, b, c); }
 
+/* An integer below 2^23 as a float, by way of the mantissa of 2^23. */
+DM_DEVICE float mc_float(uint32_t small) { return __uint_as_float(0x4B000000 | small) - 8388608.0f; }
+
+/* 1 / sqrt(x) and sqrt(x), approximately, of x that are 0 or no less than 2^-126: one instruction each. (rsqrtf takes three
+ * more, for what is less.) */
+#ifdef __CUDACC__
+DM_DEVICE float mc_per_root(float x) {
+    float root;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
+    return root;
+}
+DM_DEVICE float mc_near_root(float x) {
+    float root;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
+    return root;
+}
+/* The same value, but nothing is known of it: what was found from it before is not kept in registers until here, and what is
+ * found from it later is not taken apart. */
+template <class T> DM_DEVICE T mc_forget(T value) {
+    if constexpr (sizeof(T) == 8)
+        asm volatile("" : "+l"(value));
+    else
+        asm volatile("" : "+r"(value));
+    return value;
+}
+#else
+DM_DEVICE float mc_per_root(float x) { return rsqrtf(x); }
+DM_DEVICE float mc_near_root(float x) { return __fsqrt_rn(x); }
+template <class T> DM_DEVICE T mc_forget(T value) { return value; }
+#endif
+
 /* sqrtf of an integer below 2^24, correctly rounded: a step of Newton's from the approximate 1 / sqrt, with the rest taken
  * exactly. (A GPU has been through all of them.) */
 DM_DEVICE float mc_root(float x) {
-    const float r = rsqrtf(x + 1e-30f), s = x * r;
+    const float r = mc_per_root(x + 1e-30f), s = x * r;
     return fmaf(fmaf(-s, s, x), 0.5f * r, s);
 }
 
@@ -50,8 +81,7 @@ DM_DEVICE int32_t mc_site_along(const mc_stage &p, uint2 entry, int32_t x, uint3
     const uint32_t at = entry.x << (31 - x % 32);
     const int32_t left = at ? __clz((int)at) : (int32_t)(entry.y & MC_NONE) + x % 32 + 1;
     /* g is a whole number below 2^16: roundings cannot reach the next. */
-    const float g2 = (float)f * p.per_wx2;
-    const int32_t g = __float2int_rn(g2 * rsqrtf(g2 + 1e-30f));
+    const int32_t g = __float2int_rn(mc_near_root((float)f * p.per_wx2));
     return g == left ? -g : g;
 }
 

@@ -24,6 +24,8 @@ enum {
     MC_SURE = 20000,    /* squared distances below this fit 16-bit lanes, whatever the near search adds on the way */
     MC_WEIGHT = 2500,   /* largest squared pitch along x: then MC_SURE is reached without overflow */
     MC_REACH = 24,      /* steps of the near search that every tile can take */
+    MC_KEYS = 22,       /* those that keys of 16 bits can take, */
+    MC_KEY_SURE = 511,  /* for squared distances below this: twice as much fits 10 bits */
     MC_STRIDE = 64,     /* how far hard tiles go at first, */
     MC_WIDE = 136,      /* and then */
     MC_UNIT = 64,       /* rows of a unit */
@@ -34,8 +36,9 @@ enum {
     MC_TEAM_BYTES = 1344,   /* its shared memory for every 16 threads */
 };
 
-/* Shared memory that a block of the near search asks for, at most: two bytes a pixel of a tile and the rows around it. */
-#define MC_TILE_BYTES ((MC_TILE_ROWS + 2 * MC_WIDE) * MC_GROUP * 2)
+/* Shared memory that a block of the near search asks for, at most: two bytes and a bit for a pixel of a tile and the rows
+ * around it. */
+#define MC_TILE_BYTES ((MC_TILE_ROWS + 2 * MC_WIDE) * (MC_GROUP * 2 + MC_GROUP / 8))
 
 #define MC_NO_OFFSET 0x80008000u
 
@@ -73,7 +76,9 @@ typedef struct mc_stage {
     uint16_t clamp;              /* smallest g with wx2 g^2 >= MC_SURE */
     uint16_t done[MC_REACH + 2]; /* what is settled before step k: values up to wy2 k^2, below MC_SURE */
     uint32_t cost[MC_REACH + 1]; /* wy2 k^2, at most MC_SURE, in both halves */
-    unsigned *flags;             /* of the plan */
+    /* For keys of rows k below and k above: min(wy2 k^2, MC_KEY_SURE) << 6 | (32 -+ k), in both halves. */
+    uint32_t key[2][MC_KEYS + 1];
+    unsigned *flags; /* of the plan */
     mc_sites sites;
     mc_rows site;
     int64_t linear[3]; /* how far apart in linear index outer planes, inner planes and rows are */

@@ -12,7 +12,7 @@
  *
  * Per pixel: 6 instructions (times 1.4 for the rows around) to spread, one per step, a dozen for the root.
  */
-enum { STRIP = 32 };
+enum { STRIP = 32, SITES = 0 };
 #include "methods/minplus/minplus_cuda_tile.cuh"
 
 /* Steps FROM..TO of a strip; row0[r & 7] + r * PAIRS is this lane's pair of the strip's row r. */
@@ -62,9 +62,6 @@ DM_DEVICE bool beyond(const mc_stage &p, const uint32_t best[STRIP], int k) {
     return __any_sync(MC_WHOLE, largest(best) > p.done[k]);
 }
 
-/* An integer below 2^23 as a float, by way of the mantissa of 2^23. */
-DM_DEVICE float float_of(uint32_t small) { return __uint_as_float(0x4B000000 | small) - 8388608.0f; }
-
 /* A strip's results. PLAIN: as roots, and without a limit that could be passed. */
 template <bool PLAIN>
 DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x, const uint32_t best[STRIP]) {
@@ -77,7 +74,7 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x
         if (y + i >= p.height)
             break;
         const uint32_t low = best[i] & 0xFFFF, high = best[i] >> 16;
-        const float low_root = mc_root(float_of(low)), high_root = mc_root(float_of(high));
+        const float low_root = mc_root(mc_float(low)), high_root = mc_root(mc_float(high));
         if (first && PLAIN)
             __stcs((float *)to, low_root);
         if (second && PLAIN)
@@ -101,7 +98,7 @@ DM_DEVICE void store_strip(const mc_stage &p, int64_t plane, int32_t y, int32_t 
 
 /* Grid: a block per tile, tiles of a plane column by column. */
 template <bool SLOW>
-static __global__ void __launch_bounds__(THREADS, 2)
+static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     near_tiles(const __grid_constant__ mc_stage p, int32_t tiles_down) {
     DM_DYNAMIC_SHARED(uint32_t, squares); /* [MC_WIDE + ROWS + MC_WIDE][PAIRS] */
     __shared__ uint32_t hardest;

@@ -1,148 +1,200 @@
-/* minplus/cuda, the near search with sites. As minplus_cuda_near.cu, but a lane of 32 bits holds
+/* minplus/cuda, the near search with sites. As minplus_cuda_near.cu, but what is searched for are *keys*,
  *
- *     d2 << 9 | (k + 256)
+ *     d2 << bits | (k + middle)
  *
- * for one pixel: the smallest is the nearest site, and of equals the one in the lowest row. Within its row the site is the
- * one at distance g, on the left if there is one. So where a site k steps on may be as near as the best, the search goes on.
- * Strips are half as high, for twice as many registers to a pixel.
+ * the least of which is the nearest site, and of equals the one in the lowest row. Within its row the site is the one at
+ * distance g, on the left if there is one. So where a site k steps on may be as near as the best, the search goes on.
  *
- * Per pixel: 10 instructions to spread, two per step, two dozen for the root and the site.
+ * Keys of 16 bits come first, two columns to a word: d2 << 6 | (k + 32). With f and wy2 k^2 at most MC_KEY_SURE each, their
+ * sum fits 10 bits, and what comes out below MC_KEY_SURE is exact: a step costs what it does without sites, one instruction
+ * for each of its two rows. MC_KEYS steps settle that at unit pitch.
+ *
+ * Strips with more in them begin anew with keys of 32 bits, d2 << 9 | (k + 256), one column of a pair after the other, so
+ * that a strip is as high as it was, and fetch more rows where they need them.
+ *
+ * Per pixel: 12 instructions (times 1.4 for the rows around) to spread, one per step, or two of the long keys, and what
+ * minplus_cuda_sites.cuh says for the results.
  */
-enum { STRIP = 16 };
-#include "methods/minplus/minplus_cuda_tile.cuh"
+enum { STRIP = 32, SITES = 1 };
+#include "methods/minplus/minplus_cuda_sites.cuh"
 
-enum { KEY = 9, MIDDLE = 256 };
+typedef mc_keys<true> pairs;
+typedef mc_keys<false> longs;
 
-/* Steps k + FIRST .. k + LAST on one side; k is a multiple of 8. */
-template <int SIDE, int FIRST, int LAST>
-DM_DEVICE void key_steps(const mc_stage &p, const uint32_t *const row0[8], int k, uint32_t best[STRIP][2]) {
-    uint32_t f[STRIP + LAST - FIRST]; /* nearest first */
+/* ---- Keys of 16 bits ---- */
+
+/* A pair of squares as keys of their own row, less the middle. */
+DM_DEVICE uint32_t pair_key(uint32_t squares) { return mc_min(squares, MC_KEY_SURE * 0x00010001u) << pairs::BITS; }
+
+/* Steps FROM..TO of a strip; row0[r & 7] + r * PAIRS is this lane's pair of the strip's row r. */
+template <int FROM, int TO>
+DM_DEVICE void pair_steps(const mc_stage &p, const uint32_t *const row0[8], uint32_t f[STRIP + 2 * MC_KEYS],
+                          uint32_t best[STRIP]) {
 #pragma unroll
-    for (int i = 0; i < STRIP + LAST - FIRST; i++) {
-        const int row = SIDE > 0 ? FIRST + i : STRIP - 1 - FIRST - i; /* plus or minus k */
-        f[i] = row0[row & 7][(row + SIDE * k) * PAIRS];
-    }
+    for (int k = FROM; k <= TO; k++) {
+        f[MC_KEYS - k] = pair_key(row0[-k & 7][-k * PAIRS]);
+        f[MC_KEYS + STRIP - 1 + k] = pair_key(row0[(STRIP - 1 + k) & 7][(STRIP - 1 + k) * PAIRS]);
+        const uint32_t below = p.key[0][k], above = p.key[1][k];
 #pragma unroll
-    for (int c = FIRST; c <= LAST; c++) {
-        const int n = k + c;
-        const uint32_t add = min((uint32_t)(p.wy2 * n * n), (uint32_t)MC_SURE) << KEY | (uint32_t)(MIDDLE + SIDE * n);
-#pragma unroll
-        for (int i = 0; i < STRIP; i++) {
-            const uint32_t pair = f[(SIDE > 0 ? i : STRIP - 1 - i) + c - FIRST];
-            best[i][0] = __viaddmin_u32((pair & 0xFFFF) << KEY, add, best[i][0]);
-            best[i][1] = __viaddmin_u32(pair >> 16 << KEY, add, best[i][1]);
-        }
+        for (int i = 0; i < STRIP; i++)
+            best[i] = mc_add_min(f[MC_KEYS + i + k], above, mc_add_min(f[MC_KEYS + i - k], below, best[i]));
     }
 }
 
-template <int FIRST, int LAST>
-DM_DEVICE void both_sides(const mc_stage &p, const uint32_t *const row0[8], int k, uint32_t best[STRIP][2]) {
-    key_steps<-1, FIRST, LAST>(p, row0, k, best);
-    key_steps<1, FIRST, LAST>(p, row0, k, best);
-}
-
-DM_DEVICE uint32_t largest(const uint32_t best[STRIP][2]) {
-    uint32_t most = 0;
+DM_DEVICE uint32_t largest_of_pairs(const uint32_t best[STRIP]) {
+    uint32_t most = best[0];
 #pragma unroll
-    for (int i = 0; i < STRIP; i++)
-        most = max(most, max(best[i][0], best[i][1]));
-    return most >> KEY;
+    for (int i = 1; i < STRIP; i++)
+        most = __vmaxu2(most, best[i]);
+    return max(most & 0xFFFF, most >> 16) >> pairs::BITS;
 }
 
 /* Whether any pixel of the warp's may still gain from step k, or get another site of the same distance. */
-DM_DEVICE bool beyond(const mc_stage &p, const uint32_t best[STRIP][2], int k) {
-    return __any_sync(MC_WHOLE, largest(best) >= min((uint32_t)(p.wy2 * k * k), (uint32_t)MC_SURE));
+DM_DEVICE bool pairs_open(const mc_stage &p, const uint32_t best[STRIP], int k) {
+    return __any_sync(MC_WHOLE, largest_of_pairs(best) >= min((uint32_t)(p.wy2 * k * k), (uint32_t)MC_KEY_SURE));
 }
 
-/* A strip's results. PLAIN: of a plane, as roots and int32 indices, and without a limit that could be passed. */
-template <bool PLAIN>
-DM_DEVICE bool store_rows(const mc_stage &p, const tile &t, int32_t y, int32_t x, const uint32_t best[STRIP][2]) {
-    const mc_place at = mc_place_of(p, t.plane);
-    char *target = at.target + y * p.target.stride[2] + x * p.target.stride[3];
-    char *site = at.site + y * p.site.stride[2] + x * p.site.stride[3];
-    const int64_t target_apart = 16 * p.target.stride[3], site_apart = 16 * p.site.stride[3];
-    const uint2 *entries = at.entries + x / 32 * (int64_t)p.height + y;
-    const int linear = (int)p.linear[2];
-    int index = (int)at.index + y * linear + x;
-    bool none = false;
+/* Whether all pixels of a strip are settled by short keys: then `best` are theirs. Steps are taken in bunches, since tests
+ * cost as much as a step. */
+DM_DEVICE bool search_pairs(const mc_stage &p, const uint32_t *const row0[8], int32_t y, int32_t x,
+                            uint32_t best[STRIP]) {
+    const uint32_t inside = (x < p.width ? 0xFFFFu : 0) | (x + 16 < p.width ? 0xFFFF0000u : 0);
+    uint32_t f[STRIP + 2 * MC_KEYS];
 #pragma unroll
     for (int i = 0; i < STRIP; i++) {
-        if (y + i >= p.height)
-            break;
-#pragma unroll
-        for (int h = 0; h < 2; h++) {
-            const uint32_t d2 = best[i][h] >> KEY;
-            const int32_t k = (int32_t)(best[i][h] % (1 << KEY)) - MIDDLE, here = x + 16 * h;
-            const float root = mc_root((float)d2);
-            if (here >= p.width)
-                continue;
-            if (PLAIN) {
-                const uint2 entry = entries[i + k];
-                const int32_t dx = mc_site_along(p, entry, here, d2 - (uint32_t)(p.wy2 * k * k));
-                __stcs((float *)(target + h * target_apart), root);
-                __stcs((int *)(site + h * site_apart), index + 16 * h + k * linear + dx);
-            } else {
-                mc_store_site(p, at, target + h * target_apart, site + h * site_apart, y + i, here, d2, k, root, &none);
-            }
-        }
-        target += p.target.stride[2];
-        site += p.site.stride[2];
-        index += linear;
+        f[MC_KEYS + i] = pair_key(row0[i & 7][i * PAIRS]);
+        best[i] = (y + i < p.height ? f[MC_KEYS + i] & inside : 0) | pairs::MIDDLE * 0x00010001u;
     }
-    return none;
+    bool open = pairs_open(p, best, 1);
+    if (open)
+        pair_steps<1, 2>(p, row0, f, best), open = pairs_open(p, best, 3);
+    if (open)
+        pair_steps<3, 5>(p, row0, f, best), open = pairs_open(p, best, 6);
+    if (open)
+        pair_steps<6, 8>(p, row0, f, best), open = pairs_open(p, best, 9);
+    if (open)
+        pair_steps<9, 12>(p, row0, f, best), open = pairs_open(p, best, 13);
+    /* A pixel that has not found anything by now is likely to lie too deep. */
+    if (open && __any_sync(MC_WHOLE, largest_of_pairs(best) >= MC_KEY_SURE))
+        return false;
+    if (open)
+        pair_steps<13, 16>(p, row0, f, best), open = pairs_open(p, best, 17);
+    if (open)
+        pair_steps<17, 19>(p, row0, f, best), open = pairs_open(p, best, 20);
+    if (open)
+        pair_steps<20, MC_KEYS>(p, row0, f, best), open = pairs_open(p, best, MC_KEYS + 1);
+    return !open;
 }
 
-DM_DEVICE void store_strip(const mc_stage &p, const tile &t, int32_t y, int32_t x, const uint32_t best[STRIP][2]) {
-    if (!p.source.data && p.target.data && !p.squared && p.sites == MC_SITES_INT32 && p.most >= MC_SURE)
-        store_rows<true>(p, t, y, x, best);
-    else
-        mc_raise(p, store_rows<false>(p, t, y, x, best));
+/* ---- Keys of 32 bits ---- */
+
+/* A square as a key of its own row, less the middle. The pair is turned by `turn` to bring it there. */
+DM_DEVICE uint32_t long_key(uint32_t squares, uint32_t turn) {
+    return __funnelshift_l(squares, squares, turn) & 0xFFFF << longs::BITS;
+}
+
+/* Steps k + 1 .. k + SEGMENT on one side; k is a multiple of 8. */
+template <int SIDE>
+DM_DEVICE void long_steps(const mc_stage &p, const uint32_t *const row0[8], uint32_t turn, int k,
+                          uint32_t best[STRIP]) {
+    uint32_t f[STRIP + SEGMENT - 1]; /* nearest first */
+#pragma unroll
+    for (int i = 0; i < STRIP + SEGMENT - 1; i++) {
+        const int row = SIDE > 0 ? i + 1 : STRIP - 2 - i; /* plus or minus k */
+        f[i] = long_key(row0[row & 7][(row + SIDE * k) * PAIRS], turn);
+    }
+#pragma unroll
+    for (int c = 1; c <= SEGMENT; c++) {
+        const int n = k + c;
+        const uint32_t add =
+            (min((uint32_t)(p.wy2 * n * n), (uint32_t)MC_SURE) << longs::BITS) + (uint32_t)(longs::MIDDLE + SIDE * n);
+#pragma unroll
+        for (int i = 0; i < STRIP; i++)
+            best[i] = __viaddmin_u32(f[(SIDE > 0 ? i : STRIP - 1 - i) + c - 1], add, best[i]);
+    }
+}
+
+DM_DEVICE uint32_t largest_of_longs(const uint32_t best[STRIP]) {
+    uint32_t most = 0;
+#pragma unroll
+    for (int i = 0; i < STRIP; i++)
+        most = max(most, best[i]);
+    return most >> longs::BITS;
+}
+
+DM_DEVICE bool longs_open(const mc_stage &p, const uint32_t best[STRIP], int k) {
+    return __any_sync(MC_WHOLE, largest_of_longs(best) >= min((uint32_t)(p.wy2 * k * k), (uint32_t)MC_SURE));
+}
+
+/* ---- Tiles ---- */
+
+/* A thread's part of a tile: its first row and column, and where its pairs lie. */
+typedef struct part {
+    tile t;
+    int32_t y, x;
+    const uint32_t *row0[8];
+} part;
+
+DM_DEVICE part part_at(const mc_stage &p, int32_t block, int thread, int32_t tiles_down, uint32_t *squares) {
+    part made;
+    made.t = tile_at(p, (uint32_t)block, tiles_down, squares);
+    made.y = made.t.y0 + thread / 64 * STRIP;
+    made.x = column_of(made.t.group, thread / 32 % 2, thread % 32);
+    lane_rows(made.t, thread / 32, thread % 32, made.row0);
+    return made;
+}
+
+/* For the whole block: strips that short keys did not settle, those of warps that are `wanted`. */
+template <bool SLOW> DM_DEVICE void search_longs(const mc_stage &p, const part &at, bool wanted, uint32_t *hardest) {
+    int32_t loaded = MC_REACH;
+    for (int32_t column = 0; column < 2; column++) {
+        const uint32_t turn = longs::BITS + 16 * column;
+        const int32_t x = at.x + 16 * column, rows = wanted && x < p.width ? p.height - at.y : 0;
+        uint32_t best[STRIP];
+#pragma unroll
+        for (int i = 0; i < STRIP; i++)
+            best[i] = (i < rows ? long_key(at.row0[i & 7][i * PAIRS], turn) : 0) + longs::MIDDLE;
+        bool open = longs_open(p, best, 1);
+        int32_t reach = 0;
+        for (int32_t to = loaded; to > reach; to = widen<SLOW>(p, at.t, reach, open, largest_of_longs(best), hardest)) {
+            for (; open && reach < to; reach += SEGMENT) {
+                long_steps<-1>(p, at.row0, turn, reach, best);
+                long_steps<1>(p, at.row0, turn, reach, best);
+                open = longs_open(p, best, reach + SEGMENT + 1);
+            }
+            loaded = reach = to;
+        }
+        if (wanted && open && threadIdx.x % 16 == 0)
+            leave_open(p, at.t.plane, at.y, at.t.group * 4 + at.x % MC_GROUP / 32);
+        wanted = wanted && !open;
+        if (wanted)
+            store_strip<SLOW, false>(p, at.t, at.y, x, best);
+    }
 }
 
 /* Grid: a block per tile, tiles of a plane column by column. */
 template <bool SLOW>
-static __global__ void __launch_bounds__(THREADS, 2)
+static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     near_tiles_sites(const __grid_constant__ mc_stage p, int32_t tiles_down) {
-    DM_DYNAMIC_SHARED(uint32_t, squares); /* [MC_WIDE + ROWS + MC_WIDE][PAIRS] */
+    DM_DYNAMIC_SHARED(uint32_t, squares); /* [HELD][PAIRS], lefts [4][HELD] */
     __shared__ uint32_t hardest;
-    const tile t = tile_at(p, blockIdx.x, tiles_down, squares);
-    hardest = 0;
-    if (!load_tile<SLOW>(p, t))
-        return;
-    __syncthreads();
-
-    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, half = warp % 2;
-    const int32_t x = column_of(t.group, half, lane), y = t.y0 + warp / 2 * STRIP;
-    const uint32_t *row0[8];
-    lane_rows(t, warp, lane, row0);
-    uint32_t best[STRIP][2];
-#pragma unroll
-    for (int i = 0; i < STRIP; i++) {
-        const uint32_t pair = row0[i & 7][i * PAIRS];
-        best[i][0] = y + i < p.height && x < p.width ? (pair & 0xFFFF) << KEY | MIDDLE : 0;
-        best[i][1] = y + i < p.height && x + 16 < p.width ? pair >> 16 << KEY | MIDDLE : 0;
+    bool settled;
+    {
+        const part at = part_at(p, (int32_t)blockIdx.x, (int)threadIdx.x, tiles_down, squares);
+        hardest = 0;
+        if (!load_tile<SLOW>(p, at.t))
+            return;
+        __syncthreads();
+        uint32_t best[STRIP];
+        settled = search_pairs(p, at.row0, at.y, at.x, best);
+        if (settled)
+            store_strip<SLOW, true>(p, at.t, at.y, at.x, best);
     }
-    bool open = beyond(p, best, 1);
-    if (open)
-        both_sides<1, 2>(p, row0, 0, best), open = beyond(p, best, 3);
-    if (open)
-        both_sides<3, 4>(p, row0, 0, best), open = beyond(p, best, 5);
-    if (open)
-        both_sides<5, 8>(p, row0, 0, best), open = beyond(p, best, 9);
-    int32_t reach = 8;
-    for (int32_t to = MC_REACH; to > reach; to = widen<SLOW>(p, t, reach, open, largest(best), &hardest)) {
-        for (; open && reach < to; reach += SEGMENT) {
-            both_sides<1, SEGMENT>(p, row0, reach, best);
-            open = beyond(p, best, reach + SEGMENT + 1);
-        }
-        reach = to;
+    if (__syncthreads_or(!settled)) {
+        /* Found anew, which saves registers while short keys are searched for. */
+        const part at = part_at(p, mc_forget((int32_t)blockIdx.x), mc_forget((int)threadIdx.x), tiles_down, squares);
+        search_longs<SLOW>(p, at, !settled, &hardest);
     }
-    if (open) {
-        if (lane % 16 == 0)
-            leave_open(p, t.plane, y, t.group * 4 + half * 2 + lane / 16);
-        return;
-    }
-    store_strip(p, t, y, x, best);
 }
 
 template <bool SLOW> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {

@@ -40,11 +40,8 @@ typedef struct parabola {
 
 DM_DEVICE parabola parabola_at(const mc_stage &p, int32_t value, int32_t t, int32_t step) {
     const uint32_t weight = (uint32_t)p.wy2 * (uint32_t)t;
-    uint32_t slope = 2 * weight * (uint32_t)step;
-#ifdef __CUDACC__
-    asm("" : "+r"(slope)); /* else w t^2 + 2 w t step i becomes w t (t + 2 step i): more instructions */
-#endif
-    const parabola made = {(uint32_t)value + weight * (uint32_t)t, slope};
+    /* Forgotten, or else w t^2 + 2 w t step i becomes w t (t + 2 step i), in more instructions. */
+    const parabola made = {(uint32_t)value + weight * (uint32_t)t, mc_forget(2 * weight * (uint32_t)step)};
     return made;
 }
 DM_DEVICE int32_t candidate(const parabola &at, int i) { return (int32_t)(at.value + at.slope * (uint32_t)i); }

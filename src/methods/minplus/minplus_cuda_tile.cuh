@@ -1,15 +1,23 @@
 /* What the near searches' kernels share: a tile of MC_GROUP columns, its rows and those around it in shared memory as pairs
- * of squares, the values of columns x and x + 16 in the halves of a word. A file that includes this says how many rows a
- * warp takes, STRIP, a multiple of 8. */
+ * of squares, the values of columns x and x + 16 in the halves of a word. With sites also which side they lie on, a bit per
+ * pixel. A file that includes this says how many rows a warp takes, STRIP, a multiple of 8, and whether it wants SITES. */
 #ifndef DISTMAP_MINPLUS_CUDA_TILE_CUH
 #define DISTMAP_MINPLUS_CUDA_TILE_CUH
 
 #include "methods/minplus/minplus_cuda.cuh"
 
+/* Blocks of a multiprocessor, by its shared memory. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#define MC_TILES_AT_ONCE 1
+#else
+#define MC_TILES_AT_ONCE 2
+#endif
+
 enum {
     THREADS = 256,
     ROWS = THREADS / 64 * STRIP, /* of a tile */
     SPREAD = ROWS + 2 * MC_REACH,
+    HELD = ROWS + 2 * MC_WIDE, /* rows of the shared memory, at most */
     PAIRS = MC_GROUP / 2,
     TASKS = (SPREAD * 4 + THREADS - 1) / THREADS, /* entries of a thread */
     SEGMENT = 8,                                  /* steps between tests beyond MC_REACH; rows are mixed by eights */
@@ -24,31 +32,6 @@ DM_DEVICE int32_t column_of(int32_t group, int half, int lane) {
     return group * MC_GROUP + half * 64 + lane / 16 * 32 + lane % 16;
 }
 
-/* One entry into 16 pairs of squares, at the place of word `word` of row `row`. */
-DM_DEVICE void spread(const mc_stage &p, uint2 entry, uint32_t *squares, int row, int word) {
-    uint32_t *to = squares + row * PAIRS + word / 2 * 32 + word % 2 * 16;
-    const int mixed = mix(row, word / 2);
-    const uint32_t w = entry.x, most = 4096; /* beyond any clamp; more would overflow on the way */
-    const uint32_t left = min(entry.y & 0xFFFF, most), right = min(entry.y >> 16, most);
-    const uint32_t low = w & 0xFFFF, high = w >> 16;
-    /* Before pixels 0 and 16; after pixels 15 and 31. */
-    uint32_t d = left | (low ? (uint32_t)__clz((int)low) - 16 : left + 16) << 16;
-    uint32_t before[16];
-#pragma unroll
-    for (int i = 0; i < 16; i++) {
-        d = (d + 0x00010001) & ~((w >> i & 0x00010001) * 0xFFFF);
-        before[i] = d;
-    }
-    d = (high ? (uint32_t)__ffs((int)high) - 1 : right + 16) | right << 16;
-    const uint32_t clamp = p.clamp * 0x00010001u, weight = (uint32_t)p.wx2;
-#pragma unroll
-    for (int i = 15; i >= 0; i--) {
-        d = (d + 0x00010001) & ~((w >> i & 0x00010001) * 0xFFFF);
-        const uint32_t g = mc_min(mc_min(before[i], d), clamp), g0 = g & 0xFFFF, g1 = g >> 16;
-        to[i ^ mixed] = (g0 * g0 + (g1 * g1 << 16)) * weight;
-    }
-}
-
 /* Eight rows of four entries make a warp's task. */
 DM_DEVICE int task_row(int task) { return task / 32 * 8 + task % 8; }
 DM_DEVICE int task_word(int task) { return task / 8 % 4; }
@@ -59,58 +42,108 @@ typedef struct tile {
     const char *source;   /* z stage: of the plane */
     int64_t plane;
     int32_t group, y0;
-    uint32_t *squares;
+    uint32_t *squares; /* [HELD][PAIRS] */
+    uint32_t
+        *lefts; /* [4][HELD], with sites in the plane stage: bit i: pixel i of the entry has its site on the left */
 } tile;
+
+/* One entry into 16 pairs of squares, at the place of word `word` of row `row`. */
+DM_DEVICE void spread(const mc_stage &p, uint2 entry, const tile &t, int row, int word) {
+    uint32_t *to = t.squares + row * PAIRS + word / 2 * 32 + word % 2 * 16;
+    const int mixed = mix(row, word / 2);
+    /* With sites distances are doubled, and odd to the right: the smaller one tells the side, the left one of two. */
+    const uint32_t one = SITES ? 2 : 1, step = one * 0x00010001, odd = SITES ? 0x00010001 : 0;
+    const uint32_t w = entry.x, most = 4096; /* beyond any clamp; more would overflow on the way */
+    const uint32_t left = min(entry.y & 0xFFFF, most), right = min(entry.y >> 16, most);
+    const uint32_t low = w & 0xFFFF, high = w >> 16;
+    /* Before pixels 0 and 16; after pixels 15 and 31. */
+    uint32_t d = (left | (low ? (uint32_t)__clz((int)low) - 16 : left + 16) << 16) * one;
+    uint32_t before[16];
+#pragma unroll
+    for (int i = 0; i < 16; i++) {
+        d = (d + step) & ~((w >> i & 0x00010001) * 0xFFFF);
+        before[i] = d;
+    }
+    d = ((high ? (uint32_t)__ffs((int)high) - 1 : right + 16) | right << 16) * one | odd;
+    const uint32_t clamp = p.clamp * step, weight = (uint32_t)p.wx2;
+    uint32_t rightmost = 0;
+#pragma unroll
+    for (int i = 15; i >= 0; i--) {
+        d = ((d + step) & ~((w >> i & 0x00010001) * 0xFFFF)) | odd;
+        const uint32_t nearest = mc_min(mc_min(before[i], d), clamp);
+        rightmost += (nearest & odd) << i;
+        const uint32_t g0 = (nearest & 0xFFFF) / one, g1 = (nearest >> 16) / one;
+        to[i ^ mixed] = (g0 * g0 + (g1 * g1 << 16)) * weight;
+    }
+    if (SITES)
+        t.lefts[word * HELD + row] = ~rightmost;
+}
 
 DM_DEVICE uint2 entry_at(const mc_stage &p, const tile &t, int32_t y, int word) {
     return y >= 0 && y < p.height ? t.entries[word * p.height + y] : make_uint2(0, MC_WHOLE);
 }
 
-/* An element of the z stage's source, at most MC_SURE. MC_NO_OFFSET stands for nothing in either form. */
-DM_DEVICE uint32_t source_square(const mc_stage &p, int32_t value) {
-    const int32_t square = p.sites == MC_SITES_NONE && value >= 0 ? value : mc_offset_square(p, (uint32_t)value);
-    return (uint32_t)min(square, (int32_t)MC_SURE);
+/* An element of the z stage's source, at most MC_SURE. MC_NO_OFFSET stands for nothing in either form. UNIT: offsets of unit
+ * pitch; MC_NO_OFFSET, -2^15 along both axes, is then beyond MC_SURE by itself. */
+template <bool UNIT> DM_DEVICE uint32_t source_square(const mc_stage &p, int32_t value) {
+    const int32_t dy = value >> 16, dx = (int16_t)value;
+    if (UNIT)
+        return min((uint32_t)(dy * dy) + (uint32_t)(dx * dx), (uint32_t)MC_SURE);
+    return (uint32_t)min(!SITES && value >= 0 ? value : mc_offset_square(p, (uint32_t)value), (int32_t)MC_SURE);
 }
 
-/* z stage: rows first.. of the shared memory. A warp takes AT_ONCE rows together: they lie far apart, and wait for memory. */
-DM_DEVICE void copy_rows(const mc_stage &p, const tile &t, int first, int count) {
+/* z stage: rows first.. of the shared memory. A warp takes AT_ONCE rows together: they lie far apart, and wait for memory.
+ * FULL: a group without columns beyond the last; those get what the last one has, and nobody looks at them. */
+template <bool FULL, bool UNIT> DM_DEVICE void copy_rows(const mc_stage &p, const tile &t, int first, int count) {
     enum { AT_ONCE = 4, WARPS = THREADS / 32 };
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    const int32_t x = column_of(t.group, 0, lane);
     for (int start = first + warp; start < first + count; start += WARPS * AT_ONCE) {
-        int32_t square[AT_ONCE][4];
+        int32_t value[AT_ONCE][4];
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
-            const int row = start + i * WARPS;
-            const int32_t y = t.y0 - MC_WIDE + row;
-            const bool inside = row < first + count && y >= 0 && y < p.height;
-            const char *from = t.source + (inside ? y : 0) * p.source.stride[2];
+            const int32_t y = min(max(t.y0 - MC_WIDE + start + i * WARPS, 0), p.height - 1);
+            const int32_t *from = (const int32_t *)(t.source + y * p.source.stride[2]) + (FULL ? x : 0);
 #pragma unroll
             for (int c = 0; c < 4; c++) {
-                const int32_t x = column_of(t.group, c / 2, lane) + c % 2 * 16;
-                square[i][c] = inside && x < p.width ? ((const int32_t *)from)[x] : (int32_t)MC_NO_OFFSET;
+                const int32_t on = c / 2 * 64 + c % 2 * 16;
+                value[i][c] = from[FULL ? on : min(x + on, p.width - 1)];
             }
         }
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             const int row = start + i * WARPS;
+            const int32_t y = t.y0 - MC_WIDE + row;
             if (row >= first + count)
-                continue;
+                break;
 #pragma unroll
-            for (int half = 0; half < 2; half++)
+            for (int half = 0; half < 2; half++) {
+                const uint32_t pair =
+                    source_square<UNIT>(p, value[i][half * 2]) | source_square<UNIT>(p, value[i][half * 2 + 1]) << 16;
                 t.squares[row * PAIRS + half * 32 + (lane ^ mix(row, half))] =
-                    source_square(p, square[i][half * 2]) | source_square(p, square[i][half * 2 + 1]) << 16;
+                    (uint32_t)y < (uint32_t)p.height ? pair : MC_SURE * 0x00010001u;
+            }
         }
     }
 }
 
+template <bool UNIT> DM_DEVICE void copy_rows(const mc_stage &p, const tile &t, int first, int count) {
+    if ((t.group + 1) * MC_GROUP <= p.width)
+        copy_rows<true, UNIT>(p, t, first, count);
+    else
+        copy_rows<false, UNIT>(p, t, first, count);
+}
+
 /* Rows first.. of the shared memory; row MC_WIDE is the tile's first. */
 template <bool SLOW> DM_DEVICE void load_rows(const mc_stage &p, const tile &t, int first, int count) {
-    if (SLOW)
-        copy_rows(p, t, first, count);
+    if (SLOW && SITES && p.source_w2[0] == 1 && p.source_w2[1] == 1)
+        copy_rows<true>(p, t, first, count);
+    else if (SLOW)
+        copy_rows<false>(p, t, first, count);
     else
         for (int task = (int)threadIdx.x; task < count * 4; task += THREADS) {
             const int row = first + task_row(task), word = task_word(task);
-            spread(p, entry_at(p, t, t.y0 - MC_WIDE + row, word), t.squares, row, word);
+            spread(p, entry_at(p, t, t.y0 - MC_WIDE + row, word), t, row, word);
         }
 }
 
@@ -148,7 +181,7 @@ template <bool SLOW> DM_DEVICE bool load_tile(const mc_stage &p, const tile &t) 
     for (int i = 0; i < TASKS; i++) {
         const int task = (int)threadIdx.x + i * THREADS;
         if (task < SPREAD * 4)
-            spread(p, own[i], t.squares, MC_WIDE - MC_REACH + task_row(task), task_word(task));
+            spread(p, own[i], t, MC_WIDE - MC_REACH + task_row(task), task_word(task));
     }
     return true;
 }
@@ -181,7 +214,7 @@ DM_DEVICE int32_t widen(const mc_stage &p, const tile &t, int32_t reach, bool op
 }
 
 /* Bytes of shared memory. */
-enum { TILE_BYTES = (ROWS + 2 * MC_WIDE) * PAIRS * 4 };
+enum { TILE_BYTES = HELD * (PAIRS + SITES * 4) * 4 };
 static_assert(TILE_BYTES <= MC_TILE_BYTES, "minplus_cuda.c asks the GPU for this");
 
 DM_DEVICE tile tile_at(const mc_stage &p, uint32_t block, int32_t tiles_down, uint32_t *squares) {
@@ -193,6 +226,7 @@ DM_DEVICE tile tile_at(const mc_stage &p, uint32_t block, int32_t tiles_down, ui
     t.entries = (const uint2 *)p.entries + (int64_t)column * p.height * 4;
     t.source = p.source.data ? mc_row(p.source, t.plane, 0) : NULL;
     t.squares = squares;
+    t.lefts = squares + HELD * PAIRS;
     return t;
 }
 
