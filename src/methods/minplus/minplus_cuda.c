@@ -82,9 +82,9 @@ static void set_columns(const struct dm_cuda *cuda, mc_stage *s, bool z) {
     s->parts = (int32_t)divide_up(s->units, s->part_units);
     const size_t teams = (z ? MC_Z_THREADS : MC_PLANE_THREADS) / 16;
     const size_t bytes = teams * MC_TEAM_BYTES + (size_t)(s->part_units + 1) * 32 * sizeof(uint16_t);
-    const size_t values = (size_t)s->height * 32 * sizeof(int32_t);
-    s->values_shared = z && bytes + values <= cuda->shared_bytes;
-    s->column_bytes = (int32_t)(s->values_shared ? bytes + values : bytes);
+    const size_t row = 32 * sizeof(int32_t), fit = (cuda->shared_bytes - bytes) / row;
+    s->value_rows = !z ? 0 : fit < (size_t)s->height ? (int32_t)fit : s->height;
+    s->column_bytes = (int32_t)(bytes + (size_t)s->value_rows * row);
     const int64_t blocks = columns * s->parts, resident = 2 * (int64_t)cuda->multiprocessors;
     s->blocks = (int32_t)(blocks < resident ? blocks : resident);
     s->list_pitch = s->height + 8; /* a step of the search */
@@ -137,6 +137,7 @@ static layout lay_out(const distmap_plan *plan, char *base) {
     if (has_z(plan)) {
         l.z.list = take(&l, l.z.blocks * l.z.list_pitch, sizeof(uint16_t));
         l.store = take(&l, plan->elements, sizeof *l.store);
+        l.planes.alive = l.z.alive = take(&l, l.planes.planes, sizeof *l.planes.alive);
     }
     if (!is_direct(plan)) {
         l.squared = take(&l, plan->elements, sizeof *l.squared);
@@ -187,10 +188,13 @@ static void set_outputs(const distmap_plan *plan, const dm_arrays *arrays, const
 }
 
 static distmap_status search(struct dm_cuda *cuda, const mc_stage *stage) {
-    if (stage->sites == MC_SITES_NONE)
-        TRY_CUDA(cuda, mc_near(stage, cuda->stream));
-    else
+    const bool small = stage->planes * stage->groups * divide_up(stage->height, MC_TILE_ROWS) < cuda->multiprocessors;
+    if (stage->sites != MC_SITES_NONE)
         TRY_CUDA(cuda, mc_near_sites(stage, cuda->stream));
+    else if (small)
+        TRY_CUDA(cuda, mc_near_small(stage, cuda->stream));
+    else
+        TRY_CUDA(cuda, mc_near(stage, cuda->stream));
     TRY_CUDA(cuda, mc_far(stage, cuda->stream));
     return DISTMAP_OK;
 }
@@ -211,6 +215,8 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     }
     set_outputs(plan, arrays, &l, has_z(plan) ? &l.z : &l.planes);
 
+    if (has_z(plan))
+        TRY_CUDA(cuda, cudaMemsetAsync(l.planes.alive, 0, (size_t)l.planes.planes, cuda->stream));
     TRY_CUDA(cuda, mc_pack(&elements, &l.planes, l.marks, cuda->stream));
     TRY(search(cuda, &l.planes));
     if (has_z(plan))

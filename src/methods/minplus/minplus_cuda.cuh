@@ -55,6 +55,11 @@ DM_DEVICE char *mc_row(const mc_rows &rows, int64_t plane, int32_t y) {
     return rows.data + outer * rows.stride[0] + inner * rows.stride[1] + y * rows.stride[2];
 }
 
+/* z stage: which rows of a plane have been written. Those are planes of (y, x), one after another, the same for all y. */
+DM_DEVICE const uint8_t *mc_alive(const mc_stage &p, int64_t plane) {
+    return p.alive + plane / p.source.inner * p.height;
+}
+
 /* Entries of a strip's rows; those of the next strip are p.height on. */
 DM_DEVICE const uint2 *mc_entries(const mc_stage &p, int64_t plane, int32_t strip) {
     return (const uint2 *)p.entries + (plane * p.groups * 4 + strip) * p.height;

@@ -69,6 +69,7 @@ typedef struct mc_stage {
     mc_entry *entries;           /* [plane][strip][row], as many strips as groups have */
     mc_rows source;              /* z stage: int32 squared distances, with sites offsets; NULL in the plane stage */
     int32_t source_w2[2];        /* squared pitches of dy and dx in offsets */
+    uint8_t *alive;              /* [plane of (y, x)], volumes: whether it has a site; those without stay unwritten */
     mc_rows target;              /* results; with sites data may be NULL */
     bool squared;                /* as int32, else their roots as float */
     uint32_t most;               /* results above are none */
@@ -87,7 +88,7 @@ typedef struct mc_stage {
     uint8_t *open;      /* [plane][strip][unit]: whether it is */
     int32_t parts, part_units, blocks; /* blocks take pieces of strips, part_units units of `parts` to a strip */
     int32_t column_bytes;  /* shared memory of a block */
-    bool values_shared;    /* z stage: it has room for a strip's values */
+    int32_t value_rows;    /* z stage: so many rows of a strip find room there */
     uint16_t *list;        /* [block][list_pitch]: its rows */
     int64_t list_pitch;
 } mc_stage;
@@ -99,6 +100,7 @@ extern "C" {
 cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, cudaStream_t stream);
 /* Results, where a near search can tell them; what it leaves open. Without sites, and with them. */
 cudaError_t mc_near(const mc_stage *p, cudaStream_t stream);
+cudaError_t mc_near_small(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_sites(const mc_stage *p, cudaStream_t stream);
 /* What was left open. */
 cudaError_t mc_far(const mc_stage *p, cudaStream_t stream);

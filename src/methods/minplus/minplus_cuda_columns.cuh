@@ -56,10 +56,10 @@ DM_DEVICE void read_rows(const mc_stage &p, const work &w, int32_t at, int32_t r
 #pragma unroll
     for (int i = 0; i < N; i++)
         row[i] = w.list ? (int32_t)w.list[at + i] : w.first + at + i;
-    if (SLOW && p.values_shared) {
+    if (SLOW && w.fits) {
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            const int2 both = w.shared_values[row[i] * 16];
+            const int2 both = w.shared_values[(at + i) * 16];
             value[i][0] = both.x, value[i][1] = both.y;
         }
         return;

@@ -26,15 +26,22 @@ typedef struct reach {
     uint16_t first, last;
 } reach;
 
-enum { UNBOUNDED = 1 << 30, WORTH = 208 /* rows within reach, per unit of the piece, that cost what the levels do */ };
+enum {
+    WORTH = 208, /* rows within reach, per unit of the piece, that cost what the levels do */
+    LONG = 192,  /* rows within reach of one unit that take as long, where a strip is shared by several blocks */
+};
 
-/* Solves those of the units that few rows matter to; the rows within reach of those that are left, together. */
+/* What units are left, and how to solve them. */
+typedef enum plan { NOTHING, EACH_ALONE, ALL_TOGETHER } plan;
+
+/* Solves those of the units that few rows matter to. `sum` and `most` are the block's. */
 template <bool SITES>
-DM_DEVICE int32_t solve_few(const mc_stage &p, const work &w, uint32_t *units, reach *reaches, int32_t *sum, bool *none) {
+DM_DEVICE plan solve_few(const mc_stage &p, const work &w, uint32_t *units, reach *reaches, int32_t *sum, int32_t *most,
+                         bool *none) {
     enum { HEIGHT = SITES ? MC_UNIT / 4 : MC_UNIT / 2 }; /* registers */
     const int lane = (int)threadIdx.x % 32;
     if (threadIdx.x == 0)
-        *sum = 0;
+        *sum = *most = 0;
     __syncthreads();
     for (int32_t i = (int)threadIdx.x / 32; i < w.units; i += (int)blockDim.x / 32) {
         if (!(units[i / 32] >> i % 32 & 1))
@@ -51,44 +58,21 @@ DM_DEVICE int32_t solve_few(const mc_stage &p, const work &w, uint32_t *units, r
         } else {
             const int32_t rows = found.last - found.first + 1;
             reaches[i].first = (uint16_t)found.first, reaches[i].last = (uint16_t)found.last;
-            atomicAdd(sum, rows > WIDEST ? UNBOUNDED / MC_MOST_UNITS : rows);
+            atomicAdd(sum, rows);
+            atomicMax(most, rows);
         }
     }
     __syncthreads();
-    return *sum;
-}
-
-/* z stage: the strip's values into shared memory, if they fit. */
-DM_DEVICE void copy_values(const mc_stage &p, const work &w, int32_t *values) {
-    enum { AT_ONCE = 8 };
-    const int warps = (int)blockDim.x / 32, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    const char *from = w.values + lane_column(p, w.strip, lane) * 4;
-    if (!p.values_shared)
-        return;
-    for (int32_t start = warp; start < p.height; start += warps * AT_ONCE) {
-        int32_t value[AT_ONCE];
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++)
-            value[i] = __ldcs((const int32_t *)(from + min(start + i * warps, p.height - 1) * p.source.stride[2]));
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++)
-            if (start + i * warps < p.height)
-                values[(start + i * warps) * 32 + lane] =
-                    p.sites == MC_SITES_NONE ? value[i] : mc_offset_square(p, (uint32_t)value[i]);
-    }
-    __syncthreads();
+    const bool alone = *most <= (p.parts > 1 ? (int32_t)LONG : (int32_t)WIDEST) && *sum <= w.units * WORTH;
+    return *most == 0 ? NOTHING : alone ? EACH_ALONE : ALL_TOGETHER;
 }
 
 /* Whether row j has a site. All columns of a row have one, or none. */
 template <bool SLOW> DM_DEVICE bool has_site(const mc_stage &p, const work &w, int32_t j) {
-    if (!SLOW) {
-        const uint2 entry = w.entries[j];
-        return entry.x != 0 || entry.y != MC_WHOLE;
-    }
-    if (p.values_shared)
-        return w.shared_values[j * 16].x != MC_NOTHING;
-    const int32_t value = *(const int32_t *)(w.values + j * p.source.stride[2]);
-    return p.sites == MC_SITES_NONE ? value != MC_NOTHING : (uint32_t)value != MC_NO_OFFSET;
+    if (SLOW)
+        return mc_alive(p, w.plane)[j];
+    const uint2 entry = w.entries[j];
+    return entry.x != 0 || entry.y != MC_WHOLE;
 }
 
 /* The rows that have a site: a list, unless they follow one another and are STEP at least. */
@@ -134,6 +118,33 @@ template <bool SLOW> DM_DEVICE void list_rows(const mc_stage &p, work *w, uint16
         list[w->count + (int32_t)threadIdx.x] = w->count ? list[w->count - 1] : 0;
     __syncthreads();
     w->list = list;
+}
+
+/* z stage: the values of rows that have a site into shared memory, if they fit. */
+DM_DEVICE void copy_values(const mc_stage &p, work *w, int32_t *values) {
+    enum { AT_ONCE = 8 };
+    const int warps = (int)blockDim.x / 32, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    w->values = mc_row(p.source, w->plane, 0) + (int64_t)w->strip * 32 * 4;
+    w->shared_values = (const int2 *)values + threadIdx.x % TEAM;
+    const char *from = w->values + lane_column(p, w->strip, lane) * 4;
+    const int32_t count = w->list ? w->count + STEP : w->count; /* with the padding */
+    w->fits = count <= p.value_rows;
+    if (!w->fits || !w->count)
+        return;
+    for (int32_t start = warp; start < count; start += warps * AT_ONCE) {
+        int32_t value[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int32_t at = min(start + i * warps, count - 1), row = w->list ? w->list[at] : w->first + at;
+            value[i] = __ldcs((const int32_t *)(from + row * p.source.stride[2]));
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            if (start + i * warps < count)
+                values[(start + i * warps) * 32 + lane] =
+                    p.sites == MC_SITES_NONE ? value[i] : mc_offset_square(p, (uint32_t)value[i]);
+    }
+    __syncthreads();
 }
 
 /* The first of two tasks for a warp's two teams. */
@@ -210,7 +221,7 @@ static __global__ void __launch_bounds__(SLOW ? MC_Z_THREADS : MC_PLANE_THREADS,
     DM_DYNAMIC_SHARED(char, memory);
     __shared__ uint32_t units[MC_MOST_UNITS / 32];
     __shared__ reach reaches[SLOW ? 1 : MC_MOST_UNITS];
-    __shared__ int32_t counts[32], taken, sum;
+    __shared__ int32_t counts[32], taken, sum, most;
     __shared__ uint32_t drawn;
     if (!*p.any_open)
         return;
@@ -228,20 +239,16 @@ static __global__ void __launch_bounds__(SLOW ? MC_Z_THREADS : MC_PLANE_THREADS,
             w.column[c] = lane_column(p, w.strip, (int)threadIdx.x % TEAM * 2 + c);
         if (!find_open(p, w, units))
             continue;
-        if (SLOW) {
-            w.values = mc_row(p.source, w.plane, 0) + (int64_t)w.strip * 32 * 4;
-            w.shared_values = (const int2 *)s.values + threadIdx.x % TEAM;
-            copy_values(p, w, s.values);
-        } else {
-            w.entries = mc_entries(p, w.plane, w.strip);
-        }
-        const int32_t rows = SLOW ? UNBOUNDED : solve_few<SITES>(p, w, units, reaches, &sum, &none);
-        if (!rows)
+        w.entries = SLOW ? NULL : mc_entries(p, w.plane, w.strip);
+        const plan left = SLOW ? ALL_TOGETHER : solve_few<SITES>(p, w, units, reaches, &sum, &most, &none);
+        if (left == NOTHING)
             continue;
         if (threadIdx.x == 0)
             taken = 0; /* there are waits before it is used */
         list_rows<SLOW>(p, &w, list, counts);
-        if (rows > w.units * WORTH)
+        if (SLOW)
+            copy_values(p, &w, s.values);
+        if (left == ALL_TOGETHER)
             none |= solve_levels<SLOW, SITES>(p, w, s, units, &taken);
         else
             none |= solve_units<SLOW, SITES, false>(p, w, s, units, reaches, &taken);

@@ -12,7 +12,11 @@
  *
  * Per pixel: 6 instructions (times 1.4 for the rows around) to spread, one per step, a dozen for the root.
  */
-enum { STRIP = 32, SITES = 0 };
+#ifndef MC_STRIP /* minplus_cuda_near_small.cu has its own */
+#define MC_STRIP 32
+#define MC_NEAR mc_near
+#endif
+enum { STRIP = MC_STRIP, SITES = 0 };
 #include "methods/minplus/minplus_cuda_tile.cuh"
 
 /* Steps FROM..TO of a strip; row0[r & 7] + r * PAIRS is this lane's pair of the strip's row r. */
@@ -163,6 +167,6 @@ template <bool SLOW> static cudaError_t launch(const mc_stage *p, cudaStream_t s
     return cudaGetLastError();
 }
 
-cudaError_t mc_near(const mc_stage *p, cudaStream_t stream) {
+cudaError_t MC_NEAR(const mc_stage *p, cudaStream_t stream) {
     return p->source.data ? launch<true>(p, stream) : launch<false>(p, stream);
 }

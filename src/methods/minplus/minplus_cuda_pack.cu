@@ -6,7 +6,7 @@
  * byte per pixel. */
 #include "methods/minplus/minplus_cuda.cuh"
 
-enum { WARPS = 4 };
+enum { WARPS = 4, FEW = 1 << 16 /* lanes at work */ };
 
 /* 4 bytes -> 4 bits, 1 where the byte is zero. */
 DM_DEVICE uint32_t zero_bytes(uint32_t x) {
@@ -143,6 +143,8 @@ static __global__ void __launch_bounds__(WARPS * 32)
                 sides[g].x = (uint32_t)earlier;
             run = __shfl_sync(MC_WHOLE, max(earlier, own), lanes - 1, lanes);
         }
+        if (p.alive && run >= 0 && place == 0)
+            p.alive[plane] = true;
         __syncwarp();
         run = INT32_MAX;
         for (int32_t g0 = (p.groups - 1) / lanes * lanes; g0 >= 0; g0 -= lanes) {
@@ -174,8 +176,10 @@ static bool is_plain(const dm_elements *e) {
 }
 
 cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, cudaStream_t stream) {
+    /* A lane to a group; with few rows, more of them, for less to wait for. */
+    const int64_t rows = p->planes * p->height;
     int lanes = 1;
-    while (lanes < 32 && lanes < p->groups)
+    while (lanes < 32 && (lanes < p->groups || (rows * lanes < FEW && lanes * 16 < p->width)))
         lanes *= 2;
     const int block_rows = WARPS * 32 / lanes;
     const size_t shared = (size_t)block_rows * (size_t)(p->groups * 2 + 1) * sizeof(uint4);

@@ -39,7 +39,8 @@ DM_DEVICE int task_word(int task) { return task / 8 % 4; }
 /* What a block works on. */
 typedef struct tile {
     const uint2 *entries; /* plane stage: of the group's first strip */
-    const char *source;   /* z stage: of the plane */
+    const char *source;   /* z stage: of the plane, */
+    const uint8_t *alive; /* and which of its rows have been written */
     int64_t plane;
     int32_t group, y0;
     uint32_t *squares; /* [HELD][PAIRS] */
@@ -92,54 +93,62 @@ template <bool UNIT> DM_DEVICE uint32_t source_square(const mc_stage &p, int32_t
     return (uint32_t)min(!SITES && value >= 0 ? value : mc_offset_square(p, (uint32_t)value), (int32_t)MC_SURE);
 }
 
-/* z stage: rows first.. of the shared memory. A warp takes AT_ONCE rows together: they lie far apart, and wait for memory.
- * FULL: a group without columns beyond the last; those get what the last one has, and nobody looks at them. */
-template <bool FULL, bool UNIT> DM_DEVICE void copy_rows(const mc_stage &p, const tile &t, int first, int count) {
+/* z stage: rows first.. of the shared memory; whether any of the thread's values is below MC_SURE. A warp takes AT_ONCE rows
+ * together: they lie far apart, and wait for memory. FULL: a group without columns beyond the last; those get what the last
+ * one has, and nobody looks at them. */
+template <bool FULL, bool UNIT> DM_DEVICE bool copy_rows(const mc_stage &p, const tile &t, int first, int count) {
     enum { AT_ONCE = 4, WARPS = THREADS / 32 };
+    uint32_t least = MC_SURE * 0x00010001u;
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     const int32_t x = column_of(t.group, 0, lane);
+    /* Bit i: the warp's row number i has been written. There are fewer than 32. */
+    const int32_t mine = t.y0 - MC_WIDE + first + warp + lane * WARPS;
+    const uint32_t written = __ballot_sync(MC_WHOLE, (uint32_t)mine < (uint32_t)p.height && t.alive[mine]);
     for (int start = first + warp; start < first + count; start += WARPS * AT_ONCE) {
         int32_t value[AT_ONCE][4];
+        const uint32_t alive = written >> (start - first) / WARPS;
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
-            const int32_t y = min(max(t.y0 - MC_WIDE + start + i * WARPS, 0), p.height - 1);
+            const int32_t y = t.y0 - MC_WIDE + start + i * WARPS;
             const int32_t *from = (const int32_t *)(t.source + y * p.source.stride[2]) + (FULL ? x : 0);
 #pragma unroll
             for (int c = 0; c < 4; c++) {
                 const int32_t on = c / 2 * 64 + c % 2 * 16;
-                value[i][c] = from[FULL ? on : min(x + on, p.width - 1)];
+                value[i][c] = alive >> i & 1 ? from[FULL ? on : min(x + on, p.width - 1)] : 0;
             }
         }
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             const int row = start + i * WARPS;
-            const int32_t y = t.y0 - MC_WIDE + row;
             if (row >= first + count)
                 break;
 #pragma unroll
             for (int half = 0; half < 2; half++) {
-                const uint32_t pair =
-                    source_square<UNIT>(p, value[i][half * 2]) | source_square<UNIT>(p, value[i][half * 2 + 1]) << 16;
-                t.squares[row * PAIRS + half * 32 + (lane ^ mix(row, half))] =
-                    (uint32_t)y < (uint32_t)p.height ? pair : MC_SURE * 0x00010001u;
+                const uint32_t low = source_square<UNIT>(p, value[i][half * 2]),
+                               high = source_square<UNIT>(p, value[i][half * 2 + 1]);
+                const uint32_t pair = alive >> i & 1 ? low | high << 16 : MC_SURE * 0x00010001u;
+                t.squares[row * PAIRS + half * 32 + (lane ^ mix(row, half))] = pair;
+                least = mc_min(least, pair);
             }
         }
     }
+    return least != MC_SURE * 0x00010001u;
 }
 
-template <bool UNIT> DM_DEVICE void copy_rows(const mc_stage &p, const tile &t, int first, int count) {
-    if ((t.group + 1) * MC_GROUP <= p.width)
-        copy_rows<true, UNIT>(p, t, first, count);
-    else
-        copy_rows<false, UNIT>(p, t, first, count);
+template <bool UNIT> DM_DEVICE bool copy_rows(const mc_stage &p, const tile &t, int first, int count) {
+    return (t.group + 1) * MC_GROUP <= p.width ? copy_rows<true, UNIT>(p, t, first, count)
+                                               : copy_rows<false, UNIT>(p, t, first, count);
+}
+
+DM_DEVICE bool copy_rows(const mc_stage &p, const tile &t, int first, int count) {
+    return SITES && p.source_w2[0] == 1 && p.source_w2[1] == 1 ? copy_rows<true>(p, t, first, count)
+                                                               : copy_rows<false>(p, t, first, count);
 }
 
 /* Rows first.. of the shared memory; row MC_WIDE is the tile's first. */
 template <bool SLOW> DM_DEVICE void load_rows(const mc_stage &p, const tile &t, int first, int count) {
-    if (SLOW && SITES && p.source_w2[0] == 1 && p.source_w2[1] == 1)
-        copy_rows<true>(p, t, first, count);
-    else if (SLOW)
-        copy_rows<false>(p, t, first, count);
+    if (SLOW)
+        copy_rows(p, t, first, count);
     else
         for (int task = (int)threadIdx.x; task < count * 4; task += THREADS) {
             const int row = first + task_row(task), word = task_word(task);
@@ -155,13 +164,16 @@ DM_DEVICE void leave_open(const mc_stage &p, int64_t plane, int32_t y, int32_t s
     *p.any_open = true;
 }
 
-/* Loads the first rows, if the tile is worth it. It is not where hardly an entry has a site in sight: then all units are left
- * open. */
-template <bool SLOW> DM_DEVICE bool load_tile(const mc_stage &p, const tile &t) {
-    if (SLOW) {
-        load_rows<true>(p, t, MC_WIDE - MC_REACH, SPREAD);
-        return true;
-    }
+/* The same for all units of a tile. */
+DM_DEVICE void leave_tile(const mc_stage &p, const tile &t) {
+    enum { UNITS = (ROWS + MC_UNIT - 1) / MC_UNIT };
+    const int32_t y = t.y0 + (int32_t)threadIdx.x / 4 * MC_UNIT;
+    if (threadIdx.x < UNITS * 4 && y < p.height)
+        leave_open(p, t.plane, y, t.group * 4 + (int32_t)threadIdx.x % 4);
+}
+
+/* Loads the first rows of the plane stage, if the tile is worth it. It is not where hardly an entry has a site in sight. */
+DM_DEVICE bool load_entries(const mc_stage &p, const tile &t) {
     uint2 own[TASKS];
     bool near = false;
 #pragma unroll
@@ -171,12 +183,8 @@ template <bool SLOW> DM_DEVICE bool load_tile(const mc_stage &p, const tile &t) 
         near |= own[i].x || min(own[i].y & MC_NONE, own[i].y >> 16) < MC_WIDE;
     }
     const int32_t rows = min(t.y0 + ROWS + MC_REACH, p.height) - max(t.y0 - MC_REACH, 0);
-    if (__syncthreads_count(near) * TASKS < rows) {
-        const int32_t y = t.y0 + (int32_t)threadIdx.x / 4 * MC_UNIT;
-        if (threadIdx.x < ROWS / MC_UNIT * 4 && y < p.height)
-            leave_open(p, t.plane, y, t.group * 4 + (int32_t)threadIdx.x % 4);
+    if (__syncthreads_count(near) * TASKS < rows)
         return false;
-    }
 #pragma unroll
     for (int i = 0; i < TASKS; i++) {
         const int task = (int)threadIdx.x + i * THREADS;
@@ -184,6 +192,17 @@ template <bool SLOW> DM_DEVICE bool load_tile(const mc_stage &p, const tile &t) 
             spread(p, own[i], t, MC_WIDE - MC_REACH + task_row(task), task_word(task));
     }
     return true;
+}
+
+/* Loads the first rows. Where that gives no hope, all units are left open; planes of a volume without a site are left alone. */
+template <bool SLOW> DM_DEVICE bool load_tile(const mc_stage &p, const tile &t) {
+    if (!SLOW && p.alive && !p.alive[t.plane])
+        return false;
+    const bool loaded =
+        SLOW ? __syncthreads_or(copy_rows(p, t, MC_WIDE - MC_REACH, SPREAD)) != 0 : load_entries(p, t);
+    if (!loaded)
+        leave_tile(p, t);
+    return loaded;
 }
 
 /* Where lane's pairs lie in the strip of a warp: row0[r & 7] + r * PAIRS is that of the strip's row r. */
@@ -225,6 +244,7 @@ DM_DEVICE tile tile_at(const mc_stage &p, uint32_t block, int32_t tiles_down, ui
     t.y0 = (int32_t)(block - column * (uint32_t)tiles_down) * ROWS;
     t.entries = (const uint2 *)p.entries + (int64_t)column * p.height * 4;
     t.source = p.source.data ? mc_row(p.source, t.plane, 0) : NULL;
+    t.alive = p.source.data ? mc_alive(p, t.plane) : NULL;
     t.squares = squares;
     t.lefts = squares + HELD * PAIRS;
     return t;
