@@ -77,12 +77,12 @@ static void set_columns(const struct dm_cuda *cuda, mc_stage *s, bool z) {
     const int64_t columns = s->planes * s->strips;
     s->parts = 1;
     if (columns < cuda->multiprocessors) /* each part costs a search of all rows for its ends */
-        s->parts = (int32_t)divide_up(2 * cuda->multiprocessors, columns);
+        s->parts = (int32_t)(2 * cuda->multiprocessors / columns);
     s->part_units = (int32_t)divide_up(s->units, s->parts);
     s->parts = (int32_t)divide_up(s->units, s->part_units);
     const size_t teams = (z ? MC_Z_THREADS : MC_PLANE_THREADS) / 16;
-    const size_t bytes = teams * MC_TEAM_BYTES + (size_t)(s->part_units + 1) * 32 * sizeof(uint16_t);
-    const size_t row = 32 * sizeof(int32_t), fit = (cuda->shared_bytes - bytes) / row;
+    const size_t bytes = teams * MC_TEAM_BYTES + MC_UNIT_BYTES + (size_t)(s->part_units + 1) * 32 * sizeof(uint16_t);
+    const size_t row = 32 * sizeof(int32_t), fit = (cuda->shared_bytes - MC_STATIC_BYTES - bytes) / row;
     s->value_rows = !z ? 0 : fit < (size_t)s->height ? (int32_t)fit : s->height;
     s->column_bytes = (int32_t)(bytes + (size_t)s->value_rows * row);
     const int64_t blocks = columns * s->parts, resident = 2 * (int64_t)cuda->multiprocessors;

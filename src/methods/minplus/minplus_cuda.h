@@ -33,7 +33,9 @@ enum {
     MC_MOST_UNITS = 768, /* of a column: squared distances are below 2^31 */
     MC_PLANE_THREADS = 256, /* of a block of the far search of planes, */
     MC_Z_THREADS = 512,     /* and of the z stage's, of which fewer find room at once */
-    MC_TEAM_BYTES = 1344,   /* its shared memory for every 16 threads */
+    MC_TEAM_BYTES = 1344,   /* its shared memory for every 16 threads, */
+    MC_UNIT_BYTES = 4416,   /* for a unit, */
+    MC_STATIC_BYTES = 4096, /* and, at most, what is not asked for */
 };
 
 /* Shared memory that a block of the near search asks for, at most: two bytes and a bit for a pixel of a tile and the rows

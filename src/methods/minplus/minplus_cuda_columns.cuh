@@ -33,7 +33,9 @@ enum {
 typedef struct shared {
     int32_t (*best)[FAN - 1][32]; /* [teams]: what several teams found for one interval, */
     uint16_t (*at)[FAN - 1][32];  /* and where */
-    uint16_t (*winner)[32];       /* [units + 1]: where the winner of a unit's first row is */
+    uint16_t (*winner)[32];       /* [units + 1]: where the winner of a unit's first row is; */
+    uint16_t (*inner)[32];        /* [QUARTERS + 1]: the same of the quarters of one unit, */
+    unsigned long long (*result)[32]; /* [FILL]: and of rows, with their values */
     int32_t *values;              /* z stage: [height][32], if it fits */
 } shared;
 
@@ -43,10 +45,13 @@ DM_DEVICE shared shared_split(const mc_stage &p, char *memory) {
     made.best = (int32_t(*)[FAN - 1][32])memory;
     made.at = (uint16_t(*)[FAN - 1][32])(made.best + teams);
     made.winner = (uint16_t(*)[32])(made.at + teams);
-    made.values = (int32_t *)(made.winner + p.part_units + 1);
+    made.inner = made.winner + p.part_units + 1;
+    made.result = (unsigned long long(*)[32])(made.inner + QUARTERS + 1);
+    made.values = (int32_t *)(made.result + FILL);
     return made;
 }
-static_assert(MC_TEAM_BYTES == (FAN - 1) * 32 * (sizeof(int32_t) + sizeof(uint16_t)), "minplus_cuda.c counts on this");
+static_assert(MC_UNIT_BYTES == (QUARTERS + 1) * 32 * sizeof(uint16_t) + FILL * 32 * 8, "minplus_cuda.c counts on this,");
+static_assert(MC_TEAM_BYTES == (FAN - 1) * 32 * (sizeof(int32_t) + sizeof(uint16_t)), "and on this");
 
 /* ---- Rows ---- */
 
@@ -184,8 +189,8 @@ DM_DEVICE bool any_hard(const uint32_t *hard, int32_t i0, int32_t i1) {
     return any;
 }
 
-/* What the teams, of all the block, found for query q: to point i. By a warp, a lane to a column. */
-DM_DEVICE void join(const shared &s, int q, int32_t i) {
+/* What the teams, of all the block, found for query q. By a warp, a lane to a column. */
+DM_DEVICE void join(const shared &s, int q, uint16_t winner[32]) {
     const int lane = (int)threadIdx.x % 32, teams = (int)blockDim.x / TEAM;
     int32_t best = s.best[0][q][lane], at = s.at[0][q][lane];
 #pragma unroll 4
@@ -194,7 +199,7 @@ DM_DEVICE void join(const shared &s, int q, int32_t i) {
         if (b < best || (b == best && a < at))
             best = b, at = a;
     }
-    s.winner[i][lane] = (uint16_t)at;
+    winner[lane] = (uint16_t)at;
 }
 
 template <int COUNT> DM_DEVICE void keep(const shared &s, const found<COUNT> &f) {
@@ -214,7 +219,7 @@ template <bool SLOW> DM_DEVICE void find_ends(const mc_stage &p, const work &w, 
     keep(s, query<SLOW, 0, 1, STEP>(p, w, y, end - y, 0, w.count - 1, team, teams));
     __syncthreads();
     if (warp < 2)
-        join(s, warp, warp * w.units);
+        join(s, warp, s.winner[warp * w.units]);
     __syncthreads();
 }
 
@@ -231,24 +236,25 @@ DM_DEVICE void find_level(const mc_stage &p, const work &w, const shared &s, con
         __syncthreads();
         for (int q = warp; q < FAN - 1; q += (int)blockDim.x / 32)
             if (i0 + (q + 1) * units < i1)
-                join(s, q, i0 + (q + 1) * units);
+                join(s, q, s.winner[i0 + (q + 1) * units]);
         __syncthreads();
     }
 }
 
 /* ---- Units ---- */
 
-/* HEIGHT rows from y on, from the positions first .. last. */
+/* The results of HEIGHT rows from y on, less wy2 i^2, and with sites their rows: from the positions first .. last, of which the
+ * team takes, READ at once, every one of `parts` from number `part` on. */
 template <bool SLOW, bool SITES, int HEIGHT>
-DM_DEVICE bool fill(const mc_stage &p, const work &w, int32_t y, int32_t first, int32_t last, bool wanted) {
-    int32_t best[2][HEIGHT], from[2][HEIGHT];
+DM_DEVICE void fill(const mc_stage &p, const work &w, int32_t y, int32_t first, int32_t last, int part, int parts,
+                    int32_t best[2][HEIGHT], int32_t from[2][HEIGHT]) {
 #pragma unroll
     for (int i = 0; i < HEIGHT; i++)
 #pragma unroll
         for (int c = 0; c < 2; c++)
             best[c][i] = MC_NOTHING, from[c][i] = 0;
     const int32_t end = max(w.count - READ, 0);
-    for (int32_t next = first; __any_sync(MC_WHOLE, next <= last); next += READ) {
+    for (int32_t next = first + part * READ; __any_sync(MC_WHOLE, next <= last); next += parts * READ) {
         int32_t row[READ], value[READ][2];
         read_rows<SLOW, READ>(p, w, min(next, end), row, value);
 #pragma unroll
@@ -268,8 +274,6 @@ DM_DEVICE bool fill(const mc_stage &p, const work &w, int32_t y, int32_t first, 
                 }
             }
     }
-    const int32_t x = w.strip * 32 + (int)threadIdx.x % TEAM * 2;
-    return wanted && store_rows<SITES, HEIGHT, 2>(p, w.plane, x, y, best, from);
 }
 
 /* Where the winners of a unit's rows are: positions; none, if no row has a site. */
@@ -305,8 +309,57 @@ DM_DEVICE bool solve_unit(const mc_stage &p, const work &w, int32_t i, const bra
         const int32_t from = q == 0 ? low[0] : q == 1 ? low[1] : q == 2 ? low[2] : low[3];
         const int32_t to = q == 0 ? high[1] : q == 1 ? high[2] : q == 2 ? high[3] : high[4];
         const bool wanted = b.wanted && y + q * FILL < p.height;
-        for (int h = 0; h < FILL; h += HEIGHT)
-            none |= fill<SLOW, SITES, HEIGHT>(p, w, y + q * FILL + h, from, wanted ? to : -1, wanted);
+        for (int h = 0; h < FILL; h += HEIGHT) {
+            int32_t best[2][HEIGHT], row[2][HEIGHT];
+            fill<SLOW, SITES, HEIGHT>(p, w, y + q * FILL + h, from, wanted ? to : -1, 0, 1, best, row);
+            if (wanted)
+                none |= store_rows<SITES, HEIGHT, 2>(p, w.plane, w.strip * 32 + (int)threadIdx.x % TEAM * 2,
+                                                     y + q * FILL + h, best, row);
+        }
+    }
+    return none;
+}
+
+/* The same for the whole block and all quarters: winners jump, and would keep one team busy for long. */
+template <bool SLOW, bool SITES>
+DM_DEVICE bool solve_long(const mc_stage &p, const work &w, const shared &s, int32_t i, const bracket &b) {
+    enum { HEIGHT = SITES ? FILL / 2 : FILL };
+    const int warp = (int)threadIdx.x / 32, team = (int)threadIdx.x / TEAM, teams = (int)blockDim.x / TEAM;
+    const int lane = (int)threadIdx.x % TEAM;
+    const int32_t y = (w.u0 + i) * MC_UNIT;
+    keep(s, query<SLOW, 0, QUARTERS, FINE>(p, w, y, FILL, b.first, b.last, team, teams));
+    __syncthreads();
+    for (int q = warp; q <= QUARTERS; q += (int)blockDim.x / 32)
+        join(s, q, s.inner[q]);
+    bool none = false;
+    for (int q = 0; q < QUARTERS && y + q * FILL < p.height; q++) {
+        for (int task = (int)threadIdx.x; task < FILL * 32; task += (int)blockDim.x)
+            s.result[task / 32][task % 32] = ~0ull;
+        __syncthreads();
+        const ushort2 from = ((const ushort2 *)s.inner[q])[lane], to = ((const ushort2 *)s.inner[q + 1])[lane];
+        const int32_t first = min(from.x, from.y);
+        const int32_t last = y + (q + 1) * FILL < p.height ? min(max(to.x, to.y) + FINE - 1, b.last) : b.last;
+        for (int h = 0; h < FILL; h += HEIGHT) {
+            int32_t best[2][HEIGHT], row[2][HEIGHT];
+            fill<SLOW, SITES, HEIGHT>(p, w, y + q * FILL + h, first, last, team, teams, best, row);
+#pragma unroll
+            for (int r = 0; r < HEIGHT; r++)
+#pragma unroll
+                for (int c = 0; c < 2; c++) /* in the order of signed values, and then of rows */
+                    atomicMin(&s.result[h + r][lane * 2 + c],
+                              (unsigned long long)((uint32_t)best[c][r] ^ 0x80000000u) << 32 | (uint32_t)row[c][r]);
+        }
+        __syncthreads();
+        for (int r = team; r < FILL; r += teams) {
+            int32_t best[2][1], row[2][1];
+            for (int c = 0; c < 2; c++) {
+                const unsigned long long result = s.result[r][lane * 2 + c];
+                best[c][0] = (int32_t)((uint32_t)(result >> 32) ^ 0x80000000u) + p.wy2 * (r % HEIGHT) * (r % HEIGHT);
+                row[c][0] = (int32_t)(uint32_t)result;
+            }
+            none |= store_rows<SITES, 1, 2>(p, w.plane, w.strip * 32 + lane * 2, y + q * FILL + r, best, row);
+        }
+        __syncthreads();
     }
     return none;
 }

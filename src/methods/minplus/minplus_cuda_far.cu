@@ -170,32 +170,51 @@ DM_DEVICE int32_t position_of(const work &w, int32_t j) {
     return low;
 }
 
-/* The units that are left, from what the levels found, or each from the rows within its reach. */
+/* Where the winners of a unit are, by what the levels found, or the rows within its reach. */
+template <bool LEVELS>
+DM_DEVICE bracket bracket_of(const work &w, const shared &s, const reach *reaches, int32_t i, bool wanted) {
+    bracket b = {wanted, 0, -1};
+    if (wanted && LEVELS)
+        b.first = first_of(s, i), b.last = last_of(w, s, i + 1);
+    else if (wanted)
+        b.first = position_of(w, reaches[i].first), b.last = position_of(w, reaches[i].last + 1) - 1;
+    return b;
+}
+
+/* The units that are left: a team to a unit, or to its quarters where units are few; and then the whole block to each of those
+ * that would take a team long. */
 template <bool SLOW, bool SITES, bool LEVELS>
-DM_DEVICE bool solve_units(const mc_stage &p, const work &w, const shared &s, const uint32_t *units,
-                           const reach *reaches, int32_t *taken) {
-    /* Where units are few, several teams take the quarters of one. */
+DM_DEVICE bool solve_units(const mc_stage &p, const work &w, const shared &s, uint32_t *units, const reach *reaches,
+                           int32_t *taken) {
     const int team = (int)threadIdx.x / TEAM, teams = (int)blockDim.x / TEAM;
     const int32_t sharing = w.units * 4 <= teams ? 4 : w.units * 2 <= teams ? 2 : 1;
+    const int32_t long_unit = p.parts > 1 ? 256 : 1024;
     const int count = QUARTERS / sharing;
-    bool none = false;
+    bool none = false, left = false;
     for (int32_t start; (start = next_tasks(taken)) < w.units * sharing;) {
         const int32_t task = start + team % 2, i = min(task / sharing, w.units - 1);
         const bool mine = task < w.units * sharing && (units[i / 32] >> i % 32 & 1);
-        if (!__any_sync(MC_WHOLE, mine))
-            continue;
-        bracket b = {mine, 0, -1};
-        if (mine && LEVELS)
-            b.first = first_of(s, i), b.last = last_of(w, s, i + 1);
-        else if (mine)
-            b.first = position_of(w, reaches[i].first), b.last = position_of(w, reaches[i].last + 1) - 1;
-        none |= solve_unit<SLOW, SITES, !LEVELS>(p, w, i, b, task % sharing * count, count);
+        bracket b = bracket_of<LEVELS>(w, s, reaches, i, mine);
+        const uint32_t lengthy = __ballot_sync(MC_WHOLE, b.last - b.first >= long_unit);
+        if (lengthy >> (team % 2 * TEAM) & 0xFFFF) { /* in any column of the strip */
+            b.wanted = false, b.first = 0, b.last = -1;
+            left = true;
+        } else if (mine && task % sharing == 0 && threadIdx.x % TEAM == 0) {
+            atomicOr(&units[MC_MOST_UNITS / 32 + i / 32], 1u << i % 32);
+        }
+        if (__any_sync(MC_WHOLE, b.wanted))
+            none |= solve_unit<SLOW, SITES, !LEVELS>(p, w, i, b, task % sharing * count, count);
     }
+    if (!__syncthreads_or(left))
+        return none;
+    for (int32_t i = 0; i < w.units; i++)
+        if (units[i / 32] & ~units[MC_MOST_UNITS / 32 + i / 32] & 1u << i % 32)
+            none |= solve_long<SLOW, SITES>(p, w, s, i, bracket_of<LEVELS>(w, s, reaches, i, true));
     return none;
 }
 
 template <bool SLOW, bool SITES>
-DM_DEVICE bool solve_levels(const mc_stage &p, const work &w, const shared &s, const uint32_t *units, int32_t *taken) {
+DM_DEVICE bool solve_levels(const mc_stage &p, const work &w, const shared &s, uint32_t *units, int32_t *taken) {
     find_ends<SLOW>(p, w, s);
     int32_t apart = 1;
     while (apart * FAN < w.units)
@@ -219,7 +238,7 @@ template <bool SLOW, bool SITES>
 static __global__ void __launch_bounds__(SLOW ? MC_Z_THREADS : MC_PLANE_THREADS, SLOW ? 1 : 2)
     far_strips(const __grid_constant__ mc_stage p) {
     DM_DYNAMIC_SHARED(char, memory);
-    __shared__ uint32_t units[MC_MOST_UNITS / 32];
+    __shared__ uint32_t units[2 * MC_MOST_UNITS / 32]; /* left open; of those, solved by teams */
     __shared__ reach reaches[SLOW ? 1 : MC_MOST_UNITS];
     __shared__ int32_t counts[32], taken, sum, most;
     __shared__ uint32_t drawn;
@@ -244,7 +263,9 @@ static __global__ void __launch_bounds__(SLOW ? MC_Z_THREADS : MC_PLANE_THREADS,
         if (left == NOTHING)
             continue;
         if (threadIdx.x == 0)
-            taken = 0; /* there are waits before it is used */
+            taken = 0; /* there are waits before it is used, */
+        if (threadIdx.x < MC_MOST_UNITS / 32)
+            units[MC_MOST_UNITS / 32 + threadIdx.x] = 0; /* and these */
         list_rows<SLOW>(p, &w, list, counts);
         if (SLOW)
             copy_values(p, &w, s.values);
