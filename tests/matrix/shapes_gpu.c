@@ -1,5 +1,6 @@
-/* shapes_gpu [COUNT [MOST]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond what an oracle can check: each
- * exact method of the GPU, brute force aside, against the CPU, to the bit.
+/* shapes_gpu [COUNT [MOST [jumps]]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond what an oracle can check:
+ * each exact method of the GPU, brute force aside, against the CPU, to the bit. With `jumps` they are planes in which the
+ * nearest site of neighbours jumps from one end to the other.
  *
  * DISTMAP_TEST_SEED repeats a run.
  */
@@ -47,6 +48,19 @@ static void draw_problem(struct rng *r, distmap_problem *p) {
     }
 }
 
+/* Far from a wall on the left; nearer are two short pieces at the ends of a column. Between these all rows have a site, and win
+ * for nobody on the right. */
+static int64_t draw_jumps(struct rng *r, distmap_problem *p, uint8_t *mask) {
+    const int64_t height = rng_range(r, 1180, 1230), width = rng_range(r, 680, 720), piece = rng_range(r, 30, 40);
+    *p = (distmap_problem){.dtype = DISTMAP_UINT8, .ndim = 2, .shape = {height, width}};
+    p->want.distance = DISTMAP_FLOAT32;
+    p->want.index = rng_chance(r, 0.5) ? DISTMAP_INT64 : DISTMAP_NONE;
+    for (int64_t y = 0; y < height; y++)
+        for (int64_t x = 0; x < width; x++)
+            mask[y * width + x] = x > 0 && (x != 400 || (y >= piece && y < height - piece));
+    return height * width;
+}
+
 static void compute(distmap_context *context, const char *method, const distmap_problem *p, uint8_t *mask,
                     const struct results *out) {
     distmap_plan *plan = NULL;
@@ -77,7 +91,8 @@ static bool same(const char *what, const char *method, const void *want, void *g
 
 int main(int argc, char **argv) {
     const int count = argc > 1 ? atoi(argv[1]) : 40;
-    const int64_t most = argc > 2 ? atoll(argv[2]) : 100000000;
+    const bool jumps = argc > 3 && strcmp(argv[3], "jumps") == 0;
+    const int64_t most = jumps ? 1230 * 720 : argc > 2 ? atoll(argv[2]) : 100000000;
     const char *given = getenv("DISTMAP_TEST_SEED");
     const uint64_t seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
     struct rng r = {seed};
@@ -95,11 +110,13 @@ int main(int argc, char **argv) {
     bool good = true;
     for (int n = 0; n < count; n++) {
         distmap_problem p = {0};
-        const int64_t elements = draw_shape(&r, most, &p);
+        const int64_t elements = jumps ? draw_jumps(&r, &p, mask) : draw_shape(&r, most, &p);
         const double density = pow((double)elements, -rng_unit(&r)); /* from all to about one */
-        draw_problem(&r, &p);
-        for (int64_t i = 0; i < elements; i++)
-            mask[i] = !rng_chance(&r, density);
+        if (!jumps) {
+            draw_problem(&r, &p);
+            for (int64_t i = 0; i < elements; i++)
+                mask[i] = !rng_chance(&r, density);
+        }
         printf("%2d:", n);
         for (int a = 0; a < p.ndim; a++)
             printf("%s%" PRId64 " (%g)", a ? " x " : " ", p.shape[a], p.spacing[a]);
