@@ -10,6 +10,7 @@ extern const dm_method dm_brute_cpu;
 #ifdef DISTMAP_HAVE_CUDA
 extern const dm_method dm_minplus_cuda;
 extern const dm_method dm_envelope_cuda;
+extern const dm_method dm_pba_cuda;
 extern const dm_method dm_edm_cuda;
 extern const dm_method dm_brute_cuda;
 #endif
@@ -23,6 +24,7 @@ const dm_method *const dm_methods[] = {
 #ifdef DISTMAP_HAVE_CUDA
     &dm_minplus_cuda,
     &dm_envelope_cuda,
+    &dm_pba_cuda,
     &dm_edm_cuda,
     &dm_brute_cuda,
 #endif

@@ -1,0 +1,159 @@
+/* pba/cuda, phase 3: every element's nearest site, from the column's list.
+ *
+ * Along a column the squared distances to the list's sites first fall and then rise, from one site to the next, and the site where
+ * they are least moves towards lower rows as the element does. So elements are coloured from the column's end to its beginning, and
+ * each looks on from where the one before it stopped, as long as the next site is nearer or, since it lies in a lower row, as
+ * near. m3 threads share a column.
+ *
+ *   pba+: independent: thread j takes the rows j, j + m3, ... from the end and goes through the list by itself
+ *   pba:  by blocks: m3 neighbouring rows at a time; all threads go on from the site of the last of them
+ *
+ * Source: section "Improvement of PBA to PBA+" (the block colouring method, the new method of phase 3).
+ */
+#include "methods/pba/pba_cuda.cuh"
+
+/* Where a thread stands in the list: its site, the one before that in the list (or the same at the list's beginning), and the
+ * word at that one's link, fetched early. */
+template <class T> struct cursor {
+    int32_t at, before;
+    typename T::word word, before_word, ahead;
+    typename T::number f, before_f;
+};
+
+template <class T, bool Z> DM_DEVICE cursor<T> cursor_at(const pba_work *w, const pba_column<T> *c, int32_t at) {
+    cursor<T> k;
+    k.at = at;
+    k.word = pba_load(c, at);
+    k.f = pba_across<T, Z>(w, c, k.word);
+    k.before = pba_link<T, Z>(w, k.word);
+    k.before_word = pba_load(c, k.before);
+    k.before_f = pba_across<T, Z>(w, c, k.before_word);
+    k.ahead = pba_load(c, pba_link<T, Z>(w, k.before_word));
+    return k;
+}
+
+/* Goes on to the site that is nearest to row y; gives its squared distance. */
+template <class T, bool Z>
+DM_DEVICE typename T::number cursor_move(const pba_work *w, const pba_column<T> *c, cursor<T> *k, int32_t y) {
+    typename T::number best = pba_squared<T, Z>(w, k->f, k->at, y);
+    while (k->before != k->at) {
+        const typename T::number other = pba_squared<T, Z>(w, k->before_f, k->before, y);
+        if (other > best)
+            break;
+        best = other;
+        k->at = k->before;
+        k->word = k->before_word;
+        k->f = k->before_f;
+        k->before = pba_link<T, Z>(w, k->word);
+        k->before_word = k->ahead;
+        k->before_f = pba_across<T, Z>(w, c, k->before_word);
+        k->ahead = pba_load(c, pba_link<T, Z>(w, k->before_word));
+    }
+    return best;
+}
+
+/* Where a column's results go: to the outputs, or as words to the next axis. */
+template <class T> struct paint {
+    int64_t at[DM_NDIM];  /* of the column's first element */
+    int64_t batch;        /* linear index of its volume's first */
+    typename T::word *to; /* NULL: outputs */
+};
+
+template <class T> DM_DEVICE paint<T> paint_make(const pba_work *w, const pba_pass *p, const pba_column<T> *c) {
+    paint<T> out;
+    const int64_t volume = (int64_t)w->nx * w->ny * w->nz;
+    dm_element_split(&w->elements, c->first, out.at);
+    out.batch = c->first / volume * volume;
+    out.to = p->target ? (typename T::word *)p->target + c->first : NULL;
+    return out;
+}
+
+/* Row y's result; without a site k is NULL. */
+template <class T, bool Z>
+DM_DEVICE void paint_put(const pba_work *w, const pba_column<T> *c, const paint<T> *out, int32_t y, const cursor<T> *k,
+                         typename T::number squared, unsigned *raised) {
+    if (out->to) {
+        out->to[y * c->apart] = k ? pba_with_link<T, Z>(w, k->word, k->at) : pba_none<typename T::word>();
+        return;
+    }
+    int64_t at[DM_NDIM] = {out->at[0], out->at[1], out->at[2], out->at[3]};
+    at[Z ? 1 : 2] += y;
+    dm_value value = dm_value_none(&w->elements);
+    int64_t site = DISTMAP_INDEX_NONE;
+    if (k) {
+        const int64_t row = Z ? (int64_t)k->at * w->ny + pba_site_y<T>(w, k->word) : k->at;
+        value.u64 = (uint64_t)squared;
+        site = out->batch + row * w->nx + pba_site_x<T>(w, k->word);
+    }
+    dm_element_emit(&w->elements, at, value, site, raised);
+}
+
+/* pba+. Block: 32 columns x m3 threads. Reads two words for each site of the list, in each of m3 threads but together, and writes
+ * the outputs, or a word per element. */
+template <class T, bool Z>
+static __global__ void __launch_bounds__(PBA_COLUMNS *PBA_MOST_M3)
+    colour(const __grid_constant__ pba_work w, const __grid_constant__ pba_pass p) {
+    unsigned raised = 0;
+    for (int64_t i = (int64_t)blockIdx.x * PBA_COLUMNS + threadIdx.x; i < p.columns;
+         i += (int64_t)gridDim.x * PBA_COLUMNS) {
+        const pba_column<T> c = pba_column_make<T, Z>(&w, &p, i);
+        const paint<T> out = paint_make<T>(&w, &p, &c);
+        const int32_t last = p.end[i].last;
+        cursor<T> k = {};
+        if (last >= 0)
+            k = cursor_at<T, Z>(&w, &c, last);
+        for (int32_t y = p.length - 1 - (int32_t)threadIdx.y; y >= 0; y -= p.m3) {
+            const typename T::number squared = last >= 0 ? cursor_move<T, Z>(&w, &c, &k, y) : 0;
+            paint_put<T, Z>(&w, &c, &out, y, last >= 0 ? &k : NULL, squared, &raised);
+        }
+    }
+    dm_raise(&w.elements, raised);
+}
+
+/* pba. As above, but a thread starts where the last of the m3 rows before has stopped. */
+template <class T, bool Z>
+static __global__ void __launch_bounds__(PBA_COLUMNS *PBA_MOST_M3)
+    colour_blocks(const __grid_constant__ pba_work w, const __grid_constant__ pba_pass p) {
+    __shared__ int32_t stopped[PBA_COLUMNS];
+    unsigned raised = 0;
+    for (int64_t group = blockIdx.x; group * PBA_COLUMNS < p.columns; group += gridDim.x) {
+        const int64_t i = group * PBA_COLUMNS + threadIdx.x;
+        const bool active = i < p.columns;
+        const pba_column<T> c = pba_column_make<T, Z>(&w, &p, active ? i : 0);
+        const paint<T> out = paint_make<T>(&w, &p, &c);
+        int32_t start = active ? p.end[i].last : -1;
+        const bool any = start >= 0;
+        for (int32_t rest = p.length; rest > 0; rest -= p.m3) {
+            const int32_t y = rest - 1 - (int32_t)threadIdx.y;
+            cursor<T> k = {};
+            if (any && y >= 0) {
+                k = cursor_at<T, Z>(&w, &c, start);
+                const typename T::number squared = cursor_move<T, Z>(&w, &c, &k, y);
+                paint_put<T, Z>(&w, &c, &out, y, &k, squared, &raised);
+            } else if (active && y >= 0) {
+                paint_put<T, Z>(&w, &c, &out, y, NULL, 0, &raised);
+            }
+            __syncthreads();
+            if ((int32_t)threadIdx.y == p.m3 - 1)
+                stopped[threadIdx.x] = k.at;
+            __syncthreads();
+            start = stopped[threadIdx.x];
+        }
+    }
+    dm_raise(&w.elements, raised);
+}
+
+template <class T, bool Z> static cudaError_t launch(const pba_work *work, const pba_pass *pass, cudaStream_t stream) {
+    const pba_work w = *work;
+    const pba_pass p = *pass;
+    auto *const kernel = w.blocks ? colour_blocks<T, Z> : colour<T, Z>;
+    DM_LAUNCH(kernel, dm_blocks(p.columns, PBA_COLUMNS, PBA_MOST_BLOCKS), dim3(PBA_COLUMNS, (unsigned)p.m3), 0, stream,
+              w, p);
+    return cudaGetLastError();
+}
+
+cudaError_t pba_colour(const pba_work *w, const pba_pass *p, cudaStream_t stream) {
+    if (w->narrow)
+        return p->z ? launch<pba_narrow, true>(w, p, stream) : launch<pba_narrow, false>(w, p, stream);
+    return p->z ? launch<pba_wide, true>(w, p, stream) : launch<pba_wide, false>(w, p, stream);
+}
