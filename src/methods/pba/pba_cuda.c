@@ -113,7 +113,8 @@ static struct pba_pass make_pass(const distmap_plan *plan, const struct pba_work
     p.columns = plan->elements / p.length;
     p.band = (int32_t)divide_up(p.length, param(plan, M2, w));
     p.bands = (int32_t)divide_up(p.length, p.band);
-    p.m3 = (int32_t)param(plan, M3, w);
+    const int64_t threads = param(plan, M3, w);
+    p.m3 = threads < p.length ? (int32_t)threads : p.length;
     return p;
 }
 

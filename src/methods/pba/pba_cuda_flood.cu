@@ -35,12 +35,12 @@ static __global__ void __launch_bounds__(PACK_WARPS * 32) pack(const __grid_cons
             start[lane] = dm_element_address(&e->arrays.input, at);
         }
         __syncthreads();
-        for (int32_t row = warp; row < 32; row += PACK_WARPS)
+        for (int32_t row = warp; row < 32 && row0 + row < w.rows; row += PACK_WARPS)
 #pragma unroll
-            for (int32_t k = 0; k < PACK_WORDS; k++) {
+            for (int32_t k = 0; k < PACK_WORDS && word0 + k < words; k++) {
                 const int64_t x = (int64_t)(word0 + k) * PBA_WORD + lane;
-                const bool site = row0 + row < w.rows && x < w.nx &&
-                                  dm_address_is_site(e, start[row] + x * e->arrays.input.stride[DM_X], &raised);
+                const bool site =
+                    x < w.nx && dm_address_is_site(e, start[row] + x * e->arrays.input.stride[DM_X], &raised);
                 const uint32_t bits = __ballot_sync(~0u, site);
                 if (lane == 0)
                     word[k][row] = bits;
