@@ -180,6 +180,8 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
         TRY_CUDA(cuda, pba_flood(&w, cuda->stream));
     if (w.nz == 1)
         return solve(plan, &w, false, words, other, NULL);
+    if (w.ny == 1)
+        return solve(plan, &w, true, words, other, NULL);
     TRY(solve(plan, &w, false, words, other, other));
     return solve(plan, &w, true, other, words, NULL);
 }

@@ -88,14 +88,14 @@ DM_DEVICE void paint_put(const pba_work *w, const pba_column<T> *c, const paint<
     dm_element_emit(&w->elements, at, value, site, raised);
 }
 
-/* pba+. Block: 32 columns x m3 threads. Reads two words for each site of the list, in each of m3 threads but together, and writes
+/* pba+. Block: PBA_COLUMNS columns (or all, if fewer) x m3 threads. Reads two words for each site of the list, in each of m3 threads but together, and writes
  * the outputs, or a word per element. */
 template <class T, bool Z>
 static __global__ void __launch_bounds__(PBA_COLUMNS *PBA_MOST_M3)
     colour(const __grid_constant__ pba_work w, const __grid_constant__ pba_pass p) {
     unsigned raised = 0;
-    for (int64_t i = (int64_t)blockIdx.x * PBA_COLUMNS + threadIdx.x; i < p.columns;
-         i += (int64_t)gridDim.x * PBA_COLUMNS) {
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < p.columns;
+         i += (int64_t)gridDim.x * blockDim.x) {
         const pba_column<T> c = pba_column_make<T, Z>(&w, &p, i);
         const paint<T> out = paint_make<T>(&w, &p, &c);
         const int32_t last = p.end[i].last;
@@ -116,8 +116,8 @@ static __global__ void __launch_bounds__(PBA_COLUMNS *PBA_MOST_M3)
     colour_blocks(const __grid_constant__ pba_work w, const __grid_constant__ pba_pass p) {
     __shared__ int32_t stopped[PBA_COLUMNS];
     unsigned raised = 0;
-    for (int64_t group = blockIdx.x; group * PBA_COLUMNS < p.columns; group += gridDim.x) {
-        const int64_t i = group * PBA_COLUMNS + threadIdx.x;
+    for (int64_t group = blockIdx.x; group * blockDim.x < p.columns; group += gridDim.x) {
+        const int64_t i = group * blockDim.x + threadIdx.x;
         const bool active = i < p.columns;
         const pba_column<T> c = pba_column_make<T, Z>(&w, &p, active ? i : 0);
         const paint<T> out = paint_make<T>(&w, &p, &c);
@@ -147,8 +147,8 @@ template <class T, bool Z> static cudaError_t launch(const pba_work *work, const
     const pba_work w = *work;
     const pba_pass p = *pass;
     auto *const kernel = w.blocks ? colour_blocks<T, Z> : colour<T, Z>;
-    DM_LAUNCH(kernel, dm_blocks(p.columns, PBA_COLUMNS, PBA_MOST_BLOCKS), dim3(PBA_COLUMNS, (unsigned)p.m3), 0, stream,
-              w, p);
+    const dim3 block(p.columns < PBA_COLUMNS ? (unsigned)p.columns : PBA_COLUMNS, (unsigned)p.m3);
+    DM_LAUNCH(kernel, dm_blocks(p.columns, block.x, PBA_MOST_BLOCKS), block, 0, stream, w, p);
     return cudaGetLastError();
 }
 

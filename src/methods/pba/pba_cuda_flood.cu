@@ -15,7 +15,7 @@
  */
 #include "methods/pba/pba_cuda.cuh"
 
-enum { PACK_WARPS = 8, PACK_WORDS = 4 };
+enum { PACK_WARPS = 4, PACK_WORDS = 4 };
 
 /* Block: 32 rows of PACK_WORDS words; a warp reads a word's elements at a time. Reads the input, writes 1/8 byte per element. */
 static __global__ void __launch_bounds__(PACK_WARPS * 32) pack(const __grid_constant__ pba_work w) {

@@ -14,7 +14,7 @@
  */
 #include "methods/pba/pba_cuda.cuh"
 
-enum { TILE = 32, TILE_ROWS = 8, LOAD_THREADS = 256 };
+enum { TILE = 32, TILE_ROWS = 4, LOAD_THREADS = 256 };
 
 /* A thread to an element, in turns. Reads the input, writes a word per element. */
 template <class T> static __global__ void __launch_bounds__(LOAD_THREADS) load(const __grid_constant__ pba_work w) {
