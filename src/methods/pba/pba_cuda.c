@@ -93,6 +93,12 @@ static int64_t param(const distmap_plan *plan, int which, const struct pba_work 
     }
 }
 
+static bool is_plain(const distmap_outputs *want) {
+    const bool distance = !want->distance || (want->distance == DISTMAP_FLOAT32 && !want->squared);
+    const bool squared = !want->squared || (want->squared == DISTMAP_UINT32 && !want->distance);
+    return distance && squared && !want->coords && !want->label;
+}
+
 static void set_shape(const distmap_plan *plan, struct pba_work *w) {
     w->nx = (int32_t)plan->shape[DM_X];
     w->ny = plan->measured[2] ? (int32_t)plan->shape[2] : 1;
@@ -101,6 +107,7 @@ static void set_shape(const distmap_plan *plan, struct pba_work *w) {
     w->shift_y = bits_for(w->nx);
     w->shift_z = w->shift_y + bits_for(w->ny);
     w->narrow = is_narrow(plan, w);
+    w->plain = is_plain(&plan->problem.want);
     w->blocks = plan->params[VARIANT] == PBA;
     for (int a = 0; a < 3; a++)
         w->w2[a] = (int64_t)pitch2(plan, DM_X - a);

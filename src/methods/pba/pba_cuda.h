@@ -29,6 +29,7 @@ struct pba_work {
     dm_elements elements;
     bool narrow; /* words of 32 bits, squared distances below 2^31; else both have 64 */
     bool blocks; /* variant pba: block colouring, else independent colouring */
+    bool plain;  /* outputs are one of float32 distances and uint32 squares at most, and indices */
     int32_t nx, ny, nz;
     int64_t rows; /* along x, of all batches */
     int32_t shift_y, shift_z;

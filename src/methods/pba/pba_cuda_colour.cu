@@ -52,66 +52,99 @@ DM_DEVICE typename T::number cursor_move(const pba_work *w, const pba_column<T> 
     return best;
 }
 
-/* Where a column's results go: to the outputs, or as words to the next axis. */
+/* Where a column's results go: as words to the next axis; or to the outputs, where PLAIN ones (pba_work.plain) take few registers,
+ * of which phase 3 has need of all the threads that there is room for. */
 template <class T> struct paint {
-    int64_t at[DM_NDIM];  /* of the column's first element */
-    int64_t batch;        /* linear index of its volume's first */
-    typename T::word *to; /* NULL: outputs */
+    int64_t at[DM_NDIM];             /* of the column's first element */
+    int64_t batch;                   /* linear index of its volume's first */
+    typename T::word *to;            /* NULL: outputs */
+    char *value, *site;              /* PLAIN: at the column's first element; NULL: not wanted */
+    int64_t value_apart, site_apart; /* bytes */
 };
 
-template <class T> DM_DEVICE paint<T> paint_make(const pba_work *w, const pba_pass *p, const pba_column<T> *c) {
-    paint<T> out;
+template <class T, bool Z, bool PLAIN>
+DM_DEVICE paint<T> paint_make(const pba_work *w, const pba_pass *p, const pba_column<T> *c) {
+    paint<T> out = {};
     const int64_t volume = (int64_t)w->nx * w->ny * w->nz;
+    const dm_arrays *arrays = &w->elements.arrays;
     dm_element_split(&w->elements, c->first, out.at);
     out.batch = c->first / volume * volume;
     out.to = p->target ? (typename T::word *)p->target + c->first : NULL;
+    if (PLAIN) {
+        const dm_array *value = arrays->distance.data ? &arrays->distance : &arrays->squared;
+        out.value = value->data ? dm_element_address(value, out.at) : NULL;
+        out.site = arrays->index.data ? dm_element_address(&arrays->index, out.at) : NULL;
+        out.value_apart = value->stride[Z ? 1 : 2];
+        out.site_apart = arrays->index.stride[Z ? 1 : 2];
+    }
     return out;
 }
 
-/* Row y's result; without a site k is NULL. */
+template <class T, bool Z> DM_DEVICE int64_t site_of(const pba_work *w, const paint<T> *out, const cursor<T> *k) {
+    const int64_t row = Z ? (int64_t)k->at * w->ny + pba_site_y<T>(w, k->word) : k->at;
+    return out->batch + row * w->nx + pba_site_x<T>(w, k->word);
+}
+
 template <class T, bool Z>
+DM_DEVICE void paint_plain(const pba_work *w, const paint<T> *out, int32_t y, const cursor<T> *k, uint32_t squared,
+                           unsigned *raised) {
+    if (!k)
+        *raised |= DISTMAP_FLAG_NO_SITE;
+    if (out->value && w->elements.arrays.distance.data)
+        *(float *)(out->value + y * out->value_apart) = k ? sqrtf((float)squared) : (float)INFINITY;
+    else if (out->value)
+        *(uint32_t *)(out->value + y * out->value_apart) = k ? squared : UINT32_MAX;
+    if (out->site)
+        dm_store_integer(w->elements.arrays.index.dtype, out->site + y * out->site_apart,
+                         k ? site_of<T, Z>(w, out, k) : DISTMAP_INDEX_NONE);
+}
+
+/* Row y's result; without a site k is NULL. */
+template <class T, bool Z, bool PLAIN>
 DM_DEVICE void paint_put(const pba_work *w, const pba_column<T> *c, const paint<T> *out, int32_t y, const cursor<T> *k,
                          typename T::number squared, unsigned *raised) {
     if (out->to) {
         out->to[y * c->apart] = k ? pba_with_link<T, Z>(w, k->word, k->at) : pba_none<typename T::word>();
-        return;
+    } else if (PLAIN) {
+        paint_plain<T, Z>(w, out, y, k, (uint32_t)squared, raised);
+    } else {
+        int64_t at[DM_NDIM] = {out->at[0], out->at[1], out->at[2], out->at[3]};
+        at[Z ? 1 : 2] += y;
+        dm_value value = dm_value_none(&w->elements);
+        if (k)
+            value.u64 = (uint64_t)squared;
+        dm_element_emit(&w->elements, at, value, k ? site_of<T, Z>(w, out, k) : DISTMAP_INDEX_NONE, raised);
     }
-    int64_t at[DM_NDIM] = {out->at[0], out->at[1], out->at[2], out->at[3]};
-    at[Z ? 1 : 2] += y;
-    dm_value value = dm_value_none(&w->elements);
-    int64_t site = DISTMAP_INDEX_NONE;
-    if (k) {
-        const int64_t row = Z ? (int64_t)k->at * w->ny + pba_site_y<T>(w, k->word) : k->at;
-        value.u64 = (uint64_t)squared;
-        site = out->batch + row * w->nx + pba_site_x<T>(w, k->word);
-    }
-    dm_element_emit(&w->elements, at, value, site, raised);
 }
 
 /* pba+. Block: PBA_COLUMNS columns (or all, if fewer) x m3 threads. Reads two words for each site of the list, in each of m3 threads but together, and writes
  * the outputs, or a word per element. */
-template <class T, bool Z>
+template <class T, bool Z, bool PLAIN>
 static __global__ void __launch_bounds__(PBA_COLUMNS *PBA_MOST_M3)
     colour(const __grid_constant__ pba_work w, const __grid_constant__ pba_pass p) {
     unsigned raised = 0;
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < p.columns;
          i += (int64_t)gridDim.x * blockDim.x) {
         const pba_column<T> c = pba_column_make<T, Z>(&w, &p, i);
-        const paint<T> out = paint_make<T>(&w, &p, &c);
+        const paint<T> out = paint_make<T, Z, PLAIN>(&w, &p, &c);
         const int32_t last = p.end[i].last;
-        cursor<T> k = {};
-        if (last >= 0)
-            k = cursor_at<T, Z>(&w, &c, last);
-        for (int32_t y = p.length - 1 - (int32_t)threadIdx.y; y >= 0; y -= p.m3) {
-            const typename T::number squared = last >= 0 ? cursor_move<T, Z>(&w, &c, &k, y) : 0;
-            paint_put<T, Z>(&w, &c, &out, y, last >= 0 ? &k : NULL, squared, &raised);
+        int32_t y = p.length - 1 - (int32_t)threadIdx.y;
+        if (last < 0) {
+            for (; y >= 0; y -= p.m3)
+                paint_put<T, Z, PLAIN>(&w, &c, &out, y, NULL, 0, &raised);
+            continue;
+        }
+        cursor<T> k = cursor_at<T, Z>(&w, &c, last);
+        for (; y >= 0; y -= p.m3) {
+            const typename T::number squared = cursor_move<T, Z>(&w, &c, &k, y);
+            paint_put<T, Z, PLAIN>(&w, &c, &out, y, &k, squared, &raised);
         }
     }
     dm_raise(&w.elements, raised);
 }
 
 /* pba. As above, but a thread starts where the last of the m3 rows before has stopped. */
-template <class T, bool Z>
+template <class T, bool Z, bool PLAIN>
 static __global__ void __launch_bounds__(PBA_COLUMNS *PBA_MOST_M3)
     colour_blocks(const __grid_constant__ pba_work w, const __grid_constant__ pba_pass p) {
     __shared__ int32_t stopped[PBA_COLUMNS];
@@ -120,7 +153,7 @@ static __global__ void __launch_bounds__(PBA_COLUMNS *PBA_MOST_M3)
         const int64_t i = group * blockDim.x + threadIdx.x;
         const bool active = i < p.columns;
         const pba_column<T> c = pba_column_make<T, Z>(&w, &p, active ? i : 0);
-        const paint<T> out = paint_make<T>(&w, &p, &c);
+        const paint<T> out = paint_make<T, Z, PLAIN>(&w, &p, &c);
         int32_t start = active ? p.end[i].last : -1;
         const bool any = start >= 0;
         for (int32_t rest = p.length; rest > 0; rest -= p.m3) {
@@ -129,9 +162,9 @@ static __global__ void __launch_bounds__(PBA_COLUMNS *PBA_MOST_M3)
             if (any && y >= 0) {
                 k = cursor_at<T, Z>(&w, &c, start);
                 const typename T::number squared = cursor_move<T, Z>(&w, &c, &k, y);
-                paint_put<T, Z>(&w, &c, &out, y, &k, squared, &raised);
+                paint_put<T, Z, PLAIN>(&w, &c, &out, y, &k, squared, &raised);
             } else if (active && y >= 0) {
-                paint_put<T, Z>(&w, &c, &out, y, NULL, 0, &raised);
+                paint_put<T, Z, PLAIN>(&w, &c, &out, y, NULL, 0, &raised);
             }
             __syncthreads();
             if ((int32_t)threadIdx.y == p.m3 - 1)
@@ -143,17 +176,20 @@ static __global__ void __launch_bounds__(PBA_COLUMNS *PBA_MOST_M3)
     dm_raise(&w.elements, raised);
 }
 
-template <class T, bool Z> static cudaError_t launch(const pba_work *work, const pba_pass *pass, cudaStream_t stream) {
+template <class T, bool Z, bool PLAIN>
+static cudaError_t launch(const pba_work *work, const pba_pass *pass, cudaStream_t stream) {
     const pba_work w = *work;
     const pba_pass p = *pass;
-    auto *const kernel = w.blocks ? colour_blocks<T, Z> : colour<T, Z>;
-    const dim3 block(p.columns < PBA_COLUMNS ? (unsigned)p.columns : PBA_COLUMNS, (unsigned)p.m3);
+    auto *const kernel = w.blocks ? colour_blocks<T, Z, PLAIN> : colour<T, Z, PLAIN>;
+    const dim3 block(dm_blocks(p.columns, 1, PBA_COLUMNS), (unsigned)p.m3);
     DM_LAUNCH(kernel, dm_blocks(p.columns, block.x, PBA_MOST_BLOCKS), block, 0, stream, w, p);
     return cudaGetLastError();
 }
 
 cudaError_t pba_colour(const pba_work *w, const pba_pass *p, cudaStream_t stream) {
-    if (w->narrow)
-        return p->z ? launch<pba_narrow, true>(w, p, stream) : launch<pba_narrow, false>(w, p, stream);
-    return p->z ? launch<pba_wide, true>(w, p, stream) : launch<pba_wide, false>(w, p, stream);
+    if (!w->narrow)
+        return p->z ? launch<pba_wide, true, false>(w, p, stream) : launch<pba_wide, false, false>(w, p, stream);
+    if (w->plain)
+        return p->z ? launch<pba_narrow, true, true>(w, p, stream) : launch<pba_narrow, false, true>(w, p, stream);
+    return p->z ? launch<pba_narrow, true, false>(w, p, stream) : launch<pba_narrow, false, false>(w, p, stream);
 }
