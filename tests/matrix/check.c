@@ -235,8 +235,8 @@ static bool execute(struct job *j, const struct run *r, distmap_plan *plan, cons
     return true;
 }
 
-/* A method's parameters are part of what must not change the result: choices are drawn evenly, numbers are the default, an end
- * of the range, or small. The same case draws the same. */
+/* A method's parameters are part of what must not change the result: choices are drawn evenly, numbers are the default,
+ * an end of the range, or small. The same case draws the same. */
 static void draw_params(const struct job *j, size_t method, int which, struct run *r) {
     const distmap_method_info *info = distmap_method_get(method);
     const distmap_outputs *want = &j->problem.want;

@@ -4,17 +4,17 @@
  *   step 2: along every column, the proximate points of those distances (edm_stack.h), and from their intervals every
  *           element's nearest site
  *
- * Access mode HV-HV, the paper's best on CPUs: both steps read along memory (H), and write across it (V), so step 1's results
- * lie transposed between the two. Ties fall to the lowest linear index: the left site in step 1, the upper point in step 2,
- * which comes last and so decides first.
+ * Access mode HV-HV, the paper's best on CPUs: both steps read along memory (H), and write across it (V), so step 1's
+ * results lie transposed between the two. Ties fall to the lowest linear index: the left site in step 1, the upper
+ * point in step 2, which comes last and so decides first.
  *
- * For k processors the paper gives each n/k lines. Here lines are handed out LANES at a time to whoever is free, and LANES of
- * them are written side by side: whole cache lines, instead of one value in each of n pages.
+ * For k processors the paper gives each n/k lines. Here lines are handed out LANES at a time to whoever is free, and
+ * LANES of them are written side by side: whole cache lines, instead of one value in each of n pages.
  *
  * Time O(elements) whatever the image. Memory: 4 bytes per element, and per thread LANES rows or columns.
  *
- * Source: D. Man, K. Uda, Y. Ito, K. Nakano, "Accelerating Computation of Euclidean Distance Map using the GPU with Efficient
- * Memory Access", IJPEDS 2011, section 3 (theorem 3.1 and corollary 3.2); access modes in section 5.1.
+ * Source: D. Man, K. Uda, Y. Ito, K. Nakano, "Accelerating Computation of Euclidean Distance Map using the GPU with
+ * Efficient Memory Access", IJPEDS 2011, section 3 (theorem 3.1 and corollary 3.2); access modes in section 5.1.
  */
 #include "cpu/rows.h"
 #include "methods/edm/edm_problem.h"
@@ -34,7 +34,8 @@ struct work {
 
 static size_t round64(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
 
-/* What a worker holds: in step 1 a row of sites and LANES rows of offsets, in step 2 a stack and LANES columns of results. */
+/* What a worker holds: in step 1 a row of sites and LANES rows of offsets, in step 2 a stack and LANES columns of
+ * results. */
 struct tile {
     uint8_t *site;
     int32_t *row;
@@ -75,7 +76,8 @@ static struct tile worker_tile(const struct work *w, int worker) {
 
 static size_t groups(int32_t lines) { return ((size_t)lines + LANES - 1) / LANES; }
 
-/* Task `index` is a plane's LANES lines, of `lines`: sets the plane's coordinates and the first of them, returns how many. */
+/* Task `index` is a plane's LANES lines, of `lines`: sets the plane's coordinates and the first of them, returns how
+ * many. */
 static int32_t locate(const distmap_plan *plan, size_t index, int32_t lines, int64_t at[DM_NDIM], int32_t *first) {
     const int64_t plane = (int64_t)(index / groups(lines));
     at[0] = plane / plan->shape[1];

@@ -1,6 +1,7 @@
 /* edm/cuda: the two-step method on the GPU, in the paper's five access modes.
  *
- *   step 1: the distance from each element to the nearest site of its line (a row or a column), by a sweep in either direction
+ *   step 1: the distance from each element to the nearest site of its line (a row or a column), by a sweep in either
+ *           direction
  *   step 2: for each line across those, its proximate points (edm_stack.h), and from their intervals each element's nearest
  *           site
  *
@@ -17,14 +18,14 @@
  * Others would turn the result or give both steps the same direction (section 5.1). Stacks lie side by side, element k of
  * neighbouring ones together, and are coalesced as long as threads agree.
  *
- * The paper keeps distances in between; here they have a sign that tells on which side the site lies, which gives the Voronoi map
- * with the distance map and needs no memory of its own. Where rows come last (vv-hh, vh-vh, vtv-vtv) ties are decided by the
- * stack, see there; where columns do, by the order of the steps.
+ * The paper keeps distances in between; here they have a sign that tells on which side the site lies, which gives the
+ * Voronoi map with the distance map and needs no memory of its own. Where rows come last (vv-hh, vh-vh, vtv-vtv) ties
+ * are decided by the stack, see there; where columns do, by the order of the steps.
  *
  * Time O(height + width) for as many threads as the image has lines. Memory: 12 bytes per element; 16 in mode vtv-vtv.
  *
- * Source: D. Man, K. Uda, Y. Ito, K. Nakano, "Accelerating Computation of Euclidean Distance Map using the GPU with Efficient
- * Memory Access", IJPEDS 2011, sections 5 and 6.
+ * Source: D. Man, K. Uda, Y. Ito, K. Nakano, "Accelerating Computation of Euclidean Distance Map using the GPU with
+ * Efficient Memory Access", IJPEDS 2011, sections 5 and 6.
  */
 #include "methods/edm/edm_cuda.h"
 #include "methods/edm/edm_problem.h"

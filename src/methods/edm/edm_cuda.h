@@ -1,9 +1,9 @@
 /* edm/cuda: what its host side and its kernels share.
  *
  * A *line* of step 1 or 2 is a column or a row of a plane; a thread has a line to itself, and its neighbours have the
- * neighbouring ones. So threads that go down columns (V) touch neighbouring elements at the same time, which memory serves
- * together (*coalesced*), and threads that go along rows (H) touch elements a row apart. An array between the steps lies as the
- * image does, or *turned*, [x][y], where rows and columns have changed parts.
+ * neighbouring ones. So threads that go down columns (V) touch neighbouring elements at the same time, which memory
+ * serves together (*coalesced*), and threads that go along rows (H) touch elements a row apart. An array between the
+ * steps lies as the image does, or *turned*, [x][y], where rows and columns have changed parts.
  */
 #ifndef DISTMAP_METHODS_EDM_CUDA_H
 #define DISTMAP_METHODS_EDM_CUDA_H

@@ -8,9 +8,9 @@ DM_DEVICE int32_t nearer(int32_t before, int32_t after) {
     return after < -before ? after : before;
 }
 
-/* A thread to a line, in turns; neighbouring lines to neighbouring threads. One sweep towards the line's end reads the input and
- * writes `before` as it reads; one back reads `before`, which tells the sites as well (0), and writes the nearer of the two
- * to `offset` (VTV: `after`, as it reads). Reads the input and 4 bytes per element, writes 8. */
+/* A thread to a line, in turns; neighbouring lines to neighbouring threads. One sweep towards the line's end reads the
+ * input and writes `before` as it reads; one back reads `before`, which tells the sites as well (0), and writes the
+ * nearer of the two to `offset` (VTV: `after`, as it reads). Reads the input and 4 bytes per element, writes 8. */
 static __global__ void __launch_bounds__(EDM_THREADS) sweep(const __grid_constant__ struct edm_work w) {
     const dm_elements *e = &w.elements;
     const int64_t lines = edm_lines(&w, w.columns_first), step = (int64_t)gridDim.x * EDM_THREADS;
@@ -41,9 +41,9 @@ static __global__ void __launch_bounds__(EDM_THREADS) sweep(const __grid_constan
     dm_raise(e, raised);
 }
 
-/* VTV: the nearer of `before` and `after`, turned. A block to a tile, in turns: it reads rows and writes columns, both in whole
- * pieces of EDM_TILE elements, by way of shared memory with one element more in each of its rows, so that a column lies in
- * EDM_TILE different banks. Reads 8 bytes per element, writes 4. */
+/* VTV: the nearer of `before` and `after`, turned. A block to a tile, in turns: it reads rows and writes columns, both
+ * in whole pieces of EDM_TILE elements, by way of shared memory with one element more in each of its rows, so that a
+ * column lies in EDM_TILE different banks. Reads 8 bytes per element, writes 4. */
 static __global__ void __launch_bounds__(EDM_TILE *EDM_TILE_ROWS) join(const __grid_constant__ struct edm_work w) {
     __shared__ int32_t tile[EDM_TILE][EDM_TILE + 1];
     const int32_t lane = (int32_t)threadIdx.x;

@@ -7,8 +7,9 @@ DM_DEVICE int64_t site_of(const struct edm_work *w, int64_t plane, int64_t line,
     return plane + y * w->width + x;
 }
 
-/* A thread to a line, in turns; neighbouring lines to neighbouring threads. Reads 4 bytes per element in a row and again at each
- * point of the stack, pushes up to 8, and writes the outputs as it goes along the line (VTV: 4 bytes to `point`). */
+/* A thread to a line, in turns; neighbouring lines to neighbouring threads. Reads 4 bytes per element in a row and
+ * again at each point of the stack, pushes up to 8, and writes the outputs as it goes along the line (VTV: 4 bytes to
+ * `point`). */
 static __global__ void __launch_bounds__(EDM_THREADS) points(const __grid_constant__ struct edm_work w) {
     const dm_elements *e = &w.elements;
     const int64_t lines = edm_lines(&w, !w.columns_first), step = (int64_t)gridDim.x * EDM_THREADS;
@@ -47,8 +48,8 @@ static __global__ void __launch_bounds__(EDM_THREADS) points(const __grid_consta
     dm_raise(e, raised);
 }
 
-/* VTV: points, turned, to the outputs. A block to a tile, in turns: it reads columns of the image and writes rows, through shared
- * memory as in step 1. Reads 4 bytes per element and the offset of its point, writes the outputs. */
+/* VTV: points, turned, to the outputs. A block to a tile, in turns: it reads columns of the image and writes rows,
+ * through shared memory as in step 1. Reads 4 bytes per element and the offset of its point, writes the outputs. */
 static __global__ void __launch_bounds__(EDM_TILE *EDM_TILE_ROWS) turn(const __grid_constant__ struct edm_work w) {
     const dm_elements *e = &w.elements;
     __shared__ int32_t point[EDM_TILE][EDM_TILE + 1], offset[EDM_TILE][EDM_TILE + 1];

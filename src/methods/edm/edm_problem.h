@@ -1,4 +1,5 @@
-/* edm: what the method accepts, on either device, and how it counts planes: a plane is (y, x), the axes z and t are batches. */
+/* edm: what the method accepts, on either device, and how it counts planes: a plane is (y, x), the axes z and t are
+ * batches. */
 #ifndef DISTMAP_METHODS_EDM_PROBLEM_H
 #define DISTMAP_METHODS_EDM_PROBLEM_H
 

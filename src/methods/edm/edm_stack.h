@@ -5,23 +5,23 @@
  *
  *     d2(x) = min over points i of f_i + w (x - i)^2,    f_i = v h_i^2
  *
- * asks which point is nearest to each x on the line. Point i is *proximate* where it is nearest to some x, and these x are an
- * interval (section 2 of the paper, lemma 2.2). A stack holds the proximate points of what was read so far, each with the
- * first x of its interval. Of a new point j and the last one i, the difference
+ * asks which point is nearest to each x on the line. Point i is *proximate* where it is nearest to some x, and these x
+ * are an interval (section 2 of the paper, lemma 2.2). A stack holds the proximate points of what was read so far, each
+ * with the first x of its interval. Of a new point j and the last one i, the difference
  *
  *     (f_j + w (x - j)^2) - (f_i + w (x - i)^2) = (f_j + w j^2) - (f_i + w i^2) - 2 w (j - i) x
  *
  * falls with x, so j's interval starts at the boundary point where it is zero and has no end so far. Where it starts at or
  * before i's, i is *dominated* by j and the point under it, and leaves the stack. Each point enters and leaves once.
  *
- * The paper compares boundary points as fractions. Here an interval starts at its first whole x, found by one floored division in
- * 64-bit integers: exact (squared distances are at most 2^61, so each sum is below 2^63), and points that are nearest to no
- * element are dropped as well.
+ * The paper compares boundary points as fractions. Here an interval starts at its first whole x, found by one floored
+ * division in 64-bit integers: exact (squared distances are at most 2^61, so each sum is below 2^63), and points that
+ * are nearest to no element are dropped as well.
  *
- * Ties. Of equally near points the first one along the line stays, which is the lower linear index where lines run along the
- * slower axis. Where they run along rows, the tie is decided by the sites' rows before their columns: x is then given to j
- * already where both are equally near and j's site lies in a row before i's. "j is before i at x, by distance, then row, then
- * column" still holds from some x on and not before it, which is all that the stack needs.
+ * Ties. Of equally near points the first one along the line stays, which is the lower linear index where lines run
+ * along the slower axis. Where they run along rows, the tie is decided by the sites' rows before their columns: x is
+ * then given to j already where both are equally near and j's site lies in a row before i's. "j is before i at x, by
+ * distance, then row, then column" still holds from some x on and not before it, which is all that the stack needs.
  *
  * Time O(n). Source: D. Man, K. Uda, Y. Ito, K. Nakano, sections 2 and 3.
  *
@@ -89,8 +89,8 @@ EDM_FUNCTION void edm_push_all(struct edm_line *l) {
     }
 }
 
-/* Goes through the intervals as x rises: the point nearest to x, of which `k` is the place on the stack and `offset` is known,
- * both from the x before. */
+/* Goes through the intervals as x rises: the point nearest to x, of which `k` is the place on the stack and `offset` is
+ * known, both from the x before. */
 struct edm_cursor {
     int32_t k, next; /* next: where the interval ends */
     int32_t at;

@@ -11,20 +11,21 @@
  *     pba       two kernels of their own     block colouring: threads wait for each other after m3 rows
  *     pba+      fused into phase 1           independent colouring
  *
- * The authors go along columns first, rows last, and turn what comes out. Of equally near sites the lowest linear index would
- * then have to be carried along. Here rows come first and the slowest axis last, and the lowest coordinate wins in each phase, which
- * is the tie rule; and since phases 2 and 3 go along y or z with neighbouring columns in neighbouring threads, they read and
- * write memory as it lies: both transposes are in phase 1, and phase 3 writes the outputs.
+ * The authors go along columns first, rows last, and turn what comes out. Of equally near sites the lowest linear index
+ * would then have to be carried along. Here rows come first and the slowest axis last, and the lowest coordinate wins
+ * in each phase, which is the tie rule; and since phases 2 and 3 go along y or z with neighbouring columns in
+ * neighbouring threads, they read and write memory as it lies: both transposes are in phase 1, and phase 3 writes the
+ * outputs.
  *
  * Both variants have the integer test of dominance: the first one's, in floating point, is not exact on large images.
  * Nothing is padded, to squares or powers of two or otherwise.
  *
- * Memory per element, with words of 4 bytes (see pba_cuda.h): planes 6 (m2 = 1: 4.2), variant pba 8; volumes 8. Bytes moved, pba+
- * in a plane: phase 1 reads 1 (the mask) and writes 4, phase 2 reads 4 and writes up to 6, phase 3 reads up to 4 and writes the
- * outputs.
+ * Memory per element, with words of 4 bytes (see pba_cuda.h): planes 6 (m2 = 1: 4.2), variant pba 8; volumes 8. Bytes
+ * moved, pba+ in a plane: phase 1 reads 1 (the mask) and writes 4, phase 2 reads 4 and writes up to 6, phase 3 reads up
+ * to 4 and writes the outputs.
  *
- * Source: T.-T. Cao, K. Tang, A. Mohamed, T.-S. Tan, "Parallel Banding Algorithm to Compute Exact Distance Transform with the
- * GPU", I3D 2010; J. Zheng, T.-S. Tan, "Addendum: After A Decade", 2019 (PBA+).
+ * Source: T.-T. Cao, K. Tang, A. Mohamed, T.-S. Tan, "Parallel Banding Algorithm to Compute Exact Distance Transform
+ * with the GPU", I3D 2010; J. Zheng, T.-S. Tan, "Addendum: After A Decade", 2019 (PBA+).
  */
 #include "methods/pba/pba_cuda.h"
 
@@ -79,8 +80,8 @@ static bool is_narrow(const distmap_plan *plan, const struct pba_work *w) {
 
 static uint64_t pitch2(const distmap_plan *plan, int axis) { return plan->measured[axis] ? plan->w2[axis] : 1; }
 
-/* The parameter as given, or by the size: for a plane as the authors found them on their GPUs (table 2), and on an H200; volumes and
- * many planes at once have columns enough. */
+/* The parameter as given, or by the size: for a plane as the authors found them on their GPUs (table 2), and on an
+ * H200; volumes and many planes at once have columns enough. */
 static int64_t param(const distmap_plan *plan, int which, const struct pba_work *w) {
     if (plan->params[which])
         return plan->params[which];
@@ -127,8 +128,8 @@ static struct pba_pass make_pass(const distmap_plan *plan, const struct pba_work
 
 /* ---- Memory ---- */
 
-/* `words` is where phase 1 ends. `other` serves in turn: bits or turned words in phase 1, links in phase 2, the results of phase 3
- * along y in a volume, and then `words` has the links along z. `small` has the ends of bands. */
+/* `words` is where phase 1 ends. `other` serves in turn: bits or turned words in phase 1, links in phase 2, the results
+ * of phase 3 along y in a volume, and then `words` has the links along z. `small` has the ends of bands. */
 struct layout {
     size_t words, other, small;
 };

@@ -1,12 +1,13 @@
 /* pba/cuda: what its host side and its kernels share.
  *
- * The image is `batches` volumes of nz x ny x nx, rows along x; without a measured z axis nz is 1, and without a measured y axis
- * ny is. A *word* per element holds the element's nearest site so far, as the site's coordinates along the axes that are
- * done, side by side in bits: x lowest, then y, then z. While an axis is worked on, the coordinate along it is where the word
- * lies, and its bits in the word are a link of the list that phase 2 makes. All ones: no site.
+ * The image is `batches` volumes of nz x ny x nx, rows along x; without a measured z axis nz is 1, and without a
+ * measured y axis ny is. A *word* per element holds the element's nearest site so far, as the site's coordinates along
+ * the axes that are done, side by side in bits: x lowest, then y, then z. While an axis is worked on, the coordinate
+ * along it is where the word lies, and its bits in the word are a link of the list that phase 2 makes. All ones: no
+ * site.
  *
- * Words have 32 bits where the coordinates fit, which is a plane of 32,768 x 32,768 (the paper's short2) and a volume of 2^10.67
- * elements a side (the paper's ten bits each); and 64 otherwise.
+ * Words have 32 bits where the coordinates and squared distances fit: planes up to 32,768 x 32,768 (the paper's
+ * short2), volumes up to 1024 a side (the paper's ten bits each) or 2048 x 1024 x 1024; otherwise 64.
  */
 #ifndef DISTMAP_METHODS_PBA_CUDA_H
 #define DISTMAP_METHODS_PBA_CUDA_H
@@ -43,8 +44,8 @@ struct pba_work {
     void *words;    /* what phase 1 leaves, as the image lies */
 };
 
-/* Phases 2 and 3 along y or z. A column is the elements that differ in that coordinate alone; neighbouring ones to neighbouring
- * threads. */
+/* Phases 2 and 3 along y or z. A column is the elements that differ in that coordinate alone; neighbouring ones to
+ * neighbouring threads. */
 struct pba_pass {
     bool z;               /* along z, else along y */
     int32_t length;       /* elements of a column */

@@ -1,9 +1,9 @@
 /* pba/cuda, phase 3: every element's nearest site, from the column's list.
  *
- * Along a column the squared distances to the list's sites first fall and then rise, from one site to the next, and the site where
- * they are least moves towards lower rows as the element does. So elements are coloured from the column's end to its beginning, and
- * each looks on from where the one before it stopped, as long as the next site is nearer or, since it lies in a lower row, as
- * near. m3 threads share a column.
+ * Along a column the squared distances to the list's sites first fall and then rise, from one site to the next, and the
+ * site where they are least moves towards lower rows as the element does. So elements are coloured from the column's
+ * end to its beginning, and each looks on from where the one before it stopped, as long as the next site is nearer or,
+ * since it lies in a lower row, as near. m3 threads share a column.
  *
  *   pba+: independent: thread j takes the rows j, j + m3, ... from the end and goes through the list by itself
  *   pba:  by blocks: m3 neighbouring rows at a time; all threads go on from the site of the last of them
@@ -12,8 +12,8 @@
  */
 #include "methods/pba/pba_cuda.cuh"
 
-/* Where a thread stands in the list: its site, the one before that in the list (or the same at the list's beginning), and the
- * word at that one's link, fetched early. */
+/* Where a thread stands in the list: its site, the one before that in the list (or the same at the list's beginning),
+ * and the word at that one's link, fetched early. */
 template <class T> struct cursor {
     int32_t at, before;
     typename T::word word, before_word, ahead;
@@ -52,8 +52,8 @@ DM_DEVICE typename T::number cursor_move(const pba_work *w, const pba_column<T> 
     return best;
 }
 
-/* Where a column's results go: as words to the next axis; or to the outputs, where PLAIN ones (pba_work.plain) take few registers,
- * of which phase 3 has need of all the threads that there is room for. */
+/* Where a column's results go: as words to the next axis; or to the outputs, where PLAIN ones (pba_work.plain) take few
+ * registers, of which phase 3 has need of all the threads that there is room for. */
 template <class T> struct paint {
     int64_t at[DM_NDIM];             /* of the column's first element */
     int64_t batch;                   /* linear index of its volume's first */
@@ -117,8 +117,8 @@ DM_DEVICE void paint_put(const pba_work *w, const pba_column<T> *c, const paint<
     }
 }
 
-/* pba+. Block: PBA_COLUMNS columns (or all, if fewer) x m3 threads. Reads two words for each site of the list, in each of m3 threads but together, and writes
- * the outputs, or a word per element. */
+/* pba+. Block: PBA_COLUMNS columns (or all, if fewer) x m3 threads. Reads two words for each site of the list, in each
+ * of m3 threads but together, and writes the outputs, or a word per element. */
 template <class T, bool Z, bool PLAIN>
 static __global__ void __launch_bounds__(PBA_COLUMNS *PBA_MOST_M3)
     colour(const __grid_constant__ pba_work w, const __grid_constant__ pba_pass p) {

@@ -1,15 +1,16 @@
 /* pba/cuda, phase 1, variant pba+: the nearest site of every element within its row, with the transposes fused in.
  *
- * Threads sweep along rows, one to a row, so what they read and write at a time lies a row apart. The paper turns the image by way
- * of shared memory as part of the sweeps instead of by kernels of their own; so here, on the way in and on the way out:
+ * Threads sweep along rows, one to a row, so what they read and write at a time lies a row apart. The paper turns the
+ * image by way of shared memory as part of the sweeps instead of by kernels of their own; so here, on the way in and on
+ * the way out:
  *
  *   pack:      the mask becomes bits, turned: the words of neighbouring rows lie side by side. 1/8 byte per element
  *   reach:     every band of a row finds its first and last site
  *   propagate: from band to band, by two loops: the nearest sites left and right of the band
  *   flood:     every band sweeps its bits again, forward and back, and puts what it finds through shared memory into rows
  *
- * The paper's sweeps leave a coordinate per element in memory for the next kernel to read. Reading the bits again costs 1/32 of
- * that, so the bands' sweeps for their ends and those for their elements are apart.
+ * The paper's sweeps leave a coordinate per element in memory for the next kernel to read. Reading the bits again costs
+ * 1/32 of that, so the bands' sweeps for their ends and those for their elements are apart.
  *
  * Ties: at equal distance the left site wins.
  */
@@ -17,7 +18,8 @@
 
 enum { PACK_WARPS = 4, PACK_WORDS = 4 };
 
-/* Block: 32 rows of PACK_WORDS words; a warp reads a word's elements at a time. Reads the input, writes 1/8 byte per element. */
+/* Block: 32 rows of PACK_WORDS words; a warp reads a word's elements at a time. Reads the input, writes 1/8 byte per
+ * element. */
 static __global__ void __launch_bounds__(PACK_WARPS * 32) pack(const __grid_constant__ pba_work w) {
     const dm_elements *e = &w.elements;
     __shared__ const char *start[32];
@@ -101,9 +103,9 @@ DM_DEVICE int32_t site_after(const uint32_t *bits, int64_t rows, int32_t from, i
     return beyond;
 }
 
-/* A thread to a row's band, a block to PBA_THREADS rows. Grid: rows, bands. A tile of PBA_WORD columns at a time goes through shared
- * memory, whose rows have one element more so that columns lie in different banks. Reads 1/8 byte per element (what lies to the
- * right of the tile is looked for once in each word), writes a word per element. */
+/* A thread to a row's band, a block to PBA_THREADS rows. Grid: rows, bands. A tile of PBA_WORD columns at a time goes
+ * through shared memory, whose rows have one element more so that columns lie in different banks. Reads 1/8 byte per
+ * element (what lies to the right of the tile is looked for once in each word), writes a word per element. */
 template <class T> static __global__ void __launch_bounds__(PBA_THREADS) flood(const __grid_constant__ pba_work w) {
     typedef typename T::word word;
     __shared__ int32_t tile[PBA_THREADS][PBA_WORD + 1];

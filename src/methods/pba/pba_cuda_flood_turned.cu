@@ -2,13 +2,14 @@
  *
  *   load:           the mask becomes words, as the image lies: a site is its own nearest
  *   transpose:      so that neighbouring rows lie side by side
- *   sweep down, up: every band of a row, in place: the nearest site of the band at or left of the element, then on either side
+ *   sweep:          every band of a row, in place: forward, the nearest site of the band at or left of the element; and
+ *                   back, on either side
  *   propagate:      from band to band, by two loops: the nearest sites left and right of the band
  *   update:         every element takes one of those if it is nearer
  *   transpose:      back
  *
- * The published kernel turns tiles of 64 x 64 in shared memory without a gap, so that all threads of a warp meet in one bank.
- * Here tiles have a column more.
+ * The published kernel turns tiles of 64 x 64 in shared memory without a gap, so that all threads of a warp meet in one
+ * bank. Here tiles have a column more.
  *
  * Ties: at equal distance the left site wins.
  */

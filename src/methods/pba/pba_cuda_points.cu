@@ -1,19 +1,22 @@
 /* pba/cuda, phase 2: the proximate sites of every column.
  *
- * In a column at (x, .) each row y has one candidate, the site that phase 1 found in it, at squared distance f across the
- * column. With h = f + w y^2, a candidate b between a and c (y_a < y_b < y_c) is nearest nowhere in the column, *dominated*, if
+ * In a column at (x, .) each row y has one candidate, the site that phase 1 found in it, at squared distance f across
+ * the column. With h = f + w y^2, a candidate b between a and c (y_a < y_b < y_c) is nearest nowhere in the column,
+ * *dominated*, if
  *
  *     (h_b - h_a) (y_c - y_b) >= (h_c - h_b) (y_b - y_a),
  *
- * the paper's integer test: in y, b takes over from a no sooner than c from b. Where that is one point, a, b and c are equally near
- * to it, and a is what the rule about ties wants. What is left is a list of rows in which takeovers rise strictly.
+ * the paper's integer test: in y, b takes over from a no sooner than c from b. Where that is one point, a, b and c are
+ * equally near to it, and a is what the rule about ties wants. What is left is a list of rows in which takeovers rise
+ * strictly.
  *
- * Every band of a column makes its own list, as a stack: a candidate that comes in from below pops those that it and the one under
- * them dominate. Links to lower rows lie in the words themselves. Then bands are merged by two and two: only at the seam can
- * candidates be dominated, so the upper list loses some of its end and the lower one some of its beginning, in turn, until
- * neither does. Going forward through the lower list takes links to higher rows, for which there is an array of their own. The
- * paper makes those by a kernel before merging and drops them by one after it. Here they are written as the stack grows, and
- * the seam is closed in the words, so that phase 3 finds one list from the column's end back to its beginning.
+ * Every band of a column makes its own list, as a stack: a candidate that comes in from below pops those that it and
+ * the one under them dominate. Links to lower rows lie in the words themselves. Then bands are merged by two and two:
+ * only at the seam can candidates be dominated, so the upper list loses some of its end and the lower one some of its
+ * beginning, in turn, until neither does. Going forward through the lower list takes links to higher rows, for which
+ * there is an array of their own. The paper makes those by a kernel before merging and drops them by one after it. Here
+ * they are written as the stack grows, and the seam is closed in the words, so that phase 3 finds one list from the
+ * column's end back to its beginning.
  *
  * Time O(n) per column: a candidate enters and leaves once. Exact: integers throughout.
  */
@@ -81,8 +84,9 @@ static __global__ void __launch_bounds__(PBA_THREADS)
     }
 }
 
-/* A thread to a column's pair of lists, which take `bands` bands each and have their ends at their first bands. Grid: columns, pairs.
- * Reads 16 bytes of ends, and a word or two for each candidate that goes; writes 8 bytes of ends, a word and a link. */
+/* A thread to a column's pair of lists, which take `bands` bands each and have their ends at their first bands. Grid:
+ * columns, pairs. Reads 16 bytes of ends, and a word or two for each candidate that goes; writes 8 bytes of ends, a
+ * word and a link. */
 template <class T, bool Z>
 static __global__ void __launch_bounds__(PBA_THREADS)
     merge(const __grid_constant__ pba_work w, const __grid_constant__ pba_pass p, int32_t bands) {
