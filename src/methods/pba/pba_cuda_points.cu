@@ -56,8 +56,10 @@ static __global__ void __launch_bounds__(PBA_THREADS)
         typename T::link *next = p.next ? (typename T::link *)p.next + c.first : NULL;
         int32_t first = -1;
         node<T> last = {-1, -1, 0}, under = {-1, -1, 0}; /* the top of the stack, and what is under it */
+        word ahead = pba_load(&c, from); /* of the row that comes next: fetched while this one is dealt with */
         for (int32_t at = from; at < to; at++) {
-            const word v = pba_load(&c, at);
+            const word v = ahead;
+            ahead = pba_load(&c, at + 1 < to ? at + 1 : at);
             if (v == pba_none<word>())
                 continue;
             node<T> made;
