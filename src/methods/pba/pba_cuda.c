@@ -71,27 +71,33 @@ static int bits_for(int64_t n) {
     return bits;
 }
 
-/* Squared distances fit 31 bits, coordinates 32, and all ones are not coordinates. */
+/* Squared distances and planes fit 31 bits, coordinates 32, and all ones are not coordinates. */
 static bool is_narrow(const distmap_plan *plan, const struct pba_work *w) {
     const int bits = w->shift_z + bits_for(w->nz);
     const int64_t last = (int64_t)w->nx * w->ny * w->nz;
-    return plan->max2 <= INT32_MAX && (bits < 32 || (bits == 32 && last < (int64_t)1 << 32));
+    return plan->max2 <= INT32_MAX && (int64_t)w->nx * w->ny <= INT32_MAX &&
+           (bits < 32 || (bits == 32 && last < (int64_t)1 << 32));
 }
 
 static uint64_t pitch2(const distmap_plan *plan, int axis) { return plan->measured[axis] ? plan->w2[axis] : 1; }
 
-/* The parameter as given, or by the size: for a plane as the authors found them on their GPUs (table 2), and on an
- * H200; volumes and many planes at once have columns enough. */
-static int64_t param(const distmap_plan *plan, int which, const struct pba_work *w) {
+/* The parameter as given, or by the size. A plane has as many bands as the authors found best on their GPUs (table 2),
+ * and on an H200; volumes and many planes at once have rows and columns enough. */
+static int64_t bands(const distmap_plan *plan, int which, const struct pba_work *w) {
     if (plan->params[which])
         return plan->params[which];
-    const bool many = w->rows / w->ny >= LEAST_PLANES;
-    const int64_t longer = w->nx > w->ny ? w->nx : w->ny, bands = longer / 64;
-    switch (which) {
-    case M1: return many ? 1 : bands < 8 ? 8 : bands > 256 ? 256 : bands;
-    case M2: return many ? 1 : longer > 4096 ? 64 : 32;
-    default: return many ? 2 : longer > 8192 ? 8 : 16;
-    }
+    const int64_t longer = w->nx > w->ny ? w->nx : w->ny, parts = longer / 64;
+    if (w->rows / w->ny >= LEAST_PLANES)
+        return 1;
+    if (which == M2)
+        return longer > 4096 ? 64 : 32;
+    return parts < 8 ? 8 : parts > 256 ? 256 : parts;
+}
+
+/* As many threads as a large GPU has room for: each of a column's goes through the whole list. */
+static int64_t colours(const distmap_plan *plan, int64_t columns) {
+    const int64_t room = 1 << 17, share = room / columns;
+    return plan->params[M3] ? plan->params[M3] : share < 2 ? 2 : share > 16 ? 16 : share;
 }
 
 static bool is_plain(const distmap_outputs *want) {
@@ -112,16 +118,16 @@ static void set_shape(const distmap_plan *plan, struct pba_work *w) {
     w->blocks = plan->params[VARIANT] == PBA;
     for (int a = 0; a < 3; a++)
         w->w2[a] = (int64_t)pitch2(plan, DM_X - a);
-    w->flood_length = (int32_t)(divide_up(divide_up(w->nx, param(plan, M1, w)), PBA_WORD) * PBA_WORD);
+    w->flood_length = (int32_t)(divide_up(divide_up(w->nx, bands(plan, M1, w)), PBA_WORD) * PBA_WORD);
     w->flood_bands = (int32_t)divide_up(w->nx, w->flood_length);
 }
 
 static struct pba_pass make_pass(const distmap_plan *plan, const struct pba_work *w, bool z) {
     struct pba_pass p = {.z = z, .length = z ? w->nz : w->ny, .apart = z ? (int64_t)w->nx * w->ny : w->nx};
     p.columns = plan->elements / p.length;
-    p.band = (int32_t)divide_up(p.length, param(plan, M2, w));
+    p.band = (int32_t)divide_up(p.length, bands(plan, M2, w));
     p.bands = (int32_t)divide_up(p.length, p.band);
-    const int64_t threads = param(plan, M3, w);
+    const int64_t threads = colours(plan, p.columns);
     p.m3 = threads < p.length ? (int32_t)threads : p.length;
     return p;
 }

@@ -14,12 +14,14 @@ struct pba_narrow {
     typedef int32_t number;
     typedef int64_t product;
     typedef uint16_t link;
+    typedef uint32_t apart; /* one multiplication gives an address */
 };
 struct pba_wide {
     typedef uint64_t word;
     typedef int64_t number;
     __extension__ typedef __int128 product;
     typedef uint32_t link;
+    typedef uint64_t apart;
 };
 
 template <class Word> DM_DEVICE Word pba_none() { return ~(Word)0; }
@@ -38,7 +40,7 @@ template <class T> struct pba_column {
     int64_t first;           /* linear index of its first element */
     int32_t x, y;            /* y: along z only */
     typename T::word *words; /* at its first element */
-    int64_t apart;
+    typename T::apart apart;
 };
 
 template <class T, bool Z>
@@ -49,12 +51,17 @@ DM_DEVICE pba_column<T> pba_column_make(const pba_work *w, const pba_pass *p, in
     c.y = Z ? (int32_t)(inner / w->nx) : 0;
     c.x = (int32_t)(inner - (int64_t)c.y * w->nx);
     c.words = (typename T::word *)p->words + c.first;
-    c.apart = p->apart;
+    c.apart = (typename T::apart)p->apart;
     return c;
 }
 
+/* From the column's first element to that one. */
+template <class T> DM_DEVICE uint64_t pba_step(const pba_column<T> *c, int32_t at) {
+    return (uint64_t)(uint32_t)at * c->apart;
+}
+
 template <class T> DM_DEVICE typename T::word pba_load(const pba_column<T> *c, int32_t at) {
-    return c->words[at * c->apart];
+    return c->words[pba_step(c, at)];
 }
 
 /* ---- Words ---- */

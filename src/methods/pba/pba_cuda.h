@@ -49,7 +49,7 @@ struct pba_work {
 struct pba_pass {
     bool z;               /* along z, else along y */
     int32_t length;       /* elements of a column */
-    int64_t apart;        /* from one to the next */
+    int64_t apart;        /* from one to the next; narrow: below 2^31 */
     int64_t columns;      /* of all batches */
     int32_t bands, band;  /* m2 bands of `band` elements, the last one of fewer */
     int32_t m3;           /* threads to a column in phase 3 */

@@ -12,6 +12,10 @@
  */
 #include "methods/pba/pba_cuda.cuh"
 
+/* A list can be no faster than its loads, one after the other. Where it is long, its sites lie near the row that is
+ * coloured, and so the rows to come are fetched this far ahead. */
+enum { FORESIGHT = 64 };
+
 /* Where a thread stands in the list: its site, the one before that in the list (or the same at the list's beginning),
  * and the word at that one's link, fetched early. */
 template <class T> struct cursor {
@@ -104,7 +108,7 @@ template <class T, bool Z, bool PLAIN>
 DM_DEVICE void paint_put(const pba_work *w, const pba_column<T> *c, const paint<T> *out, int32_t y, const cursor<T> *k,
                          typename T::number squared, unsigned *raised) {
     if (out->to) {
-        out->to[y * c->apart] = k ? pba_with_link<T, Z>(w, k->word, k->at) : pba_none<typename T::word>();
+        out->to[pba_step(c, y)] = k ? pba_with_link<T, Z>(w, k->word, k->at) : pba_none<typename T::word>();
     } else if (PLAIN) {
         paint_plain<T, Z>(w, out, y, k, (uint32_t)squared, raised);
     } else {
@@ -136,6 +140,7 @@ static __global__ void __launch_bounds__(PBA_COLUMNS *PBA_MOST_M3)
         }
         cursor<T> k = cursor_at<T, Z>(&w, &c, last);
         for (; y >= 0; y -= p.m3) {
+            dm_prefetch(&c.words[pba_step(&c, y > FORESIGHT ? y - FORESIGHT : 0)]);
             const typename T::number squared = cursor_move<T, Z>(&w, &c, &k, y);
             paint_put<T, Z, PLAIN>(&w, &c, &out, y, &k, squared, &raised);
         }

@@ -76,9 +76,9 @@ static __global__ void __launch_bounds__(PBA_THREADS)
             } else {
                 made.link = last.at;
                 if (next)
-                    next[last.at * c.apart] = (typename T::link)at;
+                    next[pba_step(&c, last.at)] = (typename T::link)at;
             }
-            c.words[at * c.apart] = pba_with_link<T, Z>(&w, v, made.link);
+            c.words[pba_step(&c, at)] = pba_with_link<T, Z>(&w, v, made.link);
             under = last;
             last = made;
         }
@@ -116,15 +116,15 @@ static __global__ void __launch_bounds__(PBA_THREADS)
                 changed = true;
             }
             while (first.at != b.last) {
-                const node<T> over = node_at<T, Z>(&w, &c, next[first.at * c.apart]);
+                const node<T> over = node_at<T, Z>(&w, &c, next[pba_step(&c, first.at)]);
                 if (!dominated<T>(&last, &first, &over))
                     break;
                 first = over;
                 changed = true;
             }
         }
-        c.words[first.at * c.apart] = pba_with_link<T, Z>(&w, pba_load(&c, first.at), last.at);
-        next[last.at * c.apart] = (typename T::link)first.at;
+        c.words[pba_step(&c, first.at)] = pba_with_link<T, Z>(&w, pba_load(&c, first.at), last.at);
+        next[pba_step(&c, last.at)] = (typename T::link)first.at;
         *end = {a.first, b.last};
     }
 }
