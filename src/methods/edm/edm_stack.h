@@ -56,16 +56,35 @@ struct edm_line {
 
 EDM_FUNCTION int64_t edm_offset(const struct edm_line *l, int32_t at) { return l->offset[at * l->offset_apart]; }
 
-/* The first x that j > i is given of the two; may lie outside the line. */
-EDM_FUNCTION int64_t edm_start(const struct edm_line *l, int64_t i, int64_t offset_i, int64_t j, int64_t offset_j) {
-    const int64_t above = l->v * (offset_j * offset_j - offset_i * offset_i) + l->w * (j * j - i * i);
-    const int64_t slope = 2 * l->w * (j - i), quotient = above / slope, rest = above - quotient * slope;
-    if (rest == 0 && l->by_row && offset_j < offset_i)
+/* Of points i < j, what the difference above is at x = 0, and by how much it falls with each x. */
+struct edm_pair {
+    int64_t above, slope;
+    bool tie; /* where they are equally near, j has the element */
+};
+
+EDM_FUNCTION struct edm_pair edm_compare(const struct edm_line *l, int64_t i, int64_t offset_i, int64_t j,
+                                         int64_t offset_j) {
+    struct edm_pair p;
+    p.above = l->v * (offset_j * offset_j - offset_i * offset_i) + l->w * (j * j - i * i);
+    p.slope = 2 * l->w * (j - i);
+    p.tie = l->by_row && offset_j < offset_i;
+    return p;
+}
+
+EDM_FUNCTION bool edm_takes(const struct edm_pair *p, int64_t x) {
+    const int64_t fallen = p->slope * x;
+    return p->above < fallen || (p->above == fallen && p->tie);
+}
+
+/* The first x that j takes; may lie outside the line. */
+EDM_FUNCTION int64_t edm_start(const struct edm_pair *p) {
+    const int64_t quotient = p->above / p->slope, rest = p->above - quotient * p->slope;
+    if (rest == 0 && p->tie)
         return quotient;
     return quotient + (rest >= 0); /* floor + 1 */
 }
 
-/* Reads the line and leaves its proximate points on the stack. */
+/* Reads the line and leaves its proximate points on the stack. A point that leaves it costs no division. */
 EDM_FUNCTION void edm_push_all(struct edm_line *l) {
     l->count = 0;
     for (int32_t j = 0; j < l->length; j++) {
@@ -75,12 +94,12 @@ EDM_FUNCTION void edm_push_all(struct edm_line *l) {
         int64_t start = 0;
         for (; l->count > 0; l->count--) {
             const struct edm_point last = l->stack[(l->count - 1) * l->stack_apart];
-            start = edm_start(l, last.at, edm_offset(l, last.at), j, offset_j);
-            if (start > last.start)
-                break;
+            const struct edm_pair pair = edm_compare(l, last.at, edm_offset(l, last.at), j, offset_j);
+            if (edm_takes(&pair, last.start))
+                continue;
+            start = edm_start(&pair);
+            break;
         }
-        if (l->count == 0)
-            start = 0;
         if (start >= l->length)
             continue;
         struct edm_point *top = &l->stack[l->count++ * l->stack_apart];
