@@ -5,10 +5,13 @@
 
 extern const dm_method dm_minplus_cpu;
 extern const dm_method dm_envelope_cpu;
+extern const dm_method dm_edm_cpu;
 extern const dm_method dm_brute_cpu;
 #ifdef DISTMAP_HAVE_CUDA
 extern const dm_method dm_minplus_cuda;
 extern const dm_method dm_envelope_cuda;
+extern const dm_method dm_pba_cuda;
+extern const dm_method dm_edm_cuda;
 extern const dm_method dm_brute_cuda;
 #endif
 
@@ -16,10 +19,13 @@ extern const dm_method dm_brute_cuda;
 const dm_method *const dm_methods[] = {
     &dm_minplus_cpu,
     &dm_envelope_cpu,
+    &dm_edm_cpu,
     &dm_brute_cpu,
 #ifdef DISTMAP_HAVE_CUDA
     &dm_minplus_cuda,
     &dm_envelope_cuda,
+    &dm_pba_cuda,
+    &dm_edm_cuda,
     &dm_brute_cuda,
 #endif
     NULL,

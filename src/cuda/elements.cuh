@@ -82,11 +82,10 @@ DM_DEVICE double dm_load_float(distmap_dtype dtype, const char *p) {
 
 DM_DEVICE bool dm_dtype_floats(distmap_dtype dtype) { return dtype == DISTMAP_FLOAT32 || dtype == DISTMAP_FLOAT64; }
 
-/* Whether the input's element is a site by the plan's rule. */
-DM_DEVICE bool dm_element_is_site(const dm_elements *e, const int64_t at[DM_NDIM], unsigned *raised) {
+/* Whether the input's element at address `p` is a site by the plan's rule. */
+DM_DEVICE bool dm_address_is_site(const dm_elements *e, const char *p, unsigned *raised) {
     const dm_array *input = &e->arrays.input;
     const dm_site_test *test = &e->sites;
-    const char *p = dm_element_address(input, at);
     if (dm_dtype_floats(input->dtype)) {
         const double x = dm_load_float(input->dtype, p);
         if (x != x) {
@@ -109,6 +108,10 @@ DM_DEVICE bool dm_element_is_site(const dm_elements *e, const int64_t at[DM_NDIM
     default: inside = *(const uint64_t *)p - test->first <= test->span; break;
     }
     return inside != test->flip;
+}
+
+DM_DEVICE bool dm_element_is_site(const dm_elements *e, const int64_t at[DM_NDIM], unsigned *raised) {
+    return dm_address_is_site(e, dm_element_address(&e->arrays.input, at), raised);
 }
 
 /* A sample in the plan's arithmetic. A bad one raises DM_RAISED_VALUE and offers nothing. */

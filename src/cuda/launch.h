@@ -24,6 +24,15 @@
 /* A function of kernels. */
 #define DM_DEVICE static __device__ __forceinline__
 
+/* Kernels: asks for the global memory at p, which must be there, to be brought to the caches; waits for nothing. */
+#ifdef __CUDACC__
+DM_DEVICE void dm_prefetch(const void *p) { asm volatile("prefetch.global.L1 [%0];" ::"l"(p)); }
+#elif defined(__cplusplus)
+static inline void dm_prefetch(const void *p) {
+    (void)*(const volatile char *)p;
+} /* found by sanitizers if it is not there */
+#endif
+
 /* Blocks for `count` items, `each` to a block, at most `most`: kernels loop over what is left. */
 static inline unsigned dm_blocks(int64_t count, int64_t each, int64_t most) {
     const int64_t blocks = (count + each - 1) / each;

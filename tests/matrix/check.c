@@ -7,7 +7,7 @@
 #include "../require.h"
 #include "runner.h"
 
-enum { MAX_METHODS = 32, MAX_OUTPUTS = 8, SHOWN_FAILURES = 12 };
+enum { MAX_METHODS = 32, MAX_PARAMS = 8, MAX_OUTPUTS = 8, SHOWN_FAILURES = 12 };
 
 static struct {
     struct runner runner[MAX_RUNNERS];
@@ -109,6 +109,8 @@ static void fill_wanted(struct job *j) {
 struct run {
     const char *method;
     const struct runner *runner;
+    distmap_param params[MAX_PARAMS]; /* drawn anew for each run */
+    size_t param_count;
 };
 
 static bool fail(const struct job *j, const struct run *r) {
@@ -125,6 +127,9 @@ static bool fail(const struct job *j, const struct run *r) {
             p->limit, p->border, distmap_dtype_name(p->payload), layout_names[j->test->in], layout_names[j->test->out],
             distmap_dtype_name(p->want.distance), distmap_dtype_name(p->want.squared),
             distmap_dtype_name(p->want.index), distmap_dtype_name(p->want.coords), distmap_dtype_name(p->want.label));
+    for (size_t k = 0; k < r->param_count; k++)
+        fprintf(stderr, "%s %" PRId64 "%s", r->params[k].name, r->params[k].value,
+                k + 1 < r->param_count ? ", " : "\n  ");
     return true;
 }
 
@@ -230,9 +235,33 @@ static bool execute(struct job *j, const struct run *r, distmap_plan *plan, cons
     return true;
 }
 
+/* A method's parameters are part of what must not change the result: choices are drawn evenly, numbers are the default,
+ * an end of the range, or small. The same case draws the same. */
+static void draw_params(const struct job *j, size_t method, int which, struct run *r) {
+    const distmap_method_info *info = distmap_method_get(method);
+    const distmap_outputs *want = &j->problem.want;
+    struct rng rng = {(uint64_t)j->test->number * 1000003 + method * 1009 + (uint64_t)which * 101 +
+                      (uint64_t)want->distance * 11 + (uint64_t)want->squared * 5 + (uint64_t)want->index};
+    REQUIRE(info->param_count <= MAX_PARAMS);
+    r->param_count = info->param_count;
+    for (size_t k = 0; k < info->param_count; k++) {
+        const distmap_param_info *q = &info->params[k];
+        const int64_t few = q->highest - q->lowest < 9 ? q->highest : q->lowest + 9;
+        const int64_t ends[] = {q->fallback, q->lowest, q->highest, rng_range(&rng, q->lowest, few)};
+        r->params[k] =
+            (distmap_param){q->name, q->names ? rng_range(&rng, q->lowest, q->highest) : ends[rng_range(&rng, 0, 3)]};
+    }
+}
+
 static void run_method(struct job *j, size_t method, int which, const unsigned char *input) {
-    const struct run r = {distmap_method_get(method)->name, &state.runner[which]};
-    const distmap_plan_options options = {.method = r.method, .host_views = !r.runner->device_views};
+    struct run r = {.method = distmap_method_get(method)->name, .runner = &state.runner[which]};
+    draw_params(j, method, which, &r);
+    const distmap_plan_options options = {
+        .method = r.method,
+        .params = r.params,
+        .param_count = r.param_count,
+        .host_views = !r.runner->device_views,
+    };
     distmap_plan *plan = NULL;
     const distmap_status status = distmap_plan_create(r.runner->context, &j->problem, &options, &plan);
     if (status == DISTMAP_ERROR_UNSUPPORTED) {
