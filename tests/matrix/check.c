@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "../require.h"
+#include "random.h"
 #include "runner.h"
 
-enum { MAX_METHODS = 32, MAX_OUTPUTS = 8, SHOWN_FAILURES = 12 };
+enum { MAX_METHODS = 32, MAX_OUTPUTS = 8, SHOWN_FAILURES = 12, MAX_PARAMS = 8 };
 
 static struct {
     struct runner runner[MAX_RUNNERS];
@@ -109,6 +110,8 @@ static void fill_wanted(struct job *j) {
 struct run {
     const char *method;
     const struct runner *runner;
+    distmap_param params[MAX_PARAMS];
+    size_t param_count;
 };
 
 static bool fail(const struct job *j, const struct run *r) {
@@ -121,6 +124,8 @@ static bool fail(const struct job *j, const struct run *r) {
         (int)p->input, distmap_dtype_name(p->dtype), (int)p->sites.rule, p->sites.lo, p->sites.hi, p->axes);
     for (int a = 0; a < p->ndim; a++)
         fprintf(stderr, " %.17g", p->spacing[a]);
+    for (size_t k = 0; k < r->param_count; k++)
+        fprintf(stderr, ", %s=%" PRId64, r->params[k].name, r->params[k].value);
     fprintf(stderr, ", limit %.17g, border %d, payload %s, layouts %s %s; want d %s, d2 %s, i %s, c %s, l %s\n  ",
             p->limit, p->border, distmap_dtype_name(p->payload), layout_names[j->test->in], layout_names[j->test->out],
             distmap_dtype_name(p->want.distance), distmap_dtype_name(p->want.squared),
@@ -230,9 +235,29 @@ static bool execute(struct job *j, const struct run *r, distmap_plan *plan, cons
     return true;
 }
 
+/* Every other run of a method has parameters of its own: choices alike, numbers by magnitude. */
+static void draw_params(const struct job *j, size_t method, int which, struct run *r) {
+    const distmap_method_info *info = distmap_method_get(method);
+    struct rng rng = {method * MAX_RUNNERS + (uint64_t)which};
+    for (const char *c = j->test->name; *c; c++) /* which has the run's seed in it */
+        rng.state = rng_next(&rng) + (uint64_t)*c;
+    if (rng_chance(&rng, 0.5))
+        return;
+    REQUIRE(info->param_count <= MAX_PARAMS);
+    for (; r->param_count < info->param_count; r->param_count++) {
+        const distmap_param_info *p = &info->params[r->param_count];
+        const int64_t span = p->highest - p->lowest, drawn = rng_range(&rng, 0, 62);
+        r->params[r->param_count] = (distmap_param){p->name, p->lowest + (p->names ? drawn % (span + 1) : span)};
+        while (!p->names && rng_chance(&rng, 0.8))
+            r->params[r->param_count].value = p->lowest + (r->params[r->param_count].value - p->lowest) / 2;
+    }
+}
+
 static void run_method(struct job *j, size_t method, int which, const unsigned char *input) {
-    const struct run r = {distmap_method_get(method)->name, &state.runner[which]};
-    const distmap_plan_options options = {.method = r.method, .host_views = !r.runner->device_views};
+    struct run r = {distmap_method_get(method)->name, &state.runner[which], {{0}}, 0};
+    draw_params(j, method, which, &r);
+    const distmap_plan_options options = {
+        .method = r.method, .host_views = !r.runner->device_views, .params = r.params, .param_count = r.param_count};
     distmap_plan *plan = NULL;
     const distmap_status status = distmap_plan_create(r.runner->context, &j->problem, &options, &plan);
     if (status == DISTMAP_ERROR_UNSUPPORTED) {
