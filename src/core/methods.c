@@ -6,6 +6,7 @@
 extern const dm_method dm_minplus_cpu;
 extern const dm_method dm_envelope_cpu;
 extern const dm_method dm_lz_cpu;
+extern const dm_method dm_eggers_cpu;
 extern const dm_method dm_psds_cpu;
 extern const dm_method dm_brute_cpu;
 #ifdef DISTMAP_HAVE_CUDA
@@ -20,6 +21,7 @@ const dm_method *const dm_methods[] = {
     &dm_minplus_cpu,
     &dm_envelope_cpu,
     &dm_lz_cpu,
+    &dm_eggers_cpu,
     &dm_psds_cpu,
     &dm_brute_cpu,
 #ifdef DISTMAP_HAVE_CUDA
