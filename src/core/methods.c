@@ -8,6 +8,7 @@ extern const dm_method dm_envelope_cpu;
 extern const dm_method dm_lz_cpu;
 extern const dm_method dm_eggers_cpu;
 extern const dm_method dm_psds_cpu;
+extern const dm_method dm_erosion_cpu;
 extern const dm_method dm_brute_cpu;
 #ifdef DISTMAP_HAVE_CUDA
 extern const dm_method dm_minplus_cuda;
@@ -23,6 +24,7 @@ const dm_method *const dm_methods[] = {
     &dm_lz_cpu,
     &dm_eggers_cpu,
     &dm_psds_cpu,
+    &dm_erosion_cpu,
     &dm_brute_cpu,
 #ifdef DISTMAP_HAVE_CUDA
     &dm_minplus_cuda,

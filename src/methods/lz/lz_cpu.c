@@ -7,8 +7,7 @@
  * for i = 1, 2, ... gives min over y of f(y) + w^2 (x - y)^2 in the end: steps 1, 2, ..., d together cost w^2 d^2, and no
  * other d of the steps cost less. Axis after axis this is the squared distance map.
  *
- * First axis: f is 0 or infinite, and two sequential passes do; along a run away from a site each step costs w^2 2 more than the
- * one before.
+ * First axis: f is 0 or infinite, and two sequential passes do (core/sequential.h).
  *
  * Other axes: two queues for each line, of the elements that are to pass their value on to the east, and to the west; at first
  * all. In round i each of them offers f + w^2 (2i - 1) to its neighbour, which joins the next round's queue if that is less
@@ -27,6 +26,7 @@
  * (2001), as used in the paper on erosions on GPUs (see erosion_cpu.c), section 3.2.
  */
 #include "core/planes.h"
+#include "core/sequential.h"
 #include "cpu/rows.h"
 #include "cpu/values.h"
 
@@ -87,22 +87,7 @@ static size_t scratch_bytes(const distmap_plan *plan) {
 
 /* ---- One line ---- */
 
-/* Offers from + cost to *to. Whether that is an improvement. "None" is the largest value, and offers nothing. */
-static bool offer(uint64_t from, uint64_t cost, uint64_t *to) {
-    if (from >= *to || *to - from <= cost)
-        return false;
-    *to = from + cost;
-    return true;
-}
-
-static void sequential(uint64_t *f, int64_t n, uint64_t w2) {
-    uint64_t cost = w2;
-    for (int64_t x = 1; x < n; x++)
-        cost = offer(f[x - 1], cost, &f[x]) ? cost + 2 * w2 : w2;
-    cost = w2;
-    for (int64_t x = n - 2; x >= 0; x--)
-        cost = offer(f[x + 1], cost, &f[x]) ? cost + 2 * w2 : w2;
-}
+DM_SEQUENTIAL(sequential, static inline, uint64_t)
 
 /* A queue's next round is written over the one that is read: it is never ahead. */
 static void queues(uint64_t *f, int64_t n, uint64_t w2, const struct buffers *b) {
@@ -115,14 +100,14 @@ static void queues(uint64_t *f, int64_t n, uint64_t w2, const struct buffers *b)
         int64_t kept = 0;
         for (int64_t k = 0; k < east; k++) {
             const int32_t x = b->east[k];
-            if (offer(f[x], cost, &f[x + 1]) && x + 2 < n)
+            if (sequential_offer(f[x], cost, &f[x + 1]) && x + 2 < n)
                 b->east[kept++] = x + 1;
         }
         east = kept;
         kept = 0;
         for (int64_t k = 0; k < west; k++) {
             const int32_t x = b->west[k];
-            if (offer(f[x], cost, &f[x - 1]) && x > 1)
+            if (sequential_offer(f[x], cost, &f[x - 1]) && x > 1)
                 b->west[kept++] = x - 1;
         }
         west = kept;
@@ -132,7 +117,7 @@ static void queues(uint64_t *f, int64_t n, uint64_t w2, const struct buffers *b)
 static void line(const struct work *w, const struct buffers *b, uint64_t *f) {
     const uint64_t w2 = w->plan->w2[w->axis];
     if (w->first)
-        sequential(f, w->plan->shape[w->axis], w2);
+        sequential_line(f, w->plan->shape[w->axis], 1, w2);
     else
         queues(f, w->plan->shape[w->axis], w2, b);
 }
