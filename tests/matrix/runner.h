@@ -13,7 +13,6 @@ struct runner {
 };
 
 extern const char *const runner_device; /* its name in the method table */
-extern const double runner_long;        /* a method that takes more seconds for a case runs it once, not on all runners */
 
 /* Fills runners[]; returns how many there are. */
 int runner_open(struct runner *runners);

@@ -6,7 +6,6 @@
 #include "runner.h"
 
 const char *const runner_device = "cpu";
-const double runner_long = 0.01;
 
 int runner_open(struct runner *runners) {
     static const char *const isas[] = {"plain", "sse4", "avx2", "avx512", "neon"};

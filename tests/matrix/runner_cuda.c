@@ -7,7 +7,6 @@
 #include "runner.h"
 
 const char *const runner_device = "cuda";
-const double runner_long = 0.05;
 
 static cudaStream_t stream;
 
