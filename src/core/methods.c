@@ -14,6 +14,7 @@ extern const dm_method dm_brute_cpu;
 extern const dm_method dm_minplus_cuda;
 extern const dm_method dm_envelope_cuda;
 extern const dm_method dm_psds_cuda;
+extern const dm_method dm_erosion_cuda;
 extern const dm_method dm_brute_cuda;
 #endif
 
@@ -30,6 +31,7 @@ const dm_method *const dm_methods[] = {
     &dm_minplus_cuda,
     &dm_envelope_cuda,
     &dm_psds_cuda,
+    &dm_erosion_cuda,
     &dm_brute_cuda,
 #endif
     NULL,

@@ -69,7 +69,7 @@ static size_t round64(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
 
 static struct erosion_pass pass_of(const distmap_plan *plan, enum erosion_axes axes) {
     const int64_t steps = plan->params[STEPS];
-    return erosion_pass_make(plan, axes, plan->params[TILE], axes == EROSION_ALONG_BOTH ? steps : (steps + 7) / 8);
+    return erosion_pass_make(plan, axes, plan->params[TILE], axes == EROSION_ALONG_BOTH ? steps : (steps + 7) / 8, 0);
 }
 
 static size_t map_bytes(const distmap_plan *plan) {

@@ -47,9 +47,11 @@ struct erosion_pass {
     int64_t area;     /* of the largest region with its frame */
 };
 
-/* `tile` and `steps` are those of planes that are longer than a region both ways; along others, and along thin ones, tiles
- * become longer, and rounds too, within the same area. */
-struct erosion_pass erosion_pass_make(const distmap_plan *plan, enum erosion_axes axes, int64_t tile, int64_t steps);
+/* `tile` and `steps` are those of planes that are longer than a region both ways. Others, and passes along one axis, have
+ * longer tiles and rounds in the same proportion: regions fill the area that those take, or `area` if that is more. Along both
+ * axes of a plane of which only one counts, eight b_i go together as a G_k. */
+struct erosion_pass erosion_pass_make(const distmap_plan *plan, enum erosion_axes axes, int64_t tile, int64_t steps,
+                                      int64_t area);
 
 /* A tile and its region, in elements of the plane: [from, to) within [low, high). */
 struct erosion_region {
