@@ -142,6 +142,12 @@ static int time_method(const struct bench *bench, const struct line *line, const
 
 /* ---- All methods on one mask, all masks of one shape ---- */
 
+static bool accepts(const struct bench *bench, const char *method, const distmap_problem *problem) {
+    size_t scratch;
+    const distmap_plan_options how = {.method = method};
+    return distmap_scratch_bytes(bench->context, problem, &how, &scratch) != DISTMAP_ERROR_UNSUPPORTED;
+}
+
 static int time_mask(const struct bench *bench, struct line *line, const distmap_arrays *arrays,
                      const distmap_problem *problem) {
     const name_list *methods = &bench->options->methods;
@@ -155,7 +161,8 @@ static int time_mask(const struct bench *bench, struct line *line, const distmap
     }
     for (size_t row = 0; status == 0 && methods->count == 0 && (info = distmap_method_get(row)); row++)
         if (info->exact && strcmp(info->device, bench->device) == 0 &&
-            strncmp(info->name, "brute/", 6) != 0) { /* brute force takes quadratic time */
+            strncmp(info->name, "brute/", 6) != 0 && /* brute force takes quadratic time */
+            accepts(bench, info->name, problem)) {
             line->method = info->name;
             status = time_method(bench, line, arrays, problem);
         }
