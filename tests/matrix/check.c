@@ -6,14 +6,13 @@
 #include <time.h>
 
 #include "../require.h"
-#include "random.h"
 #include "runner.h"
 
 /* Seconds of processor time: a method that takes longer for a case runs it once, not on all runners; and one that has taken so
  * long in all goes on with one case of four. */
 static const double LONG_RUN = 0.05, PATIENCE = 8;
 
-enum { MAX_METHODS = 32, MAX_OUTPUTS = 8, SHOWN_FAILURES = 12, MAX_PARAMS = 8 };
+enum { MAX_METHODS = 32, MAX_PARAMS = 8, MAX_OUTPUTS = 8, SHOWN_FAILURES = 12 };
 
 static struct {
     struct runner runner[MAX_RUNNERS];
@@ -116,7 +115,7 @@ static void fill_wanted(struct job *j) {
 struct run {
     const char *method;
     const struct runner *runner;
-    distmap_param params[MAX_PARAMS];
+    distmap_param params[MAX_PARAMS]; /* drawn anew for each run */
     size_t param_count;
 };
 
@@ -130,12 +129,13 @@ static bool fail(const struct job *j, const struct run *r) {
         (int)p->input, distmap_dtype_name(p->dtype), (int)p->sites.rule, p->sites.lo, p->sites.hi, p->axes);
     for (int a = 0; a < p->ndim; a++)
         fprintf(stderr, " %.17g", p->spacing[a]);
-    for (size_t k = 0; k < r->param_count; k++)
-        fprintf(stderr, ", %s=%" PRId64, r->params[k].name, r->params[k].value);
     fprintf(stderr, ", limit %.17g, border %d, payload %s, layouts %s %s; want d %s, d2 %s, i %s, c %s, l %s\n  ",
             p->limit, p->border, distmap_dtype_name(p->payload), layout_names[j->test->in], layout_names[j->test->out],
             distmap_dtype_name(p->want.distance), distmap_dtype_name(p->want.squared),
             distmap_dtype_name(p->want.index), distmap_dtype_name(p->want.coords), distmap_dtype_name(p->want.label));
+    for (size_t k = 0; k < r->param_count; k++)
+        fprintf(stderr, "%s %" PRId64 "%s", r->params[k].name, r->params[k].value,
+                k + 1 < r->param_count ? ", " : "\n  ");
     return true;
 }
 
@@ -241,30 +241,34 @@ static bool execute(struct job *j, const struct run *r, distmap_plan *plan, cons
     return true;
 }
 
-/* Every other run of a method has parameters of its own: choices alike, numbers by magnitude. */
+/* A method's parameters are part of what must not change the result: choices are drawn evenly, numbers are the default, an end
+ * of the range, or small. The same case draws the same. */
 static void draw_params(const struct job *j, size_t method, int which, struct run *r) {
     const distmap_method_info *info = distmap_method_get(method);
-    struct rng rng = {method * MAX_RUNNERS + (uint64_t)which};
-    for (const char *c = j->test->name; *c; c++) /* which has the run's seed in it */
-        rng.state = rng_next(&rng) + (uint64_t)*c;
-    if (rng_chance(&rng, 0.5))
-        return;
+    const distmap_outputs *want = &j->problem.want;
+    struct rng rng = {(uint64_t)j->test->number * 1000003 + method * 1009 + (uint64_t)which * 101 +
+                      (uint64_t)want->distance * 11 + (uint64_t)want->squared * 5 + (uint64_t)want->index};
     REQUIRE(info->param_count <= MAX_PARAMS);
-    for (; r->param_count < info->param_count; r->param_count++) {
-        const distmap_param_info *p = &info->params[r->param_count];
-        const int64_t span = p->highest - p->lowest, drawn = rng_range(&rng, 0, 62);
-        r->params[r->param_count] = (distmap_param){p->name, p->lowest + (p->names ? drawn % (span + 1) : span)};
-        while (!p->names && rng_chance(&rng, 0.8))
-            r->params[r->param_count].value = p->lowest + (r->params[r->param_count].value - p->lowest) / 2;
+    r->param_count = info->param_count;
+    for (size_t k = 0; k < info->param_count; k++) {
+        const distmap_param_info *q = &info->params[k];
+        const int64_t few = q->highest - q->lowest < 9 ? q->highest : q->lowest + 9;
+        const int64_t ends[] = {q->fallback, q->lowest, q->highest, rng_range(&rng, q->lowest, few)};
+        r->params[k] =
+            (distmap_param){q->name, q->names ? rng_range(&rng, q->lowest, q->highest) : ends[rng_range(&rng, 0, 3)]};
     }
 }
 
 /* Returns the seconds of processor time that an execution took. */
 static double run_method(struct job *j, size_t method, int which, const unsigned char *input) {
-    struct run r = {distmap_method_get(method)->name, &state.runner[which], {{0}}, 0};
+    struct run r = {.method = distmap_method_get(method)->name, .runner = &state.runner[which]};
     draw_params(j, method, which, &r);
     const distmap_plan_options options = {
-        .method = r.method, .host_views = !r.runner->device_views, .params = r.params, .param_count = r.param_count};
+        .method = r.method,
+        .params = r.params,
+        .param_count = r.param_count,
+        .host_views = !r.runner->device_views,
+    };
     distmap_plan *plan = NULL;
     const distmap_status status = distmap_plan_create(r.runner->context, &j->problem, &options, &plan);
     if (status == DISTMAP_ERROR_UNSUPPORTED) {

@@ -213,7 +213,7 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     const size_t rows = (size_t)(plan->elements / plan->shape[DM_X]);
     TRY(dm_parallel(plan, rows, read_task, &w, 0.2));
     TRY(dm_parallel(plan, (size_t)dm_plane_count(plan), plane_task, &w, 0.6));
-    return dm_parallel(plan, rows, emit_task, &w, 0.2);
+    return dm_parallel(plan, rows, emit_task, &w, 1 - plan->progress_base);
 }
 
 static const char *refuses(const distmap_plan *plan) {

@@ -183,7 +183,7 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
         TRY(dm_parallel(plan, rows / (size_t)plan->shape[2] * (size_t)plan->shape[DM_X], column_task, &w, 0.4));
     if (plan->params[KERNEL] != EROSION_2D)
         TRY(erode(&w, EROSION_ALONG_X, 0.4));
-    return dm_parallel(plan, rows, emit_task, &w, 0.1);
+    return dm_parallel(plan, rows, emit_task, &w, 1 - plan->progress_base);
 }
 
 static const char *refuses(const distmap_plan *plan) {

@@ -187,7 +187,7 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
         w.first = false;
     }
     w.axis = DM_X;
-    return dm_parallel(plan, rows, row_task, &w, 0.3);
+    return dm_parallel(plan, rows, row_task, &w, 1 - plan->progress_base);
 }
 
 static const char *refuses(const distmap_plan *plan) {

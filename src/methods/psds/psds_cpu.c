@@ -199,7 +199,7 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     TRY(dm_parallel(plan, rows, row_task, &w, 0.2));
     if (dm_axis_counts(plan, 2))
         TRY(dm_parallel(plan, (size_t)(dm_plane_count(plan) * groups(plan)), column_task, &w, 0.3));
-    return dm_parallel(plan, rows, search_task, &w, 0.5);
+    return dm_parallel(plan, rows, search_task, &w, 1 - plan->progress_base);
 }
 
 const dm_method dm_psds_cpu = {
