@@ -1,4 +1,5 @@
-/* Integer squared distances in the plan's width, 32 or 64 bits, as methods read and write them in 64. "None" is all ones in both.
+/* Integer squared distances in the plan's width, 32 or 64 bits, as methods read and write them in 64. "None" is all ones in
+ * both.
  */
 #ifndef DISTMAP_CPU_VALUES_H
 #define DISTMAP_CPU_VALUES_H

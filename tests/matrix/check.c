@@ -8,8 +8,8 @@
 #include "../require.h"
 #include "runner.h"
 
-/* Seconds of processor time: a method that takes longer for a case runs it once, not on all runners; and one that has taken so
- * long in all goes on with one case of four. */
+/* Seconds of processor time: a method that takes longer for a case runs it once, not on all runners; and one that has taken
+ * so long in all goes on with one case of four. */
 static const double LONG_RUN = 0.05, PATIENCE = 8;
 
 enum { MAX_METHODS = 32, MAX_PARAMS = 8, MAX_OUTPUTS = 8, SHOWN_FAILURES = 12 };
@@ -241,8 +241,8 @@ static bool execute(struct job *j, const struct run *r, distmap_plan *plan, cons
     return true;
 }
 
-/* A method's parameters are part of what must not change the result: choices are drawn evenly, numbers are the default, an end
- * of the range, or small. The same case draws the same. */
+/* A method's parameters are part of what must not change the result: choices are drawn evenly, numbers are the default, an
+ * end of the range, or small. The same case draws the same. */
 static void draw_params(const struct job *j, size_t method, int which, struct run *r) {
     const distmap_method_info *info = distmap_method_get(method);
     const distmap_outputs *want = &j->problem.want;

@@ -8,23 +8,23 @@
  *     by a straight move   passes on in that direction alone,
  *     by a diagonal move   passes on in that direction and in the two straight ones beside it,
  *
- * in the very next step, which is all that is sufficient: every element of the plane lies on one such path. An element that is
- * not improved passes nothing on. At first the sites at the edge of their region pass on in all directions.
+ * in the very next step, which is all that is sufficient: every element of the plane lies on one such path. An element that
+ * is not improved passes nothing on. At first the sites at the edge of their region pass on in all directions.
  *
- * Exact: after step i every element has the least squared distance to the sites within i of it in each coordinate. For if the
- * path of a site s is stopped at p in step i - 1, another site r within i - 1 steps was nearer p, or as near. Along a straight
- * move the squared distance from s then grows by w^2 (2i - 1), and that from r by no more, since it is at most i - 1 behind p
- * in that direction; so r, or what stopped r, serves the next element as well, and its own path leads there or had led there.
- * Along a diagonal move both terms are bounded alike, and what remains to be shown of r is a straight move.
+ * Exact: after step i every element has the least squared distance to the sites within i of it in each coordinate. For if
+ * the path of a site s is stopped at p in step i - 1, another site r within i - 1 steps was nearer p, or as near. Along a
+ * straight move the squared distance from s then grows by w^2 (2i - 1), and that from r by no more, since it is i - 1 behind
+ * p at most in that direction; so r, or what stopped r, serves the next element as well, and its own path leads there or
+ * had led there. Along a diagonal move both terms are bounded alike, and what remains to be shown of r is a straight move.
  *
- * An element is in a step's list once, with the values of the step before: improvements of this step wait for the next. A frame
- * of elements at distance 0 around the plane stops all fronts, so that moves need no test.
+ * An element is in a step's list once, with the values of the step before: improvements of this step wait for the next. A
+ * frame of elements at distance 0 around the plane stops all fronts, so that moves need no test.
  *
- * Time: proportional to the improvements, about O(1) per element for scattered sites; each plane by one thread. Memory: 33 bytes
- * per element: 8 for the map, and for each plane under way 8 and 16 for lists that may hold all of it, and a byte.
+ * Time: proportional to the improvements, about O(1) per element for scattered sites; each plane by one thread. Memory: 33
+ * bytes per element: 8 for the map, and for each plane under way 8 and 16 for lists that may hold all of it, and a byte.
  *
- * Source: H. Eggers, "Two Fast Euclidean Distance Transformations in Z^2 Based on Sufficient Propagation", CVIU 69 (1998), as
- * used in the paper on erosions on GPUs (see erosion_cpu.c), table 1.
+ * Source: H. Eggers, "Two Fast Euclidean Distance Transformations in Z^2 Based on Sufficient Propagation", CVIU 69 (1998),
+ * as used in the paper on erosions on GPUs (see erosion_cpu.c), table 1.
  */
 #include <string.h>
 

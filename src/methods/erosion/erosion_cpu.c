@@ -1,27 +1,29 @@
-/* erosion/cpu: the squared distance map by morphological erosions with small structuring functions that vary from step to step.
+/* erosion/cpu: the squared distance map by morphological erosions with small structuring functions that vary from step to
+ * step.
  *
  *     kernel=2d      f <- min over the 3 x 3 neighbours y of f(y) - b_i(y - x),   i = 1, 2, ... until f is stable, where
  *                    -b_i is w^2 (2i - 1) for a step along an axis and the sum of both axes' for a diagonal one
- *     kernel=1d      the columns, until stable, by the one-dimensional erosions b_i, eight of them added up to a function G_k
+ *     kernel=1d      the columns, until stable, by the one-dimensional b_i, eight of them added up to a function G_k
  *                    17 elements long (the paper's 1 x 16); then the rows likewise
  *     kernel=1d-lz   the columns by two sequential passes (core/sequential.h), then the rows by the G_k
  *
- * Exact: b_i is the sum of one function for each axis, so after n steps f(x) is the least, over all displacements (dx, dy) of up
- * to n steps along each axis, of f plus what the cheapest steps for them cost. Those are the first |dx| and the first |dy|, at
- * 1 + 3 + ... + (2 |dx| - 1) = dx^2, and so on: the squared distance, and never less. All diagonal steps come first and the way
- * stays in the rectangle between both ends, so images need no margin. A step that changes nothing leaves nothing to do for
- * later ones, which cost more. The paper bounds the steps by the diagonal's length; the longer side less 1 is enough.
+ * Exact: b_i is the sum of one function for each axis, so after n steps f(x) is the least, over all displacements (dx, dy)
+ * of up to n steps along each axis, of f plus what the cheapest steps for them cost. Those are the first |dx| and the first
+ * |dy|, at 1 + 3 + ... + (2 |dx| - 1) = dx^2, and so on: the squared distance, and never less. All diagonal steps come
+ * first and the way stays in the rectangle between both ends, so images need no margin. A step that changes nothing leaves
+ * nothing to do for later ones, which cost more. The paper bounds the steps by the diagonal's length; the longer side less
+ * 1 is enough.
  *
- * The paper looks at all of the image in each step. Here a step looks at tiles, and at that part of a tile, where the step before
- * changed something, which leaves every result as it is: see erosion_tiles.h and erosion_kernel.h. `tile` and `steps` say how much
- * is eroded in the cache, for how many steps.
+ * The paper looks at all of the image in each step. Here a step looks at tiles, and at that part of a tile, where the step
+ * before changed something, which leaves every result as it is: see erosion_tiles.h and erosion_kernel.h. `tile` and
+ * `steps` say how much is eroded in the cache, for how many steps.
  *
  * Time: O(elements * largest distance), less where fronts are thin. Memory: two maps of 4 bytes per element (8 beyond 32-bit
  * squares), and two regions per thread.
  *
- * Source: the paper that measures 2D-GPU, 1D-GPU and 1D-LZ-GPU against Eggers-CPU and 1D-LZ-CPU: its algorithm 1, equations 3
- * and 4, sections 2.1, 3.1 and 3.2. The b_i are those of Huang and Mitchell, "A Euclidean Distance Transform Using Grayscale
- * Morphology Decomposition" (1994).
+ * Source: the paper that measures 2D-GPU, 1D-GPU and 1D-LZ-GPU against Eggers-CPU and 1D-LZ-CPU: its algorithm 1, equations
+ * 3 and 4, sections 2.1, 3.1 and 3.2. The b_i are those of Huang and Mitchell, "A Euclidean Distance Transform Using
+ * Grayscale Morphology Decomposition" (1994).
  */
 #include <string.h>
 

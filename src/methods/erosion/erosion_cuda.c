@@ -1,19 +1,20 @@
-/* erosion/cuda: the squared distance map by erosions in shared memory, with kernel=2d, 1d and 1d-lz. erosion_cpu.c says what they
- * compute and why it is exact, erosion_tiles.h how rounds go over tiles.
+/* erosion/cuda: the squared distance map by erosions in shared memory, with kernel=2d, 1d and 1d-lz. erosion_cpu.c says
+ * what they compute and why it is exact, erosion_tiles.h how rounds go over tiles.
  *
- * A block holds a tile with its halo and a frame of "none" in shared memory, as the paper's 18 x 18 elements do for one step
- * of 16 x 16: `tile=16 steps=1` is its own configuration. With more steps to a round, for which the halo pays, a tile is read
- * and written less often. 1d: a step is a G_k, eight erosions, on 16 lines. 1d-lz: a thread to a column goes down
+ * A block holds a tile with its halo and a frame of "none" in shared memory, as the paper's 18 x 18 elements do for one
+ * step of 16 x 16: `tile=16 steps=1` is its own configuration. With more steps to a round, for which the halo pays, a tile
+ * is read and written less often. 1d: a step is a G_k, eight erosions, on 16 lines. 1d-lz: a thread to a column goes down
  * and up again; the paper does this on the CPU, which would need a round trip here.
  *
  * When it is stable, only the device knows. The host enqueues the rounds that are enough for the longest way in the image,
- * (longer side - 1) / steps, by eight less for the G_k. Each looks first whether the round before changed anything, and leaves
- * at once if not; a round that runs passes over the tiles around which nothing changed. A launch that leaves takes 1 to 2 us: at
- * 8192^2 and four steps the 2047 rounds cost some 3 ms even where the first few do. (Blocks that stay and wait for each other would
- * save that, but need a grid that is resident as a whole, and could not be run by a test without a GPU.)
+ * (longer side - 1) / steps, by eight less for the G_k. Each looks first whether the round before changed anything, and
+ * leaves at once if not; a round that runs passes over the tiles around which nothing changed. A launch that leaves takes 1
+ * to 2 us: at 8192^2 and four steps the 2047 rounds cost some 3 ms even where the first few do. (Blocks that stay and wait
+ * for each other would save that, but need a grid that is resident as a whole, and could not be run by a test without a
+ * GPU.)
  *
- * Memory: two maps of 4 bytes per element (8 beyond 32-bit squares), two bytes per tile. Traffic of a round: each active tile
- * is read with its halo, once more without, and written.
+ * Memory: two maps of 4 bytes per element (8 beyond 32-bit squares), two bytes per tile. Traffic of a round: each active
+ * tile is read with its halo, once more without, and written.
  *
  * Source: as erosion_cpu.c.
  */

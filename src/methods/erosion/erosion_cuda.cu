@@ -20,7 +20,7 @@ DM_DEVICE walk walk_next(walk at, int width) {
     return at;
 }
 
-/* One function on a whole region, from `in` to `out`, whose elements are `pitch` apart. Whether a thread's own elements changed. */
+/* One function on a whole region, from `in` to `out`, whose rows are `pitch` apart. Whether a thread's own elements changed. */
 template <class N>
 DM_DEVICE bool erode_region(const erosion_pass *p, int64_t function, const N *in, N *out, int pitch, int height,
                             int width) {
@@ -92,9 +92,9 @@ template <class N> DM_DEVICE void erode_tile(const erosion_round *w, int64_t til
     }
 }
 
-/* Grid: as many blocks as run at once, with the tiles in turns. A block looks at the flags of as many tiles as it has threads,
- * and then erodes those that have something to do. Reads 9 flags and writes one for each tile; for active ones reads them with
- * their halos, then without, and writes them. Shared memory: two regions with frames, at most 45 KiB. */
+/* Grid: as many blocks as run at once, with the tiles in turns. A block looks at the flags of as many tiles as it has
+ * threads, and then erodes those that have something to do. Reads 9 flags and writes one for each tile; for active ones
+ * reads them with their halos, then without, and writes them. Shared memory: two regions with frames, at most 45 KiB. */
 template <class N>
 static __global__ void __launch_bounds__(EROSION_THREADS) erode(const __grid_constant__ struct erosion_round w) {
     DM_DYNAMIC_SHARED(unsigned long long, memory);

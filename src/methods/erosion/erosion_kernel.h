@@ -1,9 +1,9 @@
-/* erosion/cpu's rounds, for values of one width. A template: N, its unsigned type, and NAME(x), which gives x a name of its own
- * for it, are defined before this is included. Tested with uint32_t and uint64_t.
+/* erosion/cpu's rounds, for values of one width. A template: N, its unsigned type, and NAME(x), which gives x a name of its
+ * own for it, are defined before this is included. Tested with uint32_t and uint64_t.
  *
- * A worker has two regions with frames. A function reads one and writes the other, in the box around what the function before
- * changed, and as far beyond as it reaches: elsewhere nothing can change, and both regions hold the same. So a front on its way
- * through a tile costs what the front does.
+ * A worker has two regions with frames. A function reads one and writes the other, in the box around what the function
+ * before changed, and as far beyond as it reaches: elsewhere nothing can change, and both regions hold the same. So a front
+ * on its way through a tile costs what the front does.
  */
 
 struct NAME(box) {
@@ -48,7 +48,7 @@ static struct NAME(box)
     return changed;
 }
 
-/* Round `round` of a pass for one tile, from one map to the other. `regions`: 2 * pass->area values. Whether the tile changed. */
+/* A round of a pass for one tile, from one map to the other. `regions`: 2 * pass->area values. Whether the tile changed. */
 static bool NAME(round)(const struct erosion_pass *p, const struct erosion_region *r, int64_t round, const N *from,
                         N *to, N *regions) {
     const int64_t height = r->high[0] - r->low[0], width = r->high[1] - r->low[1], pitch = width + 2 * p->frame[1];

@@ -1,21 +1,22 @@
 /* How erosions go over a plane: tiles, their halos, rounds, and what a structuring function offers. For CPU and CUDA alike.
  *
- * A *pass* erodes by a sequence of structuring functions, along y and x or along one of them, until nothing changes. It goes in
- * *rounds*, each of which applies the next `steps` functions to all tiles: a tile is read with a *halo* as wide as those reach,
- * eroded where it lies near the processor, and written without the halo, of which the outer parts went stale meanwhile. From
- * round to round results go from one map to the other.
+ * A *pass* erodes by a sequence of structuring functions, along y and x or along one of them, until nothing changes. It
+ * goes in *rounds*, each of which applies the next `steps` functions to all tiles: a tile is read with a *halo* as wide as
+ * those reach, eroded where it lies near the processor, and written without the halo, of which the outer parts went stale
+ * meanwhile. From round to round results go from one map to the other.
  *
  * A tile of which no element changed in a round, nor of those around it that reach into its halo, has nothing to do in the
- * next: later functions cost more, so what did not improve anything will not now. Both maps hold the same there. When no tile
- * changed, the pass is complete; at the latest it is after as many functions as the longest way needs.
+ * next: later functions cost more, so what did not improve anything will not now. Both maps hold the same there. When no
+ * tile changed, the pass is complete; at the latest it is after as many functions as the longest way needs.
  *
  * The functions, at pitch w along an axis:
  *
  *     b_i, reach 1:    w^2 (2i - 1) for one step along an axis, both axes' terms for a diagonal one
  *     G_k, reach 8:    w^2 (d^2 + 16 (k - 1) d) for d steps along the axis, 1 <= d <= 8
  *
- * G_k is the sum of the one-dimensional b_i for i = 8 (k - 1) + 1, ..., 8 k: the cheapest d of those, added up. What would lead
- * over the length of its axis is left out; so every cost is a difference of squared distances in the plane, and fits their type.
+ * G_k is the sum of the one-dimensional b_i for i = 8 (k - 1) + 1, ..., 8 k: the cheapest d of those, added up. What would
+ * lead over the length of its axis is left out; so every cost is a difference of squared distances in the plane, and fits
+ * their type.
  */
 #ifndef DISTMAP_METHODS_EROSION_TILES_H
 #define DISTMAP_METHODS_EROSION_TILES_H
@@ -48,8 +49,8 @@ struct erosion_pass {
 };
 
 /* `tile` and `steps` are those of planes that are longer than a region both ways. Others, and passes along one axis, have
- * longer tiles and rounds in the same proportion: regions fill the area that those take, or `area` if that is more. Along both
- * axes of a plane of which only one counts, eight b_i go together as a G_k. */
+ * longer tiles and rounds in the same proportion: regions fill the area that those take, or `area` if that is more. Along
+ * both axes of a plane of which only one counts, eight b_i go together as a G_k. */
 struct erosion_pass erosion_pass_make(const distmap_plan *plan, enum erosion_axes axes, int64_t tile, int64_t steps,
                                       int64_t area);
 

@@ -1,6 +1,7 @@
 /* lz/cpu: the distance map by one-dimensional erosions with queues, of Lotufo and Zampirolli.
  *
- * An erosion by the structuring function b_i, which is -w^2 (2i - 1) one element to the east and to the west and 0 at its origin,
+ * An erosion by the structuring function b_i, which is -w^2 (2i - 1) one element to the east and to the west and 0 at its
+ * origin,
  *
  *     f(x) = min(f(x), f(x - 1) + w^2 (2i - 1), f(x + 1) + w^2 (2i - 1)),
  *
@@ -9,21 +10,21 @@
  *
  * First axis: f is 0 or infinite, and two sequential passes do (core/sequential.h).
  *
- * Other axes: two queues for each line, of the elements that are to pass their value on to the east, and to the west; at first
- * all. In round i each of them offers f + w^2 (2i - 1) to its neighbour, which joins the next round's queue if that is less
- * than what it has. The eastern queue goes from east to west, so that nothing is passed on twice in a round, the western one the
- * other way round. Both end empty.
+ * Other axes: two queues for each line, of the elements that are to pass their value on to the east, and to the west; at
+ * first all. In round i each of them offers f + w^2 (2i - 1) to its neighbour, which joins the next round's queue if that
+ * is less than what it has. The eastern queue goes from east to west, so that nothing is passed on twice in a round, the
+ * western one the other way round. Both end empty.
  *
- * Exact: an element that did not improve in round i - 1 need not offer in round i, for it offered as much or less, at lower cost,
- * when it last improved, and its neighbour is no worse since. An improvement from the west need not go back west, where it
- * came from. So each round leaves what the whole erosion would.
+ * Exact: an element that did not improve in round i - 1 need not offer in round i, for it offered as much or less, at lower
+ * cost, when it last improved, and its neighbour is no worse since. An improvement from the west need not go back west,
+ * where it came from. So each round leaves what the whole erosion would.
  *
- * Time: two passes, then for each further axis as many operations as improvements: from O(1) per element, where lines have sites
- * everywhere, to O(n) where one offer after another goes along the line. Any dimension. Memory: 4 bytes per element (8 beyond
- * 32-bit squares), and 16 lines and two queues per thread.
+ * Time: two passes, then for each further axis as many operations as improvements: from O(1) per element, where lines have
+ * sites everywhere, to O(n) where one offer after another goes along the line. Any dimension. Memory: 4 bytes per element
+ * (8 beyond 32-bit squares), and 16 lines and two queues per thread.
  *
- * Source: Lotufo and Zampirolli, "Fast Multidimensional Parallel Euclidean Distance Transform Based on Mathematical Morphology"
- * (2001), as used in the paper on erosions on GPUs (see erosion_cpu.c), section 3.2.
+ * Source: Lotufo and Zampirolli, "Fast Multidimensional Parallel Euclidean Distance Transform Based on Mathematical
+ * Morphology" (2001), as used in the paper on erosions on GPUs (see erosion_cpu.c), section 3.2.
  */
 #include "core/planes.h"
 #include "core/sequential.h"

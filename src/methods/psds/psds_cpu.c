@@ -10,10 +10,11 @@
  *
  *     for s = 1, 2, 4, ... < n, for all i at once:    d[i] = min(d[i], d[i - s] + s)
  *
- * After the step s each element knows the nearest site within 2 s - 1 elements, so log2 n steps are exact. (The paper prints
- * "k >= 2^d" for the elements that take part in step s = 2^(d-1); k >= s is meant.) A line is scanned `tile` elements at a time,
- * the paper's threads of a block; the first element of a tile takes over from the one before it (the paper's scan_fix). 16
- * columns are scanned together, so that memory is touched in contiguous pieces and a step is one loop over all of them.
+ * After the step s each element knows the nearest site within 2 s - 1 elements, so log2 n steps are exact. (The paper
+ * prints "k >= 2^d" for the elements that take part in step s = 2^(d-1); k >= s is meant.) A line is scanned `tile`
+ * elements at a time, the paper's threads of a block; the first element of a tile takes over from the one before it (the
+ * paper's scan_fix). 16 columns are scanned together, so that memory is touched in contiguous pieces and a step is one loop
+ * over all of them.
  *
  * Exact: see psds_search.h. Time: 2 log2(tile) operations per element and direction, and the search: as many steps as rows
  * with sites lie within the distance that is found; O(height) per element at worst. Memory: 12 bytes per element.
@@ -79,8 +80,8 @@ static size_t scratch_bytes(const distmap_plan *plan) {
 
 /* ---- The scan ---- */
 
-/* Scans `count` elements of `lanes` interleaved lines, from the last to the first if `back`. Returns the tile with the result;
- * the other one holds rubbish. */
+/* Scans `count` elements of `lanes` interleaved lines, from the last to the first if `back`. Returns the tile with the
+ * result; the other one holds rubbish. */
 static const uint32_t *scan(const struct buffers *b, int64_t count, int64_t lanes, bool back) {
     uint32_t *in = b->tile[0], *out = b->tile[1];
     for (int64_t step = 1; step < count; step *= 2) {
@@ -99,8 +100,8 @@ static const uint32_t *scan(const struct buffers *b, int64_t count, int64_t lane
     return in;
 }
 
-/* Scans `lanes` neighbouring lines of n elements, `stride` apart, from `from` into `to`, tile by tile. `binary`: the elements
- * of `from` that are not nothing count as sites. */
+/* Scans `lanes` neighbouring lines of n elements, `stride` apart, from `from` into `to`, tile by tile. `binary`: the
+ * elements of `from` that are not nothing count as sites. */
 static void scan_lines(const struct work *w, const struct buffers *b, const uint32_t *from, uint32_t *to, int64_t n,
                        int64_t stride, int64_t lanes, bool binary, bool back) {
     const int64_t tile = w->plan->params[TILE];

@@ -8,13 +8,15 @@
  * See psds_cpu.c for the scan and why it is exact. `blocks` and `threads` are the paper's: with fewer blocks than lines they
  * take turns. It measures 6144 blocks of 768 threads, a block to each line of its image, and so are the defaults.
  *
- * Apart from the paper: the search of its step 5 writes U and D in place while other blocks still read them along the columns,
- * which is a race. Here steps 5 and 6, which takes the lesser of the two, are one kernel that writes to the outputs alone. Its
- * barriers stand in loops that end early for some of a block's threads where the width is not a multiple of them; here all
- * threads stay. Its infinities are floats, its distances exact up to 2^24 only; here both are 32-bit integers.
+ * Apart from the paper: the search of its step 5 writes U and D in place while other blocks still read them along the
+ * columns, which is a race. Here steps 5 and 6, which takes the lesser of the two, are one kernel that writes to the
+ * outputs alone. Its barriers stand in loops that end early for some of a block's threads where the width is not a multiple
+ * of them; here all threads stay. Its infinities are floats, its distances exact up to 2^24 only; here both are 32-bit
+ * integers.
  *
- * Memory: 12 bytes per element. Traffic: rows read the input and write 4 bytes per element twice, columns read 4 and write 4
- * twice (a sector for each element, since neighbouring threads are a row apart), the search reads 12 and more, as the rows go.
+ * Memory: 12 bytes per element. Traffic: rows read the input and write 4 bytes per element twice, columns read 4 and write
+ * 4 twice (a sector for each element, since neighbouring threads are a row apart), the search reads 12 and more, as the
+ * rows go.
  *
  * Source: Zhu and Shyu, "Efficient Parallel Distance Transform in GPU", section 3.5, figures 12 and 13.
  */

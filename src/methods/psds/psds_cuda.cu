@@ -3,9 +3,9 @@
 #include "methods/psds/psds_cuda.h"
 #include "methods/psds/psds_search.h"
 
-/* Hillis and Steele's scan with the minimum of what comes along: each thread gives its element's distance and gets the least
- * one of it and of those of the threads before it, longer by the way. `share` holds two elements per thread, the paper's in and
- * out: what a step reads the next one does not write, so one barrier per step is enough. */
+/* Hillis and Steele's scan with the minimum of what comes along: each thread gives its element's distance and gets the
+ * least one of it and of those of the threads before it, longer by the way. `share` holds two elements per thread, the
+ * paper's in and out: what a step reads the next one does not write, so one barrier per step is enough. */
 DM_DEVICE uint32_t scan_tile(uint32_t *share, uint32_t distance) {
     const unsigned i = threadIdx.x, n = blockDim.x;
     uint32_t *in = share, *out = share + n;
@@ -23,8 +23,9 @@ DM_DEVICE uint32_t scan_tile(uint32_t *share, uint32_t distance) {
     return distance;
 }
 
-/* Scans n elements of `from`, `stride` apart, into `to` (which may be the same), tile by tile; from the last to the first if
- * `back`. The first thread takes over from the tile before (scan_fix). `binary`: elements that are not nothing count as sites. */
+/* Scans n elements of `from`, `stride` apart, into `to` (which may be the same), tile by tile; from the last to the first
+ * if `back`. The first thread takes over from the tile before (scan_fix). `binary`: elements that are not nothing count as
+ * sites. */
 DM_DEVICE void scan_line(uint32_t *share, const uint32_t *from, uint32_t *to, int64_t n, int64_t stride, bool binary,
                          bool back) {
     for (int64_t done = 0; done < n; done += blockDim.x) {
@@ -44,8 +45,8 @@ DM_DEVICE void scan_line(uint32_t *share, const uint32_t *from, uint32_t *to, in
     }
 }
 
-/* Grid: blocks of `threads`, each with a row, in turns. Shared memory: 8 bytes per thread. Reads the input, writes 4 bytes per
- * element, reads and writes them again. */
+/* Grid: blocks of `threads`, each with a row, in turns. Shared memory: 8 bytes per thread. Reads the input, writes 4 bytes
+ * per element, reads and writes them again. */
 static __global__ void __launch_bounds__(1024) rows(const __grid_constant__ struct psds_work w) {
     DM_DYNAMIC_SHARED(uint32_t, share);
     const dm_elements *e = &w.elements;
@@ -86,8 +87,8 @@ DM_DEVICE int64_t nearest(const uint32_t *across, int64_t x) {
 PSDS_SEARCH(search_32, DM_DEVICE, uint32_t)
 PSDS_SEARCH(search_64, DM_DEVICE, uint64_t)
 
-/* Grid: blocks of `threads`, each with a row, in turns; a thread to an element. Reads 12 bytes per element, and 8 for each row
- * that it looks at, neighbouring threads neighbouring elements; writes the outputs. */
+/* Grid: blocks of `threads`, each with a row, in turns; a thread to an element. Reads 12 bytes per element, and 8 for each
+ * row that it looks at, neighbouring threads neighbouring elements; writes the outputs. */
 static __global__ void __launch_bounds__(1024) search(const __grid_constant__ struct psds_work w) {
     const dm_elements *e = &w.elements;
     const int64_t width = e->shape[DM_X], height = e->shape[2];

@@ -9,12 +9,13 @@
  * far: rows farther down offer no less. That bound falls with every better row. Upwards likewise. (The paper advances to
  * 1 + U[..], forgetting the distance walked already; meant is what stands here.)
  *
- * Ties: the lowest row, then the left one of two sites of it. Downwards an offer has to be better, upwards as good is enough,
- * so there a bound that is merely reached does not end the search; and above goes before below. Sites need no memory: the
- * nearest one of a row, d away, lies d to the left if that element is a site (across = 0), else d to the right.
+ * Ties: the lowest row, then the left one of two sites of it. Downwards an offer has to be better, upwards as good is
+ * enough, so there a bound that is merely reached does not end the search; and above goes before below. Sites need no
+ * memory: the nearest one of a row, d away, lies d to the left if that element is a site (across = 0), else d to the right.
  *
- * Exact: rows without sites offer nothing, and all others within the bound are looked at. C and CUDA alike; N is the unsigned
- * type of squared distances: 32 bits are enough where the plan says so, since no offer exceeds the largest possible one.
+ * Exact: rows without sites offer nothing, and all others within the bound are looked at. C and CUDA alike; N is the
+ * unsigned type of squared distances: 32 bits are enough where the plan says so, since no offer exceeds the largest
+ * possible one.
  */
 #ifndef DISTMAP_METHODS_PSDS_SEARCH_H
 #define DISTMAP_METHODS_PSDS_SEARCH_H
