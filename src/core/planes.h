@@ -22,6 +22,9 @@ static inline void dm_row_place(const distmap_plan *plan, int64_t row, int64_t a
     }
 }
 
+/* Pieces of scratch on the CPU start at multiples of 64 bytes. */
+static inline size_t dm_round64(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
+
 /* Why a method of the plain distance map of masks does not take the problem; NULL when it does. */
 static inline const char *dm_refuses_all_but_masks(const distmap_plan *plan) {
     if (plan->problem.input != DISTMAP_INPUT_MASK)
@@ -31,6 +34,11 @@ static inline const char *dm_refuses_all_but_masks(const distmap_plan *plan) {
     if (plan->limited || plan->problem.border)
         return "needs a problem without limit and border";
     return NULL;
+}
+
+/* The same of one that knows squared distances alone. */
+static inline const char *dm_refuses_sites(const distmap_plan *plan) {
+    return plan->wants_site ? "needs outputs of distances only: it does not know the sites" : NULL;
 }
 
 /* The same of a method that works on planes alone. */

@@ -48,15 +48,13 @@ struct work {
     char *rows;    /* a worker's row in the plan's width, or the sites rule's verdict on it */
 };
 
-static size_t round64(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
-
 /* ---- Memory ---- */
 
 static int64_t framed_width(const distmap_plan *plan) { return plan->shape[DM_X] + 2; }
 static int64_t framed_plane(const distmap_plan *plan) { return framed_width(plan) * (plan->shape[2] + 2); }
 
 static size_t map_bytes(const distmap_plan *plan) {
-    return round64((size_t)(dm_plane_count(plan) * framed_plane(plan)) * sizeof(uint64_t));
+    return dm_round64((size_t)(dm_plane_count(plan) * framed_plane(plan)) * sizeof(uint64_t));
 }
 
 struct lists {
@@ -66,13 +64,13 @@ struct lists {
 };
 
 static size_t now_bytes(const distmap_plan *plan) {
-    return round64((size_t)dm_plane_elements(plan) * sizeof(struct entry));
+    return dm_round64((size_t)dm_plane_elements(plan) * sizeof(struct entry));
 }
 static size_t next_bytes(const distmap_plan *plan) {
-    return round64((size_t)dm_plane_elements(plan) * sizeof(int64_t));
+    return dm_round64((size_t)dm_plane_elements(plan) * sizeof(int64_t));
 }
 static size_t slot_bytes(const distmap_plan *plan) {
-    return now_bytes(plan) + next_bytes(plan) + round64((size_t)framed_plane(plan));
+    return now_bytes(plan) + next_bytes(plan) + dm_round64((size_t)framed_plane(plan));
 }
 
 static struct lists lists_of(const struct work *w, size_t slot) {
@@ -80,7 +78,7 @@ static struct lists lists_of(const struct work *w, size_t slot) {
     return (struct lists){(struct entry *)p, (int64_t *)next, (uint8_t *)(next + next_bytes(w->plan))};
 }
 
-static size_t row_bytes(const distmap_plan *plan) { return round64((size_t)plan->shape[DM_X] * sizeof(uint64_t)); }
+static size_t row_bytes(const distmap_plan *plan) { return dm_round64((size_t)plan->shape[DM_X] * sizeof(uint64_t)); }
 
 /* Planes that may be under way at once. */
 static int64_t slot_count(const distmap_plan *plan) {
@@ -217,7 +215,8 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
 }
 
 static const char *refuses(const distmap_plan *plan) {
-    return plan->wants_site ? "needs distances only: it does not know the sites" : dm_refuses_all_but_planes(plan);
+    const char *why = dm_refuses_sites(plan);
+    return why ? why : dm_refuses_all_but_planes(plan);
 }
 
 const dm_method dm_eggers_cpu = {

@@ -48,9 +48,8 @@ DM_SEQUENTIAL(column_64, static inline, uint64_t)
 
 enum { KERNEL, TILE, STEPS };
 
-static const char *const kernels[] = {"2d", "1d", "1d-lz"};
 static const distmap_param_info params[] = {
-    [KERNEL] = {"kernel", EROSION_2D, EROSION_2D, EROSION_1D_LZ, "structuring functions: see the paper", kernels},
+    [KERNEL] = {"kernel", EROSION_2D, EROSION_2D, EROSION_1D_LZ, EROSION_KERNEL_SUMMARY, erosion_kernels},
     [TILE] = {"tile", 64, 8, 256, "side of a tile", NULL},
     [STEPS] = {"steps", 16, 1, 64, "erosions of a tile at a time", NULL},
 };
@@ -65,8 +64,6 @@ struct work {
     char *workers;       /* their regions; or a row, and its sites */
 };
 
-static size_t round64(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
-
 /* ---- Memory ---- */
 
 static struct erosion_pass pass_of(const distmap_plan *plan, enum erosion_axes axes) {
@@ -75,7 +72,7 @@ static struct erosion_pass pass_of(const distmap_plan *plan, enum erosion_axes a
 }
 
 static size_t map_bytes(const distmap_plan *plan) {
-    return round64((size_t)plan->elements * dm_number_size(plan->number));
+    return dm_round64((size_t)plan->elements * dm_number_size(plan->number));
 }
 
 static int64_t most(const distmap_plan *plan, bool tiles) {
@@ -89,12 +86,12 @@ static int64_t most(const distmap_plan *plan, bool tiles) {
     return result;
 }
 
-static size_t flag_bytes(const distmap_plan *plan) { return round64((size_t)most(plan, true)); }
+static size_t flag_bytes(const distmap_plan *plan) { return dm_round64((size_t)most(plan, true)); }
 
 static size_t worker_bytes(const distmap_plan *plan) {
     const size_t regions = 2 * (size_t)most(plan, false) * dm_number_size(plan->number);
     const size_t row = (size_t)plan->shape[DM_X] * 8;
-    return round64(regions > row ? regions : row);
+    return dm_round64(regions > row ? regions : row);
 }
 
 static size_t scratch_bytes(const distmap_plan *plan) {
@@ -189,7 +186,8 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
 }
 
 static const char *refuses(const distmap_plan *plan) {
-    return plan->wants_site ? "needs distances only: it does not know the sites" : dm_refuses_all_but_planes(plan);
+    const char *why = dm_refuses_sites(plan);
+    return why ? why : dm_refuses_all_but_planes(plan);
 }
 
 const dm_method dm_erosion_cpu = {

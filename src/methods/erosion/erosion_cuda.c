@@ -22,9 +22,8 @@
 
 enum { KERNEL, TILE, STEPS };
 
-static const char *const kernels[] = {"2d", "1d", "1d-lz"};
 static const distmap_param_info params[] = {
-    [KERNEL] = {"kernel", EROSION_2D, EROSION_2D, EROSION_1D_LZ, "structuring functions: see the paper", kernels},
+    [KERNEL] = {"kernel", EROSION_2D, EROSION_2D, EROSION_1D_LZ, EROSION_KERNEL_SUMMARY, erosion_kernels},
     [TILE] = {"tile", 32, 8, 32, "side of a tile", NULL},
     [STEPS] = {"steps", 4, 1, 8, "structuring functions per launch", NULL},
 };
@@ -100,7 +99,8 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
 }
 
 static const char *refuses(const distmap_plan *plan) {
-    return plan->wants_site ? "needs distances only: it does not know the sites" : dm_refuses_all_but_planes(plan);
+    const char *why = dm_refuses_sites(plan);
+    return why ? why : dm_refuses_all_but_planes(plan);
 }
 
 const dm_method dm_erosion_cuda = {

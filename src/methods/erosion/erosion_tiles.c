@@ -1,6 +1,8 @@
 /* The shape of a pass of erosions: see erosion_tiles.h. */
 #include "methods/erosion/erosion_tiles.h"
 
+const char *const erosion_kernels[] = {"2d", "1d", "1d-lz"};
+
 enum { LINES = 16, DEEP = 8 }; /* lines that go together, and one function's reach, where a pass is one-dimensional */
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }

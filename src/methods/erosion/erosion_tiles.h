@@ -29,7 +29,11 @@
 #define EROSION_INLINE static inline
 #endif
 
+/* The parameter `kernel`. */
 enum erosion_kernel { EROSION_2D, EROSION_1D, EROSION_1D_LZ };
+extern const char *const erosion_kernels[];
+#define EROSION_KERNEL_SUMMARY "3 x 3 functions; 1 x 16 ones, columns then rows; the same, columns sequentially"
+
 enum erosion_axes { EROSION_ALONG_Y, EROSION_ALONG_X, EROSION_ALONG_BOTH };
 
 /* Pairs of y (0) and x (1). */

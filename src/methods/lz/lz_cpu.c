@@ -45,8 +45,6 @@ struct work {
     bool first; /* no other axis was done before */
 };
 
-static size_t round64(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
-
 /* ---- Memory ---- */
 
 static int64_t longest(const distmap_plan *plan) {
@@ -62,12 +60,12 @@ static int64_t lanes_at(const distmap_plan *plan, int64_t x) {
 }
 
 static size_t map_bytes(const distmap_plan *plan) {
-    return round64((size_t)plan->elements * dm_number_size(plan->number));
+    return dm_round64((size_t)plan->elements * dm_number_size(plan->number));
 }
 static size_t lines_bytes(const distmap_plan *plan) {
-    return round64((size_t)(longest(plan) + PAD) * (size_t)lanes_at(plan, 0) * sizeof(uint64_t));
+    return dm_round64((size_t)(longest(plan) + PAD) * (size_t)lanes_at(plan, 0) * sizeof(uint64_t));
 }
-static size_t queue_bytes(const distmap_plan *plan) { return round64((size_t)longest(plan) * sizeof(int32_t)); }
+static size_t queue_bytes(const distmap_plan *plan) { return dm_round64((size_t)longest(plan) * sizeof(int32_t)); }
 
 struct buffers {
     uint64_t *lines; /* LANES of them; or a row in the plan's width */
@@ -192,7 +190,8 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
 }
 
 static const char *refuses(const distmap_plan *plan) {
-    return plan->wants_site ? "needs distances only: it does not know the sites" : dm_refuses_all_but_masks(plan);
+    const char *why = dm_refuses_sites(plan);
+    return why ? why : dm_refuses_all_but_masks(plan);
 }
 
 const dm_method dm_lz_cpu = {

@@ -40,18 +40,16 @@ struct work {
     char *workers;
 };
 
-static size_t round64(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
-
 /* ---- Memory ---- */
 
-static size_t map_bytes(const distmap_plan *plan) { return round64((size_t)plan->elements * sizeof(uint32_t)); }
+static size_t map_bytes(const distmap_plan *plan) { return dm_round64((size_t)plan->elements * sizeof(uint32_t)); }
 
 static size_t tile_bytes(const distmap_plan *plan) {
-    return round64((size_t)plan->params[TILE] * LANES * sizeof(uint32_t));
+    return dm_round64((size_t)plan->params[TILE] * LANES * sizeof(uint32_t));
 }
 
 static size_t row_bytes(const distmap_plan *plan, size_t element) {
-    return round64((size_t)plan->shape[DM_X] * element);
+    return dm_round64((size_t)plan->shape[DM_X] * element);
 }
 
 /* What a worker holds: two tiles to scan to and fro, and a finished row. */
@@ -157,12 +155,7 @@ static void column_task(void *arg, size_t index, int worker) {
     scan_lines(w, &b, w->across + first, w->below + first, height, width, lanes, true, true);
 }
 
-/* The nearest site of its row to element x, which has one. */
-static int64_t nearest(const uint32_t *across, int64_t x) {
-    const int64_t d = across[x];
-    return d <= x && across[x - d] == 0 ? x - d : x + d;
-}
-
+PSDS_NEAREST(nearest, static inline)
 PSDS_SEARCH(search, static inline, uint64_t)
 
 static void search_task(void *arg, size_t index, int worker) {

@@ -78,12 +78,7 @@ static __global__ void __launch_bounds__(1024) columns(const __grid_constant__ s
     }
 }
 
-/* The nearest site of its row to element x, which has one. */
-DM_DEVICE int64_t nearest(const uint32_t *across, int64_t x) {
-    const int64_t d = across[x];
-    return d <= x && across[x - d] == 0 ? x - d : x + d;
-}
-
+PSDS_NEAREST(nearest, DM_DEVICE)
 PSDS_SEARCH(search_32, DM_DEVICE, uint32_t)
 PSDS_SEARCH(search_64, DM_DEVICE, uint64_t)
 

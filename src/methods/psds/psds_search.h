@@ -65,4 +65,11 @@
         return up <= down ? up : down;                                                                                 \
     }
 
+/* Where in its row, which has one, the nearest site to element x is. */
+#define PSDS_NEAREST(name, qualifiers)                           \
+    qualifiers int64_t name(const uint32_t *across, int64_t x) { \
+        const int64_t d = across[x];                             \
+        return d <= x && across[x - d] == 0 ? x - d : x + d;     \
+    }
+
 #endif
