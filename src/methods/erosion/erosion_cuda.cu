@@ -20,7 +20,7 @@ DM_DEVICE walk walk_next(walk at, int width) {
     return at;
 }
 
-/* One function on a whole region, from `in` to `out`, whose rows are `pitch` apart. Whether a thread's own elements changed. */
+/* One function on a whole region, from `in` to `out`, whose rows are `pitch` apart. Whether a thread changed something. */
 template <class N>
 DM_DEVICE bool erode_region(const erosion_pass *p, int64_t function, const N *in, N *out, int pitch, int height,
                             int width) {
