@@ -10,7 +10,7 @@
 
 /* Seconds of processor time: a method that takes longer for a case runs it once, not on all runners; and one that has taken
  * so long in all goes on with one case of four. */
-static const double LONG_RUN = 0.05, PATIENCE = 8;
+static const double LONG_RUN = 0.05, PATIENCE = 4;
 
 enum { MAX_METHODS = 32, MAX_PARAMS = 8, MAX_OUTPUTS = 8, SHOWN_FAILURES = 12 };
 
