@@ -6,12 +6,18 @@
 extern const dm_method dm_minplus_cpu;
 extern const dm_method dm_envelope_cpu;
 extern const dm_method dm_edm_cpu;
+extern const dm_method dm_lz_cpu;
+extern const dm_method dm_eggers_cpu;
+extern const dm_method dm_psds_cpu;
+extern const dm_method dm_erosion_cpu;
 extern const dm_method dm_brute_cpu;
 #ifdef DISTMAP_HAVE_CUDA
 extern const dm_method dm_minplus_cuda;
 extern const dm_method dm_envelope_cuda;
 extern const dm_method dm_pba_cuda;
 extern const dm_method dm_edm_cuda;
+extern const dm_method dm_psds_cuda;
+extern const dm_method dm_erosion_cuda;
 extern const dm_method dm_brute_cuda;
 #endif
 
@@ -20,12 +26,18 @@ const dm_method *const dm_methods[] = {
     &dm_minplus_cpu,
     &dm_envelope_cpu,
     &dm_edm_cpu,
+    &dm_lz_cpu,
+    &dm_eggers_cpu,
+    &dm_psds_cpu,
+    &dm_erosion_cpu,
     &dm_brute_cpu,
 #ifdef DISTMAP_HAVE_CUDA
     &dm_minplus_cuda,
     &dm_envelope_cuda,
     &dm_pba_cuda,
     &dm_edm_cuda,
+    &dm_psds_cuda,
+    &dm_erosion_cuda,
     &dm_brute_cuda,
 #endif
     NULL,

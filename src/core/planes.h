@@ -1,0 +1,51 @@
+/* What methods of planes share: a problem as a stack of planes (y, x), each for itself; t and z are batches, or of length 1.
+ */
+#ifndef DISTMAP_CORE_PLANES_H
+#define DISTMAP_CORE_PLANES_H
+
+#include "core/internal.h"
+
+/* Whether distances along this axis differ from 0 at all. */
+static inline bool dm_axis_counts(const distmap_plan *plan, int axis) {
+    return plan->measured[axis] && plan->shape[axis] > 1;
+}
+
+static inline int64_t dm_plane_count(const distmap_plan *plan) { return plan->shape[0] * plan->shape[1]; }
+static inline int64_t dm_plane_elements(const distmap_plan *plan) { return plan->shape[2] * plan->shape[DM_X]; }
+
+/* Coordinates of the first element of row `row`, counted through all planes. */
+static inline void dm_row_place(const distmap_plan *plan, int64_t row, int64_t at[DM_NDIM]) {
+    at[DM_X] = 0;
+    for (int a = DM_X - 1; a >= 0; a--) {
+        at[a] = row % plan->shape[a];
+        row /= plan->shape[a];
+    }
+}
+
+/* Pieces of scratch on the CPU start at multiples of 64 bytes. */
+static inline size_t dm_round64(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
+
+/* Why a method of the plain distance map of masks does not take the problem; NULL when it does. */
+static inline const char *dm_refuses_all_but_masks(const distmap_plan *plan) {
+    if (plan->problem.input != DISTMAP_INPUT_MASK)
+        return "needs a mask input";
+    if (plan->number == DM_F64)
+        return "needs integer spacing";
+    if (plan->limited || plan->problem.border)
+        return "needs a problem without limit and border";
+    return NULL;
+}
+
+/* The same of one that knows squared distances alone. */
+static inline const char *dm_refuses_sites(const distmap_plan *plan) {
+    return plan->wants_site ? "needs outputs of distances only: it does not know the sites" : NULL;
+}
+
+/* The same of a method that works on planes alone. */
+static inline const char *dm_refuses_all_but_planes(const distmap_plan *plan) {
+    if (dm_axis_counts(plan, 0) || dm_axis_counts(plan, 1))
+        return "needs planes: no other axis than the last two measured";
+    return dm_refuses_all_but_masks(plan);
+}
+
+#endif
