@@ -140,6 +140,10 @@ static int time_method(const struct bench *bench, const struct line *line, const
     return 0;
 }
 
+static bool takes_euclidean(const distmap_method_info *info) {
+    return !info->metrics || info->metrics >> DISTMAP_METRIC_EUCLIDEAN & 1;
+}
+
 /* ---- All methods on one mask, all masks of one shape ---- */
 
 static int time_mask(const struct bench *bench, struct line *line, const distmap_arrays *arrays,
@@ -154,7 +158,7 @@ static int time_mask(const struct bench *bench, struct line *line, const distmap
         status = time_method(bench, line, arrays, problem);
     }
     for (size_t row = 0; status == 0 && methods->count == 0 && (info = distmap_method_get(row)); row++)
-        if (info->exact && strcmp(info->device, bench->device) == 0 &&
+        if (info->exact && takes_euclidean(info) && strcmp(info->device, bench->device) == 0 &&
             strncmp(info->name, "brute/", 6) != 0) { /* brute force takes quadratic time */
             line->method = info->name;
             status = time_method(bench, line, arrays, problem);
