@@ -5,6 +5,7 @@
 
 extern const dm_method dm_minplus_cpu;
 extern const dm_method dm_envelope_cpu;
+extern const dm_method dm_chamfer_cpu;
 extern const dm_method dm_brute_cpu;
 #ifdef DISTMAP_HAVE_CUDA
 extern const dm_method dm_minplus_cuda;
@@ -16,6 +17,7 @@ extern const dm_method dm_brute_cuda;
 const dm_method *const dm_methods[] = {
     &dm_minplus_cpu,
     &dm_envelope_cpu,
+    &dm_chamfer_cpu,
     &dm_brute_cpu,
 #ifdef DISTMAP_HAVE_CUDA
     &dm_minplus_cuda,

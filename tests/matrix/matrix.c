@@ -36,6 +36,7 @@ static const int64_t shapes_wide[][4] = {{1, 70000}, {70000, 2}, {2, 46342}, {46
 static const int64_t shapes_dense[][4] = {{140, 310}, {64, 700}, {700, 70}, {25, 30, 50}, {0}};
 
 static const int64_t shapes_metrics[][4] = {{7, 5}, {33, 31}, {1, 300}, {300, 2}, {65, 40}, {20, 140}, {6, 17, 9}, {0}};
+static const int64_t shapes_metrics_wide[][4] = {{260, 1100}, {70000}, {70000, 2}, {0}};
 
 enum { EVERY = VARY_AXES | VARY_INTEGER_SPACING | VARY_LIMIT | VARY_BORDER | VARY_DTYPE | VARY_LAYOUT };
 
@@ -106,6 +107,7 @@ static const struct group groups[] = {
      .ndim_hi = 4,
      .most = 1500},
     {.name = "metrics2d", .always = STEP_METRICS, .shapes = shapes_metrics, .plain = true},
+    {.name = "metricswide", .always = STEP_METRICS, .shapes = shapes_metrics_wide, .first = 2, .last = 9},
     {.name = "metrics",
      .always = STEP_METRICS,
      .sometimes = VARY_AXES | VARY_LIMIT | VARY_BORDER | VARY_DTYPE | VARY_LAYOUT,
