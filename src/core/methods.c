@@ -10,6 +10,7 @@ extern const dm_method dm_brute_cpu;
 #ifdef DISTMAP_HAVE_CUDA
 extern const dm_method dm_minplus_cuda;
 extern const dm_method dm_envelope_cuda;
+extern const dm_method dm_chamfer_cuda;
 extern const dm_method dm_brute_cuda;
 #endif
 
@@ -22,6 +23,7 @@ const dm_method *const dm_methods[] = {
 #ifdef DISTMAP_HAVE_CUDA
     &dm_minplus_cuda,
     &dm_envelope_cuda,
+    &dm_chamfer_cuda,
     &dm_brute_cuda,
 #endif
     NULL,

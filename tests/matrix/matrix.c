@@ -37,6 +37,8 @@ static const int64_t shapes_dense[][4] = {{140, 310}, {64, 700}, {700, 70}, {25,
 
 static const int64_t shapes_metrics[][4] = {{7, 5}, {33, 31}, {1, 300}, {300, 2}, {65, 40}, {20, 140}, {6, 17, 9}, {0}};
 static const int64_t shapes_metrics_wide[][4] = {{260, 1100}, {70000}, {70000, 2}, {0}};
+/* Several strips and bands on a GPU. */
+static const int64_t shapes_metrics_strips[][4] = {{36, 460}, {50, 300}, {0}};
 
 enum { EVERY = VARY_AXES | VARY_INTEGER_SPACING | VARY_LIMIT | VARY_BORDER | VARY_DTYPE | VARY_LAYOUT };
 
@@ -108,6 +110,7 @@ static const struct group groups[] = {
      .most = 1500},
     {.name = "metrics2d", .always = STEP_METRICS, .shapes = shapes_metrics, .plain = true},
     {.name = "metricswide", .always = STEP_METRICS, .shapes = shapes_metrics_wide, .first = 2, .last = 9},
+    {.name = "metricsstrips", .always = STEP_METRICS, .shapes = shapes_metrics_strips, .first = 2, .last = 9},
     {.name = "metrics",
      .always = STEP_METRICS,
      .sometimes = VARY_AXES | VARY_LIMIT | VARY_BORDER | VARY_DTYPE | VARY_LAYOUT,
