@@ -1,4 +1,4 @@
-/* chamfer/cuda: city-block, chessboard and chamfer distances of planes on GPUs, in bands.
+/* chamfer/cuda: city-block, chessboard and chamfer distances on GPUs: planes in bands, and slabs of planes.
  *
  * The sweeps are those of chamfer/cpu (see chamfer_sweep.c for why they are exact): with R a row's own distances,
  *
@@ -17,10 +17,12 @@
  * row of its site: below it steps go down alone. That is the only part with a chain from band to band; it touches one row in
  * 16, four bands to a launch.
  *
+ * Axes slower than planes take a launch for each slab and direction, over lanes that then rest in memory.
+ *
  * Sites go with their distances as keys, as on the CPU.
  *
  * Memory: 3/8 byte per element, and for each band four rows of lanes: 1 byte per element, with sites 2, with knights twice
- * that. Each element is read once and its bits twice.
+ * that; in volumes 4 more, with sites 8. Each element is read once and its bits twice.
  *
  * Source: the bands and their exact overlap are this project's; for the metrics see chamfer_cpu.c.
  */
@@ -29,23 +31,26 @@
 static int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 static uint64_t dearest(const dm_chamfer *c) {
-    const uint32_t costs[] = {c->step[1], c->step[2], c->knight};
-    uint64_t most = 0;
-    for (int i = 0; i < 3; i++)
-        most = costs[i] > most ? costs[i] : most;
+    uint64_t most = c->knight;
+    for (int n = 1; n <= DM_NDIM; n++)
+        most = c->step[n] > most ? c->step[n] : most;
     return most;
 }
 
 static bool is_measured(const distmap_plan *plan, int axis) { return plan->measured[axis] && plan->shape[axis] > 1; }
 
+static bool has_slabs(const distmap_plan *plan) { return is_measured(plan, 0) || is_measured(plan, 1); }
+
 static const char *refuses(const distmap_plan *plan) {
     const uint64_t largest = plan->limited && plan->limit2 < plan->max2 ? plan->limit2 : plan->max2;
-    if (is_measured(plan, 0) || is_measured(plan, 1))
-        return "needs at most two measured axes, the last ones";
     if (!plan->measured[DM_X])
         return "needs the last axis among the measured ones";
+    if (has_slabs(plan) && plan->chamfer.knight)
+        return "needs the last two axes to be the measured ones for knight's steps";
     if (largest >= UINT32_MAX - dearest(&plan->chamfer))
         return "needs distances, or a limit, below 2^32 by more than the dearest step";
+    if (plan->wants_site && has_slabs(plan) && plan->elements > (int64_t)UINT32_MAX)
+        return "needs at most 2^32 - 1 elements for indices of volumes";
     if (plan->wants_site && plan->shape[DM_X] * (plan->measured[2] ? plan->shape[2] : 1) > (int64_t)UINT32_MAX)
         return "needs planes of at most 2^32 - 1 elements for indices";
     return NULL;
@@ -83,6 +88,8 @@ static cc_stage lay_out(const distmap_plan *plan, char *base, size_t *used) {
         .most = (uint32_t)(plan->limited && plan->limit2 < cap ? plan->limit2 : cap - 1),
         .quick = plan->problem.want.distance == DISTMAP_FLOAT32 && !plan->wants_site && !plan->problem.border,
     };
+    for (int n = 1; n <= DM_NDIM; n++)
+        p.steps[n] = (uint64_t)c->step[n] << shift;
     p.planes = plan->elements / (p.width * p.height);
     p.bands = divide_up(p.height, CC_BAND);
     layout l = {.base = base};
@@ -90,11 +97,14 @@ static cc_stage lay_out(const distmap_plan *plan, char *base, size_t *used) {
     p.bits = take(&l, words, sizeof *p.bits);
     p.left = take(&l, words, sizeof *p.left);
     p.right = take(&l, words, sizeof *p.right);
+    const size_t size = p.keys ? sizeof(uint64_t) : sizeof(uint32_t);
     const int64_t lanes = p.bands > 1 ? p.planes * p.bands * p.kept * p.words * 32 : 0;
     for (int way = 0; way < 2; way++) {
-        p.own[way] = take(&l, lanes, p.keys ? sizeof(uint64_t) : sizeof(uint32_t));
-        p.carry[way] = take(&l, lanes, p.keys ? sizeof(uint64_t) : sizeof(uint32_t));
+        p.own[way] = take(&l, lanes, size);
+        p.carry[way] = take(&l, lanes, size);
     }
+    if (has_slabs(plan))
+        p.lanes = take(&l, words * 32, size);
     *used = l.used;
     return p;
 }
@@ -103,6 +113,18 @@ static size_t scratch_bytes(const distmap_plan *plan) {
     size_t used;
     lay_out(plan, NULL, &used);
     return used;
+}
+
+/* There and back; the last axis's way back gives them out. */
+static distmap_status sweep_slabs(distmap_plan *plan, const dm_elements *elements, const cc_stage *p, int axis) {
+    struct dm_cuda *cuda = plan->context->cuda;
+    const int64_t n = plan->shape[axis];
+    const bool last = axis == 0 || !is_measured(plan, 0);
+    for (int64_t place = 1; place < n; place++)
+        TRY_CUDA(cuda, cc_slab(elements, p, axis, place, 1, false, cuda->stream));
+    for (int64_t place = n - 1; place >= 0; place--)
+        TRY_CUDA(cuda, cc_slab(elements, p, axis, place, place < n - 1 ? -1 : 0, last, cuda->stream));
+    return DISTMAP_OK;
 }
 
 static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
@@ -116,6 +138,9 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     for (int64_t band = 0; band < p.bands - 1; band += cc_at_once(&p))
         TRY_CUDA(cuda, cc_carry(&p, band, cuda->stream));
     TRY_CUDA(cuda, cc_finish(&elements, &p, cuda->stream));
+    for (int axis = 1; axis >= 0; axis--)
+        if (is_measured(plan, axis))
+            TRY(sweep_slabs(plan, &elements, &p, axis));
     return DISTMAP_OK;
 }
 
@@ -123,7 +148,8 @@ const dm_method dm_chamfer_cuda = {
     .info =
         {
             .name = "chamfer/cuda",
-            .summary = "city-block, chessboard and chamfer distances of planes: sweeps through bands in registers",
+            .summary =
+                "city-block, chessboard and chamfer distances: sweeps through bands in registers, volumes by slabs",
             .source = "Rosenfeld and Pfaltz 1968; Borgefors 1986; bands: this project",
             .device = "cuda",
             .exact = true,

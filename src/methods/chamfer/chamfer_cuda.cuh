@@ -53,7 +53,7 @@ DM_DEVICE void cc_put(const cc_stage &p, uint64_t *lane, uint32_t elements, int6
 template <class T> DM_DEVICE cc_row<T> cc_begin(const cc_stage &p, const cc_strip &s, int64_t plane, int64_t y) {
     if (!s.inside)
         return cc_empty<T>(p);
-    const int64_t at = (plane * p.height + y) * p.words + s.column / 32;
+    const int64_t row_number = plane * p.height + y, at = row_number * p.words + s.column / 32;
     const uint32_t place = (uint32_t)(s.column % 32), bits = p.bits[at], before = bits & ((1u << place) - 1);
     const uint32_t mine = bits >> place, after = mine >> CC_LANES;
     /* From the columns just outside this thread's. */
@@ -68,7 +68,7 @@ template <class T> DM_DEVICE cc_row<T> cc_begin(const cc_stage &p, const cc_stri
     for (int k = 0; k < CC_LANES; k++) {
         left = mine >> k & 1 ? 0 : left + 1;
         const bool leftwards = left <= to_right[k];
-        cc_put(p, &row.lane[k], leftwards ? left : to_right[k], y,
+        cc_put(p, &row.lane[k], leftwards ? left : to_right[k], p.lanes ? row_number : y,
                s.column + k + (leftwards ? -(int64_t)left : (int64_t)to_right[k]));
     }
     return row;
@@ -152,6 +152,23 @@ DM_DEVICE void cc_store(const cc_stage &p, void *rows, const cc_strip &s, int64_
         if (KNIGHTS)
             to[p.words * 32 + k] = seen.two.lane[k];
     }
+}
+
+/* ---- Out ---- */
+
+DM_DEVICE uint32_t cc_distance(uint32_t lane) { return lane; }
+DM_DEVICE uint32_t cc_distance(uint64_t lane) { return (uint32_t)(lane >> 32); }
+DM_DEVICE int64_t cc_site(uint32_t) { return 0; }
+DM_DEVICE int64_t cc_site(uint64_t lane) { return (int64_t)(lane & UINT32_MAX); }
+
+/* One element into all outputs; sites are counted from `start`. */
+template <class T>
+DM_DEVICE void cc_emit(const dm_elements &e, const cc_stage &p, const int64_t at[DM_NDIM], int64_t start, T lane,
+                       unsigned *raised) {
+    dm_value distance;
+    const bool none = cc_distance(lane) > p.most;
+    distance.u64 = none ? UINT64_MAX : cc_distance(lane);
+    dm_element_emit(&e, at, distance, none ? DISTMAP_INDEX_NONE : start + cc_site(lane), raised);
 }
 
 #endif

@@ -14,7 +14,7 @@ enum {
 #define CC_NO_SITE 0x80000000u /* elements to a site that is not there; more than rows can have */
 
 /* A stage, by value to kernels. Rows are numbered through all planes. A *lane* is an element's distance so far, u32, or with
- * sites a u64 key, distance << 32 | index in the plane; none exceeds `cap`, and sums with it do not overflow. */
+ * sites a u64 key, distance << 32 | index in the plane, or where there are slabs in all; none exceeds `cap`, and sums with it do not overflow. */
 typedef struct cc_stage {
     int64_t planes, height, width;
     int64_t bands, words;   /* of a plane; of a row, 32 elements each */
@@ -27,6 +27,8 @@ typedef struct cc_stage {
     int kept;      /* 1, with knights 2 */
     bool keys;
     uint64_t cap, straight, diagonal, knight; /* in lanes */
+    uint64_t steps[DM_NDIM + 1];              /* the same of a step along so many axes */
+    void *lanes;                              /* [row][word * 32] what planes leave for slabs; NULL: they are the end */
     uint32_t step, reach;                     /* of one element; elements that it can take without passing cap */
     uint32_t most;                            /* distances beyond it are none */
     bool quick;                               /* float32 distances are all that is wanted */
@@ -40,8 +42,11 @@ cudaError_t cc_pack(const dm_elements *e, const cc_stage *p, cudaStream_t stream
 cudaError_t cc_alone(const cc_stage *p, cudaStream_t stream);
 /* `carry` of CC_AT_ONCE bands from number `first` on in each direction, from that of the one before. */
 cudaError_t cc_carry(const cc_stage *p, int64_t first, cudaStream_t stream);
-/* Every band from what is carried into it, and out. */
+/* Every band from what is carried into it, and out, or into `lanes`. */
 cudaError_t cc_finish(const dm_elements *e, const cc_stage *p, cudaStream_t stream);
+/* The slabs at `place` along axis 0 or 1 look at those at place - back, unless that is 0; `finish`: they go out. */
+cudaError_t cc_slab(const dm_elements *e, const cc_stage *p, int axis, int64_t place, int back, bool finish,
+                    cudaStream_t stream);
 #ifdef __cplusplus
 }
 #endif

@@ -68,11 +68,6 @@ static __global__ void __launch_bounds__(32)
 
 /* ---- Out ---- */
 
-DM_DEVICE uint32_t distance_of(uint32_t lane) { return lane; }
-DM_DEVICE uint32_t distance_of(uint64_t lane) { return (uint32_t)(lane >> 32); }
-DM_DEVICE int64_t site_of(uint32_t, int64_t) { return DISTMAP_INDEX_NONE; }
-DM_DEVICE int64_t site_of(uint64_t lane, int64_t plane_start) { return plane_start + (int64_t)(lane & UINT32_MAX); }
-
 /* A thread's columns as float32, +inf beyond `most`. */
 DM_DEVICE void emit_floats(const dm_elements &e, const cc_stage &p, const int64_t at[DM_NDIM], const uint32_t *lane,
                            unsigned *raised) {
@@ -99,21 +94,28 @@ DM_DEVICE void emit_floats(const dm_elements &e, const cc_stage &p, const int64_
 DM_DEVICE void emit_floats(const dm_elements &, const cc_stage &, const int64_t[DM_NDIM], const uint64_t *,
                            unsigned *) {}
 
+/* A thread's columns of a row, whose first is `at`: to where they go. `room` for them, a warp apart. */
 template <class T>
-DM_DEVICE void emit(const dm_elements &e, const cc_stage &p, const int64_t from[DM_NDIM], int64_t plane, const T *lane,
-                    unsigned *raised) {
-    if (p.quick) {
-        emit_floats(e, p, from, lane, raised);
+DM_DEVICE void emit_row(const dm_elements &e, const cc_stage &p, const int64_t from[DM_NDIM], int64_t row,
+                        int64_t start, const cc_row<T> &found, T *room, unsigned *raised) {
+    if (p.lanes) {
+        T *to = (T *)p.lanes + row * p.words * 32 + from[DM_X];
+#pragma unroll
+        for (int k = 0; k < CC_LANES; k++)
+            to[k] = found.lane[k];
         return;
     }
-    int64_t at[DM_NDIM] = {from[0], from[1], from[2], from[DM_X]};
-    for (int k = 0; k < CC_LANES && at[DM_X] < p.width; k++, at[DM_X]++) {
-        dm_value distance;
-        const bool none = distance_of(lane[k]) > p.most;
-        distance.u64 = none ? UINT64_MAX : distance_of(lane[k]);
-        dm_element_emit(&e, at, distance, none ? DISTMAP_INDEX_NONE : site_of(lane[k], plane * p.height * p.width),
-                        raised);
+    if (p.quick) {
+        emit_floats(e, p, from, found.lane, raised);
+        return;
     }
+#pragma unroll
+    for (int k = 0; k < CC_LANES; k++)
+        room[k * 32] = found.lane[k];
+    int64_t at[DM_NDIM] = {from[0], from[1], from[2], from[DM_X]};
+#pragma unroll 1
+    for (int k = 0; k < CC_LANES && at[DM_X] < p.width; k++, at[DM_X]++)
+        cc_emit<T>(e, p, at, start, room[k * 32], raised);
 }
 
 /* Rows wait between the sweeps in shared memory, each thread's lanes a warp apart: no bank serves two.
@@ -148,7 +150,8 @@ static __global__ void __launch_bounds__(32)
             cc_look<T, KNIGHTS>(p, row, &seen);
             const int64_t from[DM_NDIM] = {at[0], at[1], at[2] + y, at[DM_X]};
             if (s.own)
-                emit<T>(e, p, from, here.plane, seen.one.lane, &raised);
+                emit_row<T>(e, p, from, here.plane * p.height + first + y, here.plane * p.height * p.width, seen.one,
+                            mine + y * CC_LANES * 32, &raised);
         }
     }
     dm_raise(&e, raised);
