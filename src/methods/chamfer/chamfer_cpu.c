@@ -135,13 +135,13 @@ static distmap_status share_plane(stage *s, double share) {
     const ch_layout *l = s->job->layout;
     distmap_plan *plan = s->job->plan;
     const int64_t height = l->rows, bands = (height + CH_BAND - 1) / CH_BAND;
-    TRY(dm_parallel(plan, (size_t)height, ends_task, s, 0.2 * share));
+    TRY(dm_parallel(plan, (size_t)height, ends_task, s, 0.1 * share));
     for (int64_t turn = 0; turn < 2 * bands; turn++) {
         s->up = turn >= bands;
         const int64_t band = s->up ? 2 * bands - 1 - turn : turn;
         s->band = (ch_band){.volume = s->volume, .first = band * CH_BAND, .parity = turn & 1};
         s->band.end = s->band.first + CH_BAND < height ? s->band.first + CH_BAND : height;
-        TRY(dm_parallel(plan, (size_t)l->strips, strip_task, s, 0.8 * share / (double)(2 * bands)));
+        TRY(dm_parallel(plan, (size_t)l->strips, strip_task, s, 0.9 * share / (double)(2 * bands)));
     }
     return DISTMAP_OK;
 }

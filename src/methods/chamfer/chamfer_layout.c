@@ -99,6 +99,6 @@ size_t ch_walk_scratch(const distmap_plan *plan, const ch_layout *l, void *base,
     m->lanes = take(&b, (size_t)l->rows * l->pitch * l->lane_size);
     for (int i = 0; i < 4; i++)
         m->carry[i / 2][i % 2] = take_row(&b, l);
-    m->ends = take(&b, (size_t)(l->rows * l->strips) * 2 * l->lane_size);
+    m->ends = take(&b, (size_t)(l->rows * l->strips) * sizeof *m->ends);
     return b.used;
 }

@@ -35,8 +35,8 @@ typedef struct ch_memory {
     char *near; /* see ch_start */
     char *none; /* a row of cap */
     char *lanes;
-    char *carry[2][2]; /* strips: the two rows below a band, of this band and the next */
-    char *ends;        /* strips: [rows][strips][2] distances of the elements outside */
+    char *carry[2][2];   /* strips: the two rows below a band, of this band and the next */
+    uint64_t (*ends)[2]; /* strips: [rows][strips] lanes of the elements before and after */
 } ch_memory;
 
 enum { CH_BAND = 128 }; /* rows of a band that is solved in strips */

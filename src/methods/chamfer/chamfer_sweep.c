@@ -50,7 +50,7 @@ static uint64_t cost(const ch_job *job, uint32_t step) { return (uint64_t)step <
 /* ---- In and out ---- */
 
 void ch_begin(const ch_job *job, ch_worker *w, int64_t volume, int64_t row, const ch_columns *columns,
-              const uint64_t ends[2], char *lanes) {
+              const uint64_t *ends, char *lanes) {
     const ch_layout *l = job->layout;
     const int64_t n = columns->to - columns->from;
     int64_t at[DM_NDIM];
@@ -177,25 +177,48 @@ static void keep(const ch_job *job, const ch_columns *c, char *row, char *ring) 
         memcpy(to, from, bytes);
 }
 
-static void read_ends(const ch_job *job, int64_t row, int strip, uint64_t ends[2]) {
+/* The last site of [from, end), the first one; -1: none. */
+static int64_t last_site(const uint8_t *site, int64_t from, int64_t end) {
+    for (uint64_t eight; end - from >= 8; end -= 8) {
+        memcpy(&eight, site + end - 8, sizeof eight);
+        if (eight)
+            break;
+    }
+    while (end > from && !site[end - 1])
+        end--;
+    return end > from ? end - 1 : -1;
+}
+static int64_t first_site(const uint8_t *site, int64_t from, int64_t end) {
+    const uint8_t *found = end > from ? memchr(site + from, 1, (size_t)(end - from)) : NULL;
+    return found ? found - site : -1;
+}
+
+/* The lane of an element so far from a site of its row. */
+static uint64_t end_lane(const ch_job *job, int64_t row, int64_t site, int64_t distance) {
     const ch_layout *l = job->layout;
-    const char *at = job->memory.ends + (size_t)(2 * (row * l->strips + strip)) * l->lane_size;
-    for (int i = 0; i < 2; i++, at += l->lane_size)
-        ends[i] = l->lane == CH_KEY   ? *(const uint64_t *)at
-                  : l->lane == CH_U32 ? *(const uint32_t *)at
-                                      : *(const uint16_t *)at;
+    const uint64_t lane = (uint64_t)distance * cost(job, job->plan->chamfer.step[1]);
+    if (site < 0 || (uint64_t)distance > l->most || lane > l->cap)
+        return l->cap;
+    return lane + (l->lane == CH_KEY ? (uint64_t)(row * l->width + site) : 0);
 }
 
 void ch_find_ends(const ch_job *job, ch_worker *w, int64_t volume, int64_t row) {
     const ch_layout *l = job->layout;
-    const ch_columns whole = {0, l->width, 0, l->width};
-    char *lanes = w->ring[0], *to = job->memory.ends + (size_t)(2 * row * l->strips) * l->lane_size;
-    ch_begin(job, w, volume, row, &whole, NULL, lanes);
-    for (int64_t s = 0; s < l->strips; s++) {
-        const ch_columns c = ch_strip(l, s);
-        memcpy(to, column(job, lanes, c.from - 1), l->lane_size); /* beyond the row: its pad */
-        memcpy(to + l->lane_size, c.to < l->width ? column(job, lanes, c.to) : job->memory.none, l->lane_size);
-        to += 2 * l->lane_size;
+    uint64_t(*ends)[2] = job->memory.ends + row * l->strips;
+    int64_t at[DM_NDIM], last = -1, first = -1;
+    place(job, volume, row, at);
+    dm_row_sites(job->plan, &job->arrays->input, at, l->width, w->site);
+    for (int64_t s = 0, seen = 0; s < l->strips; s++) {
+        const int64_t from = ch_strip(l, s).from, found = last_site(w->site, seen, from);
+        last = found < 0 ? last : found;
+        ends[s][0] = end_lane(job, row, last, from - 1 - last);
+        seen = from;
+    }
+    for (int64_t s = l->strips - 1, seen = l->width; s >= 0; s--) {
+        const int64_t to = ch_strip(l, s).to, found = first_site(w->site, to, seen);
+        first = found < 0 ? first : found;
+        ends[s][1] = end_lane(job, row, first, first - to);
+        seen = to;
     }
 }
 
@@ -205,10 +228,9 @@ void ch_down(const ch_job *job, ch_worker *w, char *lanes, const ch_band *band) 
     for (int64_t y = band->first; y < band->end; y++) {
         char *kept = ch_row(job, lanes, start + y), *before[2];
         char *row = band->in_place ? kept : w->ring[y % 3];
-        uint64_t ends[2];
-        if (band->strip >= 0)
-            read_ends(job, start + y, band->strip, ends);
-        ch_begin(job, w, band->volume, start + y, c, band->strip < 0 ? NULL : ends, row);
+        const uint64_t *ends =
+            band->strip < 0 ? NULL : job->memory.ends[(start + y) * job->layout->strips + band->strip];
+        ch_begin(job, w, band->volume, start + y, c, ends, row);
         for (int64_t i = 0; i < 2; i++) {
             const int64_t from = y - 1 - i;
             before[i] = from < 0                               ? job->memory.none

@@ -29,7 +29,7 @@ ch_band ch_whole(const ch_job *job, int64_t volume, int64_t plane);
 void ch_down(const ch_job *job, ch_worker *w, char *lanes, const ch_band *band);
 void ch_up(const ch_job *job, ch_worker *w, char *lanes, const ch_band *band);
 
-/* What rows begin with, for the strips of row `row`: their ends. */
+/* What lies outside the strips of row `row`, before and after them: memory.ends. */
 void ch_find_ends(const ch_job *job, ch_worker *w, int64_t volume, int64_t row);
 
 /* A row of slab `at` along slow axis number `axis` > 0 looks at the slab `at + back` (-1, 1, 0: none); `finish`: it then goes
@@ -40,7 +40,7 @@ void ch_slab_row(const ch_job *job, ch_worker *w, char *lanes, int64_t volume, i
 /* The volume's row that `begin`s from the input alone, whole, and what goes out of it. */
 char *ch_row(const ch_job *job, char *lanes, int64_t row);
 void ch_begin(const ch_job *job, ch_worker *w, int64_t volume, int64_t row, const ch_columns *columns,
-              const uint64_t ends[2], char *lanes);
+              const uint64_t *ends, char *lanes);
 void ch_finish(const ch_job *job, ch_worker *w, int64_t volume, int64_t row, int64_t first, int64_t end,
                const char *lanes);
 
