@@ -74,6 +74,22 @@ template <class T> DM_DEVICE cc_row<T> cc_begin(const cc_stage &p, const cc_stri
     return row;
 }
 
+/* ---- Rows at rest in shared memory, each thread's lanes a warp apart, so that no bank serves two ---- */
+
+template <class T> DM_DEVICE void cc_rest(T *room, int y, const cc_row<T> &row) {
+#pragma unroll
+    for (int k = 0; k < CC_LANES; k++)
+        room[(y * CC_LANES + k) * 32] = row.lane[k];
+}
+
+template <class T> DM_DEVICE cc_row<T> cc_resume(const T *room, int y) {
+    cc_row<T> row;
+#pragma unroll
+    for (int k = 0; k < CC_LANES; k++)
+        row.lane[k] = room[(y * CC_LANES + k) * 32];
+    return row;
+}
+
 /* ---- A row from those before it ---- */
 
 /* Lane k + by of a row, |by| <= 2, given the neighbours' lanes beyond its ends. */
@@ -96,7 +112,7 @@ template <class T> DM_DEVICE void cc_neighbours(const cc_stage &p, const cc_row<
 template <class T, bool KNIGHTS> DM_DEVICE void cc_look(const cc_stage &p, cc_row<T> row, cc_rows<T> *seen) {
     T before[2], after[2];
     cc_neighbours(p, seen->one, before, after);
-#pragma unroll
+    DM_UNROLL
     for (int k = 0; k < CC_LANES; k++) {
         const T side = cc_min(cc_beside(seen->one, before, after, k - 1), cc_beside(seen->one, before, after, k + 1));
         row.lane[k] = cc_min(row.lane[k], cc_min((T)(side + (T)p.diagonal), (T)(seen->one.lane[k] + (T)p.straight)));
@@ -104,7 +120,7 @@ template <class T, bool KNIGHTS> DM_DEVICE void cc_look(const cc_stage &p, cc_ro
     if (KNIGHTS) {
         T farther_before[2], farther_after[2];
         cc_neighbours(p, seen->two, farther_before, farther_after);
-#pragma unroll
+        DM_UNROLL
         for (int k = 0; k < CC_LANES; k++) {
             const T near =
                 cc_min(cc_beside(seen->one, before, after, k - 2), cc_beside(seen->one, before, after, k + 2));

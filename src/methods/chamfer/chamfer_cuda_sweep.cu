@@ -18,21 +18,40 @@ DM_DEVICE place place_of(int64_t turn, int64_t strips, int64_t bands) {
     return at;
 }
 
-/* Grid: a block for each strip, band and plane, in turns. Reads 3/8 byte per element twice, writes two or four lanes for the
+/* Grid: a block for each strip, band and plane, in turns. Reads 3/8 byte per element, writes two or four lanes for the
  * column of a band. */
 template <class T, bool KNIGHTS>
 static __global__ void __launch_bounds__(32) alone(const __grid_constant__ cc_stage p, int64_t strips) {
+    __shared__ T room[CC_BAND * CC_COLUMNS];
+    T *mine = room + threadIdx.x;
     for (int64_t turn = blockIdx.x; turn < strips * p.bands * p.planes; turn += gridDim.x) {
         const place here = place_of(turn, strips, p.bands);
         const cc_strip s = cc_strip_at(p, here.strip, CC_BAND, KNIGHTS);
-        const int64_t first = here.band * CC_BAND, end = min(first + CC_BAND, p.height);
+        const int64_t first = here.band * CC_BAND;
+        const int rows = (int)min((int64_t)CC_BAND, p.height - first);
         cc_rows<T> down = {cc_empty<T>(p), cc_empty<T>(p)}, up = down;
-        for (int64_t y = first; y < end; y++)
-            cc_look<T, KNIGHTS>(p, cc_begin<T>(p, s, here.plane, y), &down);
-        for (int64_t y = end - 1; y >= first; y--)
-            cc_look<T, KNIGHTS>(p, cc_begin<T>(p, s, here.plane, y), &up);
+        for (int y = 0; y < rows; y++) {
+            const cc_row<T> row = cc_begin<T>(p, s, here.plane, first + y);
+            cc_rest(mine, y, row);
+            cc_look<T, KNIGHTS>(p, row, &down);
+        }
+        for (int y = rows - 1; y >= 0; y--)
+            cc_look<T, KNIGHTS>(p, cc_resume(mine, y), &up);
         cc_store<T, KNIGHTS>(p, p.own[0], s, here.plane, here.band, down);
         cc_store<T, KNIGHTS>(p, p.own[1], s, here.plane, here.band, up);
+    }
+}
+
+/* Through a band's empty rows, and its own lanes. */
+template <class T, bool KNIGHTS>
+DM_DEVICE void pass(const cc_stage &p, const cc_rows<T> &own, int rows, cc_rows<T> *seen) {
+    for (int y = 0; y < rows; y++)
+        cc_look<T, KNIGHTS>(p, cc_empty<T>(p), seen);
+#pragma unroll
+    for (int k = 0; k < CC_LANES; k++) {
+        seen->one.lane[k] = cc_min(seen->one.lane[k], own.one.lane[k]);
+        if (KNIGHTS)
+            seen->two.lane[k] = cc_min(seen->two.lane[k], own.two.lane[k]);
     }
 }
 
@@ -41,28 +60,24 @@ static __global__ void __launch_bounds__(32) alone(const __grid_constant__ cc_st
  * Grid: a block for each strip of `rows` rows' width, direction and plane, in turns. Reads and writes a lane for the column of
  * a band, with knights two. */
 template <class T, bool KNIGHTS>
-static __global__ void __launch_bounds__(32)
-    carry(const __grid_constant__ cc_stage p, int64_t strips, int64_t begin, int at_once) {
+static __global__ void __launch_bounds__(32) carry(const __grid_constant__ cc_stage p, int64_t strips, int64_t begin) {
+    enum { AT_ONCE = CC_AT_ONCE / (KNIGHTS ? 2 : 1) };
     for (int64_t turn = blockIdx.x; turn < strips * 2 * p.planes; turn += gridDim.x) {
         const place here = place_of(turn, strips, 2);
         const bool up = here.band == 1;
-        const cc_strip s = cc_strip_at(p, here.strip, CC_BAND * CC_AT_ONCE / (KNIGHTS ? 2 : 1), KNIGHTS);
+        const cc_strip s = cc_strip_at(p, here.strip, CC_BAND * AT_ONCE, KNIGHTS);
         void *own = p.own[up], *true_rows = p.carry[up];
         const int64_t before = up ? p.bands - begin : begin - 1;
-        cc_rows<T> seen = cc_load<T, KNIGHTS>(p, true_rows, s, here.plane, before);
-        for (int64_t i = begin; i < begin + at_once && i < p.bands - 1; i++) {
-            const int64_t band = up ? p.bands - 1 - i : i;
-            for (int row = 0; i > 0 && row < CC_BAND; row++)
-                cc_look<T, KNIGHTS>(p, cc_empty<T>(p), &seen);
-            const cc_rows<T> mine = cc_load<T, KNIGHTS>(p, own, s, here.plane, band);
+        cc_rows<T> seen = cc_load<T, KNIGHTS>(p, true_rows, s, here.plane, before), mine[AT_ONCE];
 #pragma unroll
-            for (int k = 0; k < CC_LANES; k++) {
-                seen.one.lane[k] = cc_min(seen.one.lane[k], mine.one.lane[k]);
-                if (KNIGHTS)
-                    seen.two.lane[k] = cc_min(seen.two.lane[k], mine.two.lane[k]);
+        for (int i = 0; i < AT_ONCE; i++) /* all at once, ahead of the chain */
+            mine[i] = cc_load<T, KNIGHTS>(p, own, s, here.plane, up ? p.bands - 1 - begin - i : begin + i);
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            if (begin + i < p.bands - 1) {
+                pass<T, KNIGHTS>(p, mine[i], begin + i > 0 ? CC_BAND : 0, &seen);
+                cc_store<T, KNIGHTS>(p, true_rows, s, here.plane, up ? p.bands - 1 - begin - i : begin + i, seen);
             }
-            cc_store<T, KNIGHTS>(p, true_rows, s, here.plane, band, seen);
-        }
     }
 }
 
@@ -109,22 +124,19 @@ DM_DEVICE void emit_row(const dm_elements &e, const cc_stage &p, const int64_t f
         emit_floats(e, p, from, found.lane, raised);
         return;
     }
-#pragma unroll
-    for (int k = 0; k < CC_LANES; k++)
-        room[k * 32] = found.lane[k];
+    cc_rest(room, 0, found);
     int64_t at[DM_NDIM] = {from[0], from[1], from[2], from[DM_X]};
 #pragma unroll 1
     for (int k = 0; k < CC_LANES && at[DM_X] < p.width; k++, at[DM_X]++)
         cc_emit<T>(e, p, at, start, room[k * 32], raised);
 }
 
-/* Rows wait between the sweeps in shared memory, each thread's lanes a warp apart: no bank serves two.
- * Grid as `alone`. Reads 3/8 byte per element and the carries, writes the outputs. */
+/* Rows rest between the sweeps. Grid as `alone`. Reads 3/8 byte per element and the carries, writes the outputs. */
 template <class T, bool KNIGHTS>
 static __global__ void __launch_bounds__(32)
     finish(const __grid_constant__ dm_elements e, const __grid_constant__ cc_stage p, int64_t strips) {
-    __shared__ T waiting[CC_BAND * CC_COLUMNS];
-    T *mine = waiting + threadIdx.x;
+    __shared__ T room[CC_BAND * CC_COLUMNS];
+    T *mine = room + threadIdx.x;
     unsigned raised = 0;
     for (int64_t turn = blockIdx.x; turn < strips * p.bands * p.planes; turn += gridDim.x) {
         const place here = place_of(turn, strips, p.bands);
@@ -134,20 +146,14 @@ static __global__ void __launch_bounds__(32)
         cc_rows<T> seen = cc_load<T, KNIGHTS>(p, p.carry[0], s, here.plane, here.band - 1);
         for (int y = 0; y < rows; y++) {
             cc_look<T, KNIGHTS>(p, cc_begin<T>(p, s, here.plane, first + y), &seen);
-#pragma unroll
-            for (int k = 0; k < CC_LANES; k++)
-                mine[(y * CC_LANES + k) * 32] = seen.one.lane[k];
+            cc_rest(mine, y, seen.one);
         }
         int64_t at[DM_NDIM];
         dm_element_split(&e, (here.plane * p.height + first) * p.width, at);
         at[DM_X] = s.column;
         seen = cc_load<T, KNIGHTS>(p, p.carry[1], s, here.plane, here.band + 1);
         for (int y = rows - 1; y >= 0; y--) {
-            cc_row<T> row;
-#pragma unroll
-            for (int k = 0; k < CC_LANES; k++)
-                row.lane[k] = mine[(y * CC_LANES + k) * 32];
-            cc_look<T, KNIGHTS>(p, row, &seen);
+            cc_look<T, KNIGHTS>(p, cc_resume(mine, y), &seen);
             const int64_t from[DM_NDIM] = {at[0], at[1], at[2] + y, at[DM_X]};
             if (s.own)
                 emit_row<T>(e, p, from, here.plane * p.height + first + y, here.plane * p.height * p.width, seen.one,
@@ -183,11 +189,10 @@ cudaError_t cc_alone(const cc_stage *p, cudaStream_t stream) {
 }
 
 cudaError_t cc_carry(const cc_stage *p, int64_t first, cudaStream_t stream) {
-    const int at_once = (int)cc_at_once(p);
-    const int64_t strips = strips_of(p, CC_BAND * at_once);
+    const int64_t strips = strips_of(p, CC_BAND * cc_at_once(p));
     const unsigned blocks = dm_blocks(strips * 2 * p->planes, 1, MOST_BLOCKS);
     const cc_stage stage = *p;
-#define LAUNCH(T, knights) DM_LAUNCH((carry<T, knights>), blocks, 32, 0, stream, stage, strips, first, at_once)
+#define LAUNCH(T, knights) DM_LAUNCH((carry<T, knights>), blocks, 32, 0, stream, stage, strips, first)
     BY_LANE(p, LAUNCH);
 #undef LAUNCH
     return cudaGetLastError();
