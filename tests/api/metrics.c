@@ -11,6 +11,7 @@ static void test_metrics(void **state) {
     ACCEPT(CHAMFER(3, 4); p.want.distance = DISTMAP_UINT8);
     ACCEPT(CHAMFER(5, 7, 11); p.axes = 1);
     ACCEPT(CHAMFER(3, 4, 5); p.ndim = 3; p.shape[2] = 3);
+    ACCEPT(CHAMFER(5, 7, 11); p.shape[1] = 0; p.want.index = DISTMAP_INT32);
     REFUSE("problem.metric", p.metric = (distmap_metric)4);
     REFUSE("problem.metric", p.metric = (distmap_metric)-1);
     REFUSE("problem.metric", CHAMFER(1, 1, 1); p.ndim = 4; p.shape[2] = p.shape[3] = 2);

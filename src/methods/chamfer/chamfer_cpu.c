@@ -46,7 +46,7 @@ static const char *refuses(const distmap_plan *plan) {
     const ch_layout l = ch_lay_out(plan);
     if (!l.fits)
         return "needs distances, or a limit, below 2^32 by more than the dearest step";
-    if (plan->wants_site && plan->elements / l.volumes > (int64_t)UINT32_MAX)
+    if (plan->wants_site && l.rows * l.width > (int64_t)UINT32_MAX)
         return "needs at most 2^32 - 1 elements in a batch for indices";
     return NULL;
 }
