@@ -275,8 +275,8 @@ typedef struct distmap_problem {
      * minimised axis by axis from the last to the first. Where those products are exact (pitches such as 0.5, 1.25) the
      * tie rule holds; elsewhere sites whose D2 round to the same value are ties, and any of them may be given. */
     double spacing[DISTMAP_MAX_NDIM];
-    double limit; /* > 0: elements farther than this have no site (rule 3); work shrinks with it. 0: none. A distance in the
-                     metric's own unit */
+    double limit; /* > 0: elements farther than this have no site (rule 3); work shrinks with it where the metric is the
+                     Euclidean. 0: none. In the metric's own unit */
     bool border;  /* what lies just outside the image along the measured axes counts as sites too. An element nearer to it
                      than to any site gets index DISTMAP_INDEX_BORDER and label 0; at equal distance the site inside wins */
     distmap_dtype payload; /* SAMPLED with index output: int32 or int64, the site that each sample stands for, given out in

@@ -76,31 +76,37 @@ void ch_begin(const ch_job *job, ch_worker *w, int64_t volume, int64_t row, cons
     job->rows->start(&start, lanes);
 }
 
-/* Keys as dm_row_emit takes them: an index counts the volume's elements, which are the image's where nothing lies between. */
-static void split_keys(const ch_job *job, ch_worker *w, int64_t volume, int64_t count, const uint64_t *key) {
-    const ch_layout *l = job->layout;
+/* Where the volume's elements do not lie side by side: indices in it become indices in the image. */
+static void spread_indices(const ch_job *job, int64_t volume, int64_t count, int64_t *index) {
     const distmap_plan *plan = job->plan;
-    const bool dense = l->volumes == 1;
-    uint32_t *narrow = w->squared;
-    uint64_t *wide = w->squared;
     for (int64_t x = 0; x < count; x++) {
-        const uint64_t distance = key[x] >> 32;
-        const bool none = distance > l->most;
-        const int64_t index = (int64_t)(key[x] & UINT32_MAX);
-        if (plan->number == DM_U32)
-            narrow[x] = none ? UINT32_MAX : (uint32_t)distance;
-        else
-            wide[x] = none ? UINT64_MAX : distance;
-        w->index[x] = none ? DISTMAP_INDEX_NONE : index;
-        if (none || dense)
+        if (index[x] < 0)
             continue;
         int64_t at[DM_NDIM];
-        place(job, volume, index / l->width, at);
-        at[DM_X] = index % l->width;
-        w->index[x] = 0;
+        place(job, volume, index[x] / job->layout->width, at);
+        at[DM_X] = index[x] % job->layout->width;
+        index[x] = 0;
         for (int a = 0; a < DM_NDIM; a++)
-            w->index[x] += at[a] * plan->linear[a];
+            index[x] += at[a] * plan->linear[a];
     }
+}
+
+/* Keys as dm_row_emit takes them. */
+static void split_keys(const ch_job *job, ch_worker *w, int64_t volume, int64_t count, const uint64_t *key) {
+    const ch_layout *l = job->layout;
+    const uint64_t most = l->most;
+    uint32_t *narrow = w->squared;
+    uint64_t *wide = w->squared;
+    for (int64_t x = 0; x < count; x++)
+        w->index[x] = key[x] >> 32 > most ? DISTMAP_INDEX_NONE : (int64_t)(key[x] & UINT32_MAX);
+    if (job->plan->number == DM_U32)
+        for (int64_t x = 0; x < count; x++)
+            narrow[x] = key[x] >> 32 > most ? UINT32_MAX : (uint32_t)(key[x] >> 32);
+    else
+        for (int64_t x = 0; x < count; x++)
+            wide[x] = key[x] >> 32 > most ? UINT64_MAX : key[x] >> 32;
+    if (l->volumes > 1)
+        spread_indices(job, volume, count, w->index);
 }
 
 static void widen(const ch_job *job, ch_worker *w, int64_t count, const char *lanes) {
