@@ -222,9 +222,9 @@ typedef struct distmap_sites {
     double lo, hi; /* compared exactly with elements of any type; not NaN, lo <= hi */
 } distmap_sites;
 
-/* How far one element is from another, d0 >= d1 >= ... >= 0 being the lengths of their offset's components along the measured
- * axes, sorted. All but the Euclidean are lengths of shortest walks from element to element: whole numbers. They need a
- * mask, and spacing 1 (or 0). */
+/* How far one element is from another, d0 >= d1 >= ... >= 0 being the lengths of their offset's components along the
+ * measured axes, sorted. All but the Euclidean are lengths of shortest walks from element to element: whole numbers. They
+ * need a mask, and spacing 1 (or 0). */
 typedef enum distmap_metric {
     DISTMAP_METRIC_EUCLIDEAN = 0,
     DISTMAP_METRIC_CITYBLOCK,  /* d0 + d1 + ...: steps along one axis at a time */
@@ -254,8 +254,8 @@ typedef struct distmap_problem {
     distmap_sites sites;
     distmap_metric metric;
     /* METRIC_CHAMFER: weights {a, b, c}, at most 65535; zeros otherwise. A step along one axis costs a > 0, a diagonal one,
-     * along two axes at once, b. c is, with three measured axes, the cost of a step along all three; with one or two, that of
-     * a knight's step, two along one axis and one along the other, or 0 for none. The distance is
+     * along two axes at once, b. c is, with three measured axes, the cost of a step along all three; with one or two, that
+     * of a knight's step, two along one axis and one along the other, or 0 for none. The distance is
      *
      *     {a, b}                  a (d0 - d1) + b d1
      *     {a, b, c}, one or two   a (d0 - 2 d1) + c d1 where d0 >= 2 d1,  c (d0 - d1) + b (2 d1 - d0) elsewhere

@@ -21,7 +21,7 @@
 #endif
 #endif
 
-/* Before a loop that must be unrolled to keep its arrays in registers, but that host compilers may rather make vectors of. */
+/* Before a loop that must be unrolled to keep its arrays in registers, but that host compilers may rather vectorise. */
 #ifdef __CUDACC__
 #define DM_UNROLL _Pragma("unroll")
 #else

@@ -1,6 +1,6 @@
 /* One loop over pairs. For masks whose loop would be too long, one over (element, row) instead: of a row's sites only the
  * nearest along the row can win, the left one on ties; small masks take both ways and must agree.
- * (All this by the Euclidean metric. For the others, distances are looked up in a table of shortest walks, for all pairs.) */
+ * (All this by the Euclidean metric. For the others, distances of all pairs are looked up in a table of shortest walks.) */
 #include "oracle.h"
 #include "walks.h"
 

@@ -1,5 +1,5 @@
-/* Bellman and Ford: while any walk can be made shorter by a step, make it so. The grid reaches beyond the shape on all sides,
- * so that detours would be found. Every step that the metric has is tried from every element, in one order and then in the
+/* Bellman and Ford: while any walk can be made shorter by a step, make it so. The grid reaches beyond the shape on all
+ * sides, so that detours would be found. Every step that the metric has is tried from every element, in one order and then in the
  * opposite one, which settles all walks after a few rounds. */
 #include "walks.h"
 

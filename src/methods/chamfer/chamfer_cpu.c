@@ -12,13 +12,13 @@
  * so to every element on a shortest walk from s to p, among the sites that the sweep has seen there: any other at the same
  * distance with a lower index would be as near to p, and lower.
  *
- * Memory: 2 bytes per element of a volume (all of a batch) where the largest distance fits, else 4; with sites 8. Buffers for
- * each worker.
+ * Memory: 2 bytes per element of a volume (all of a batch) where the largest distance fits, else 4; with sites 8. Buffers
+ * for each worker.
  *
  * Source: A. Rosenfeld, J. Pfaltz, "Distance Functions on Digital Pictures", Pattern Recognition 1 (1968), for the two
  * passes; G. Borgefors, "Distance Transformations in Digital Images" (1986), for weights and 5 x 5 masks; X.-J. Zhu, S. J.
- * Shyu, "Efficient Parallel Distance Transform in GPU", section 2, which sets city-block, chessboard, 2-3, 3-4 and 5-7 side by
- * side. (Its scans print b for the axial step and a for the diagonal one, against its own definition, in which a is axial;
+ * Shyu, "Efficient Parallel Distance Transform in GPU", section 2, which sets city-block, chessboard, 2-3, 3-4 and 5-7 side
+ * by side. (Its scans print b for the axial step and a for the diagonal one, against its own definition, in which a is axial;
  * so does this file.) Row-first sweeps: this project.
  */
 #include <string.h>

@@ -5,8 +5,8 @@
  *     down   D[y] = min(R[y], D[y - 1] + a, D[y - 1][x +- 1] + b)          up likewise, from D
  *
  * and knight's steps from two rows. A sweep goes through 16 rows at a time, a band, in registers: a warp holds 256 columns,
- * eight to a thread, and asks its neighbours by shuffles, nothing else. Walks go sideways by one column a row (knights: two),
- * so of the 256 columns 224 (192) are the warp's own and come out right.
+ * eight to a thread, and asks its neighbours by shuffles, nothing else. Walks go sideways by one column a row (knights:
+ * two), so of the 256 columns 224 (192) are the warp's own and come out right.
  *
  *   pack     rows into bits, with the distance to the nearest site on either side of every 32: 3/8 byte per element
  *   alone    each band by itself, from R alone: what leaves it downwards and upwards

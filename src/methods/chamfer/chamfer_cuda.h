@@ -14,7 +14,8 @@ enum {
 #define CC_NO_SITE 0x80000000u /* elements to a site that is not there; more than rows can have */
 
 /* A stage, by value to kernels. Rows are numbered through all planes. A *lane* is an element's distance so far, u32, or with
- * sites a u64 key, distance << 32 | index in the plane, or where there are slabs in all; none exceeds `cap`, and sums with it do not overflow. */
+ * sites a u64 key, distance << 32 | index in the plane, or where there are slabs in all; none exceeds `cap`, and
+ * sums with it do not overflow. */
 typedef struct cc_stage {
     int64_t planes, height, width;
     int64_t bands, words;   /* of a plane; of a row, 32 elements each */

@@ -29,8 +29,8 @@ DM_DEVICE T look_at_slab(const dm_elements &e, const cc_stage &p, const int64_t 
     return best;
 }
 
-/* Grid: a thread for each element of the slabs with that place along `axis`, in turns. back: 1 forwards, -1 backwards, 0 where
- * there is nothing to look at. Reads 9 or 27 lanes for each, mostly from caches, and writes one, or the outputs. */
+/* Grid: a thread for each element of the slabs with that place along `axis`, in turns. back: 1 forwards, -1 backwards, 0
+ * where there is nothing to look at. Reads 9 or 27 lanes for each, mostly from caches, and writes one, or the outputs. */
 template <class T>
 static __global__ void __launch_bounds__(THREADS)
     slab(const __grid_constant__ dm_elements e, const __grid_constant__ cc_stage p, int axis, int64_t place, int back,

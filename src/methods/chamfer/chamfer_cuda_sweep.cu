@@ -57,8 +57,8 @@ DM_DEVICE void pass(const cc_stage &p, const cc_rows<T> &own, int rows, cc_rows<
 
 /* Bands are counted from the end that the sweep comes from: all that are carried through have CC_BAND rows, for the last one
  * downwards, which may have less, is not, and upwards is where it starts.
- * Grid: a block for each strip of `rows` rows' width, direction and plane, in turns. Reads and writes a lane for the column of
- * a band, with knights two. */
+ * Grid: a block for each strip of `rows` rows' width, direction and plane, in turns. Reads and writes a lane for the column
+ * of a band, with knights two. */
 template <class T, bool KNIGHTS>
 static __global__ void __launch_bounds__(32) carry(const __grid_constant__ cc_stage p, int64_t strips, int64_t begin) {
     enum { AT_ONCE = CC_AT_ONCE / (KNIGHTS ? 2 : 1) };

@@ -32,8 +32,8 @@ void ch_up(const ch_job *job, ch_worker *w, char *lanes, const ch_band *band);
 /* What lies outside the strips of row `row`, before and after them: memory.ends. */
 void ch_find_ends(const ch_job *job, ch_worker *w, int64_t volume, int64_t row);
 
-/* A row of slab `at` along slow axis number `axis` > 0 looks at the slab `at + back` (-1, 1, 0: none); `finish`: it then goes
- * out. `outer` counts the slower axes' places, `inner` the faster ones'. */
+/* A row of slab `at` along slow axis number `axis` > 0 looks at the slab `at + back` (-1, 1, 0: none); `finish`: it then
+ * goes out. `outer` counts the slower axes' places, `inner` the faster ones'. */
 void ch_slab_row(const ch_job *job, ch_worker *w, char *lanes, int64_t volume, int axis, int64_t outer, int64_t at,
                  int64_t inner, int back, bool finish);
 
