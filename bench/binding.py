@@ -47,8 +47,8 @@ class Outputs(c.Structure):
 
 class Problem(c.Structure):
     _fields_ = [("input", c.c_int), ("dtype", c.c_int), ("ndim", c.c_int), ("shape", c.c_int64 * MAX_NDIM),
-                ("axes", c.c_uint), ("sites", Sites), ("spacing", c.c_double * MAX_NDIM), ("limit", c.c_double),
-                ("border", c.c_bool), ("payload", c.c_int), ("want", Outputs)]
+                ("axes", c.c_uint), ("sites", Sites), ("metric", c.c_int), ("chamfer", c.c_int * 3),
+                ("spacing", c.c_double * MAX_NDIM), ("limit", c.c_double), ("border", c.c_bool), ("payload", c.c_int), ("want", Outputs)]
 
 
 class Arrays(c.Structure):

@@ -52,7 +52,10 @@ struct options {
     bool sites_given;
     double threshold;
     bool threshold_given;
-    bool squared;        /* --metric */
+    char *metric_name; /* --metric as given; NULL: euclidean */
+    bool squared;      /* the Euclidean metric's squares */
+    distmap_metric metric;
+    int chamfer[3];
     number_list spacing; /* count 0: the file's */
     bool labels, components, border;
     double limit;        /* 0: none */
@@ -87,6 +90,8 @@ int value_integer(const char *option, const char *text, int64_t lowest, int64_t 
 int value_numbers(const char *option, const char *text, double lowest, double highest, number_list *list);
 int value_names(const char *option, const char *text, name_list *list);
 int value_sites(const char *option, const char *text, distmap_sites *sites);
+/* "squared", "cityblock", "chamfer:3,4" */
+int value_metric(const char *option, const char *text, struct options *options);
 /* "mode=vv-hh": cuts the text at the first '='; `info` tells which values have names, NULL: none. */
 int value_param(const char *option, char *text, const distmap_method_info *info, distmap_param *param);
 char *copy_text(const char *text); /* ends the process when memory is out */

@@ -43,7 +43,8 @@ const struct command command_edt = {
     .summary = "distance from every element to the nearest site",
     .about = "Writes the exact Euclidean distance from every element of an image or volume to the nearest site.\n"
              "Sites are the elements equal to 0, unless --sites or --threshold says otherwise; so the map of a\n"
-             "mask is, inside its objects, the distance to the background. Lengths are in the file's voxel size.\n"
+             "mask is, inside its objects, the distance to the background. Lengths are in the file's voxel size;\n"
+             "--metric cityblock, chessboard and chamfer:A,B[,C] count steps, whatever the voxels' size.\n"
              "Elements without a site get infinity, or the type's largest value.",
     .example = "  distmap edt data/horse.png -o horse.npy --threshold 128 --preview horse_distance.png\n",
     .run = run,

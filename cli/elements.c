@@ -162,6 +162,10 @@ void dtype_limits(distmap_dtype dtype, double *least, double *most) {
         largest = finite > largest ? finite : largest;    \
     }
 
+static uint16_t largest_16(const distmap_view *view, int64_t count, uint16_t none) {
+    LARGEST(uint16_t, none)
+    return largest;
+}
 static uint32_t largest_32(const distmap_view *view, int64_t count, uint32_t none) {
     LARGEST(uint32_t, none)
     return largest;
@@ -178,6 +182,7 @@ double elements_largest(const distmap_view *view) {
     uint32_t bits_32;
     uint64_t bits_64;
     switch (view->dtype) {
+    case DISTMAP_UINT16: return largest_16(view, count, UINT16_MAX);
     case DISTMAP_UINT32: return largest_32(view, count, UINT32_MAX);
     case DISTMAP_UINT64: return (double)largest_64(view, count, UINT64_MAX);
     case DISTMAP_FLOAT32:

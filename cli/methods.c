@@ -11,6 +11,15 @@ static json_object *names_json(const distmap_param_info *param) {
     return names;
 }
 
+static json_object *metrics_json(unsigned metrics) {
+    static const char *const known[] = {"euclidean", "cityblock", "chessboard", "chamfer"};
+    json_object *names = json_object_new_array();
+    for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
+        if ((metrics ? metrics : 1u << DISTMAP_METRIC_EUCLIDEAN) >> i & 1)
+            json_object_array_add(names, json_object_new_string(known[i]));
+    return names;
+}
+
 static json_object *method_json(const distmap_method_info *info) {
     json_object *object = json_object_new_object(), *params = json_object_new_array();
     for (size_t i = 0; i < info->param_count; i++) {
@@ -29,6 +38,7 @@ static json_object *method_json(const distmap_method_info *info) {
     json_object_object_add(object, "summary", json_object_new_string(info->summary));
     json_object_object_add(object, "source", json_object_new_string(info->source));
     json_object_object_add(object, "device", json_object_new_string(info->device));
+    json_object_object_add(object, "metrics", metrics_json(info->metrics));
     json_object_object_add(object, "exact", json_object_new_boolean(info->exact));
     json_object_object_add(object, "params", params);
     return object;

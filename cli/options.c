@@ -50,13 +50,7 @@ static int read_threshold(struct options *o, const char *option, const char *tex
     return value_number(option, text, -HUGE_VAL, HUGE_VAL, &o->threshold);
 }
 static int read_metric(struct options *o, const char *option, const char *text) {
-    if (strcmp(text, "squared") == 0 || strcmp(text, "euclidean") == 0) {
-        o->squared = text[0] == 's';
-        return 0;
-    }
-    if (strcmp(text, "cityblock") == 0 || strcmp(text, "chessboard") == 0 || strncmp(text, "chamfer:", 8) == 0)
-        return usage("%s: %s is not in this version; euclidean and squared are", option, text);
-    return usage("%s: '%s' is no metric; euclidean and squared are", option, text);
+    return value_metric(option, text, o);
 }
 static int read_spacing(struct options *o, const char *option, const char *text) {
     return value_numbers(option, text, DBL_MIN, DBL_MAX, &o->spacing);
@@ -176,7 +170,7 @@ static const option_row rows[] = {
     {"sites", 0, MAPS, "SITES", read_sites,
      "elements to measure from: zero, nonzero, VALUE, LO..HI (either end may be left out)"},
     {"threshold", 0, MAPS, "T", read_threshold, "the foreground is what is >= T, instead of what is not 0"},
-    {"metric", 0, EDT, "METRIC", read_metric, "euclidean (default) or squared"},
+    {"metric", 0, EDT, "METRIC", read_metric, "euclidean (default), squared, cityblock, chessboard or chamfer:A,B[,C]"},
     {"spacing", 0, MAPS, "W,W[,W]", read_spacing,
      "element pitch per axis, slowest first, or one for all; default: the file's"},
     {"axes", 0, MAPS, "AXES", read_axes, "measure along these axes only, as in y,x or 1,2; each slice for itself"},
@@ -187,7 +181,8 @@ static const option_row rows[] = {
     {"border", 0, MAPS, NULL, read_border, "what lies just outside the image counts as sites too"},
     {"limit", 0, MAPS, "R", read_limit, "look no farther than R; elements beyond have no site"},
     {"index", 0, MAPS, "OUT", read_index, "also write the linear index of the nearest site (-1: none, -2: border)"},
-    {"dtype", 0, EDT, "DTYPE", read_dtype, "float32, float64; with --metric squared uint32, uint64 too"},
+    {"dtype", 0, EDT, "DTYPE", read_dtype,
+     "float32, float64; with other metrics uint32, uint64 too, and uint16 but for squared"},
     {"dtype", 0, VORONOI, "DTYPE", read_dtype, "any integer type; default: the input's, int32 for components"},
     {"preview", 0, MAPS, "OUT.png", read_preview, "also make a picture to look at"},
     {"sizes", 0, BENCH, "N,...", read_sizes, "sides of square images (default 1024,4096)"},
@@ -344,6 +339,7 @@ void options_free(struct options *o) {
     free_names(&o->methods);
     free_names(&o->patterns);
     free_names(&o->axes);
+    free(o->metric_name);
     free(o->method);
     free(o->preview);
     free(o->index);

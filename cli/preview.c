@@ -126,6 +126,7 @@ static double distance_at(const struct painter *painter, const char *at) {
     switch (painter->view->dtype) {
     case DISTMAP_FLOAT32: value = *(const float *)at; break;
     case DISTMAP_FLOAT64: value = *(const double *)at; break;
+    case DISTMAP_UINT16: value = *(const uint16_t *)at == UINT16_MAX ? HUGE_VAL : *(const uint16_t *)at; break;
     case DISTMAP_UINT32: value = *(const uint32_t *)at == UINT32_MAX ? HUGE_VAL : *(const uint32_t *)at; break;
     case DISTMAP_UINT64: value = *(const uint64_t *)at == UINT64_MAX ? HUGE_VAL : (double)*(const uint64_t *)at; break;
     default: break;

@@ -14,7 +14,10 @@ static int set_spacing(const struct options *options, const distmap_image_info *
         return fail("--spacing: %d values given, but %s has %d axes (%s); give one per axis or one for all",
                     given->count, options->input, info->ndim, info->axes);
     for (int a = 0; a < info->ndim; a++)
-        problem->spacing[a] = given->count == 0 ? info->spacing[a] : given->values[given->count == 1 ? 0 : a];
+        if (given->count > 0)
+            problem->spacing[a] = given->values[given->count == 1 ? 0 : a];
+        else /* steps are counted in elements, whatever their size */
+            problem->spacing[a] = options->metric == DISTMAP_METRIC_EUCLIDEAN ? info->spacing[a] : 1;
     return 0;
 }
 
@@ -55,9 +58,11 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
     *problem = (distmap_problem){.dtype = info->dtype,
                                  .ndim = info->ndim,
                                  .sites = options->sites,
+                                 .metric = options->metric,
                                  .limit = options->limit,
                                  .border = options->border};
     memcpy(problem->shape, info->shape, sizeof problem->shape);
+    memcpy(problem->chamfer, options->chamfer, sizeof problem->chamfer);
     if (!options->sites_given && options->command->bit == VORONOI)
         problem->sites.rule = DISTMAP_SITES_NONZERO;
     if (options->labels && (info->dtype == DISTMAP_FLOAT32 || info->dtype == DISTMAP_FLOAT64))
@@ -91,7 +96,10 @@ int problem_want_distance(const struct options *options, const distmap_context *
     static const distmap_dtype of_euclidean[] = {DISTMAP_FLOAT32, DISTMAP_FLOAT64, DISTMAP_NONE};
     static const distmap_dtype of_squared[] = {DISTMAP_UINT32, DISTMAP_UINT64, DISTMAP_FLOAT64, DISTMAP_FLOAT32,
                                                DISTMAP_NONE};
-    const distmap_dtype *choices = options->squared ? of_squared : of_euclidean;
+    static const distmap_dtype of_steps[] = {DISTMAP_UINT32,  DISTMAP_UINT64,  DISTMAP_UINT16,
+                                             DISTMAP_FLOAT32, DISTMAP_FLOAT64, DISTMAP_NONE};
+    const bool euclidean = options->metric == DISTMAP_METRIC_EUCLIDEAN;
+    const distmap_dtype *choices = !euclidean ? of_steps : options->squared ? of_squared : of_euclidean;
     distmap_dtype *want = wanted(options, problem);
 
     /* What would do, best first; the first is the default. */
@@ -113,8 +121,8 @@ int problem_want_distance(const struct options *options, const distmap_context *
     }
     if (options->dtype && !good)
         return fail("--dtype: %s cannot hold the %s distances of %s; these would do: %s",
-                    distmap_dtype_name(options->dtype), options->squared ? "squared" : "euclidean", options->input,
-                    names);
+                    distmap_dtype_name(options->dtype), options->metric_name ? options->metric_name : "euclidean",
+                    options->input, names);
     *dtype = *want = options->dtype ? options->dtype : first;
     return 0;
 }

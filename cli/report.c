@@ -30,6 +30,15 @@ void json_print(json_object *object) {
 
 static json_object *path_or_null(const char *path) { return path ? json_object_new_string(path) : NULL; }
 
+static const char *metric_name(const struct options *options) {
+    return options->metric_name ? options->metric_name : "euclidean";
+}
+
+/* Steps have no unit. */
+static const char *unit_of(const struct job *job) {
+    return job->problem.metric == DISTMAP_METRIC_EUCLIDEAN ? job->source.info->unit : "";
+}
+
 static void give_json(const struct job *job, const struct options *options) {
     const distmap_problem *problem = &job->problem;
     const distmap_description *description = &job->work.description;
@@ -48,10 +57,12 @@ static void give_json(const struct job *job, const struct options *options) {
     json_object_object_add(object, "output", json_object_new_string(options->output));
     json_object_object_add(object, "index", path_or_null(options->index));
     json_object_object_add(object, "preview", path_or_null(options->preview));
+    if (options->command->bit == EDT)
+        json_object_object_add(object, "metric", json_object_new_string(metric_name(options)));
     json_object_object_add(object, "shape", json_shape(problem->ndim, problem->shape));
     json_object_object_add(object, "axes", json_object_new_string(job->source.info->axes));
     json_object_object_add(object, "spacing", spacing);
-    json_object_object_add(object, "unit", json_object_new_string(job->source.info->unit));
+    json_object_object_add(object, "unit", json_object_new_string(unit_of(job)));
     json_object_object_add(object, "dtype", json_object_new_string(distmap_dtype_name(job->map.info.dtype)));
     if (job->largest >= 0)
         json_object_object_add(object, "max", json_number(job->largest));
@@ -80,7 +91,7 @@ void report_give(const struct job *job, const struct options *options) {
     const distmap_description *description = &job->work.description;
     char shape[96], found[64] = "", took[32];
     shape_text(job->problem.ndim, job->problem.shape, shape, sizeof shape);
-    const char *unit = job->source.info->unit;
+    const char *unit = unit_of(job);
     if (job->largest >= 0)
         snprintf(found, sizeof found, ", max %g%s%s%s", job->largest, *unit ? " " : "", unit,
                  options->squared && *unit ? "^2" : "");

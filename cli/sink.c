@@ -55,7 +55,8 @@ int sink_open(struct sink *sink, const char *path, const distmap_problem *proble
     sink->path = path;
     sink->info = *input;
     sink->info.dtype = dtype;
-    memcpy(sink->info.spacing, problem->spacing, sizeof sink->info.spacing);
+    if (problem->metric == DISTMAP_METRIC_EUCLIDEAN) /* elsewhere it is 1, and the file's own stays true */
+        memcpy(sink->info.spacing, problem->spacing, sizeof sink->info.spacing);
     signals_catch();
     if (distmap_writer_open(path, &sink->info, &sink->writer))
         return fail_library();

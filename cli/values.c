@@ -116,6 +116,44 @@ int value_sites(const char *option, const char *text, distmap_sites *sites) {
     return 0;
 }
 
+/* Weights are whole numbers; which of them go together is for the library to say. */
+static int chamfer_weights(const char *option, const char *text, int weights[3]) {
+    name_list items = {0};
+    int status = value_names(option, text, &items);
+    if (status == 0 && (items.count < 2 || items.count > 3))
+        status = usage("%s: chamfer takes two or three weights, as in chamfer:3,4 or chamfer:5,7,11", option);
+    for (int i = 0; i < items.count; i++) {
+        int64_t weight = 0;
+        if (status == 0 && (status = value_integer(option, items.names[i], 1, UINT16_MAX, &weight)) == 0)
+            weights[i] = (int)weight;
+        free(items.names[i]);
+    }
+    return status;
+}
+
+int value_metric(const char *option, const char *text, struct options *options) {
+    static const struct {
+        const char *name;
+        distmap_metric metric;
+        bool squared;
+    } metrics[] = {{"euclidean", DISTMAP_METRIC_EUCLIDEAN, false},
+                   {"squared", DISTMAP_METRIC_EUCLIDEAN, true},
+                   {"cityblock", DISTMAP_METRIC_CITYBLOCK, false},
+                   {"chessboard", DISTMAP_METRIC_CHESSBOARD, false}};
+    options->metric_name = copy_text(text);
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        if (strcmp(text, metrics[i].name) == 0) {
+            options->metric = metrics[i].metric;
+            options->squared = metrics[i].squared;
+            return 0;
+        }
+    if (strncmp(text, "chamfer:", 8) != 0)
+        return usage("%s: '%s' is no metric; euclidean, squared, cityblock, chessboard and chamfer:A,B[,C] are", option,
+                     text);
+    options->metric = DISTMAP_METRIC_CHAMFER;
+    return chamfer_weights(option, text + 8, options->chamfer);
+}
+
 static const distmap_param_info *find_param(const distmap_method_info *info, const char *name) {
     for (size_t i = 0; info && i < info->param_count; i++)
         if (strcmp(info->params[i].name, name) == 0)

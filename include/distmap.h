@@ -12,7 +12,7 @@
  *
  *  1. Exact. With integer spacing, squared distances are exact integers: unsigned 32 bits wide where the problem's largest
  *     possible value fits, else 64 bits. With any other spacing they are FP64, by one formula (see distmap_problem.spacing).
- *     Bits agree everywhere.
+ *     Distances of the other metrics are exact integers. Bits agree everywhere.
  *  2. Ties. Of several nearest sites the one with the lowest linear index (row-major, slowest axis first) is given.
  *  3. No site. An element without a site (none in its batch, or none within the limit) gets +inf in floating-point
  *     outputs, the type's largest value in integer ones, index -1, label 0; DISTMAP_FLAG_NO_SITE is then set.
@@ -222,12 +222,24 @@ typedef struct distmap_sites {
     double lo, hi; /* compared exactly with elements of any type; not NaN, lo <= hi */
 } distmap_sites;
 
+/* How far one element is from another, d0 >= d1 >= ... >= 0 being the lengths of their offset's components along the
+ * measured axes, sorted. All but the Euclidean are lengths of shortest walks from element to element: whole numbers. They
+ * need a mask, and spacing 1 (or 0). */
+typedef enum distmap_metric {
+    DISTMAP_METRIC_EUCLIDEAN = 0,
+    DISTMAP_METRIC_CITYBLOCK,  /* d0 + d1 + ...: steps along one axis at a time */
+    DISTMAP_METRIC_CHESSBOARD, /* d0: steps to any of the 3^n - 1 neighbours */
+    DISTMAP_METRIC_CHAMFER,    /* steps weighted by distmap_problem.chamfer; one to three measured axes */
+} distmap_metric;
+
 /* The outputs wanted, by dtype; DISTMAP_NONE (zero) for those that are not. At least one. */
 typedef struct distmap_outputs {
     distmap_dtype distance; /* float32, float64: the correctly rounded root of the squared distance as a float of that type;
-                               float32 is sqrtf of the float nearest to the squared distance */
+                               float32 is sqrtf of the float nearest to the squared distance. Metrics other than the
+                               Euclidean: the whole number itself, as float32, float64 (correctly rounded), or any integer
+                               type that holds values above the largest possible one, for "no site" */
     distmap_dtype squared;  /* uint32, uint64, float32, float64; an integer type must hold the largest possible value, and
-                               needs integer arithmetic (see spacing) */
+                               needs integer arithmetic (see spacing). Euclidean metric only */
     distmap_dtype index;    /* int32, int64: the nearest site's linear index in the input's shape, row-major */
     distmap_dtype coords;   /* int16, int32, int64: one plane per axis of the input, its coordinate of the nearest site */
     distmap_dtype label;    /* any integer type: the input's element at the nearest site (not for SAMPLED) */
@@ -240,12 +252,31 @@ typedef struct distmap_problem {
     int64_t shape[DISTMAP_MAX_NDIM];
     unsigned axes; /* bit a set: measure along axis a; the others are batches. 0: all axes */
     distmap_sites sites;
+    distmap_metric metric;
+    /* METRIC_CHAMFER: weights {a, b, c}, at most 65535; zeros otherwise. A step along one axis costs a > 0, a diagonal one,
+     * along two axes at once, b. c is, with three measured axes, the cost of a step along all three; with one or two, that
+     * of a knight's step, two along one axis and one along the other, or 0 for none. The distance is
+     *
+     *     {a, b}                  a (d0 - d1) + b d1
+     *     {a, b, c}, one or two   a (d0 - 2 d1) + c d1 where d0 >= 2 d1,  c (d0 - d1) + b (2 d1 - d0) elsewhere
+     *     {a, b, c}, three axes   a (d0 - d1) + b (d1 - d2) + c d2
+     *
+     * which is the length of the shortest walk, and a norm, exactly where no step can be replaced by cheaper ones and the
+     * steps that bound a cone are the cheapest within it. So the weights must satisfy
+     *
+     *     {a, b}                  a <= b <= 2a
+     *     {a, b, c}, one or two   2a <= c,  3b <= 2c,  c <= a + b
+     *     {a, b, c}, three axes   b <= 2a,  b <= c,  a + c <= 2b
+     *
+     * City-block and chessboard are {1, 2} and {1, 1}; usual ones are {2, 3}, {3, 4}, {5, 7, 11} and, in 3-D, {3, 4, 5}. */
+    int chamfer[3];
     /* Element pitch along each axis, > 0 and finite; 0 means 1. All integers (at most 2^20): integer arithmetic. Otherwise
      * FP64: D2 = fma(w0^2, d0^2, fma(w1^2, d1^2, ... wn^2 * dn^2)), innermost the last axis, d exact integer offsets,
      * minimised axis by axis from the last to the first. Where those products are exact (pitches such as 0.5, 1.25) the
      * tie rule holds; elsewhere sites whose D2 round to the same value are ties, and any of them may be given. */
     double spacing[DISTMAP_MAX_NDIM];
-    double limit; /* > 0: elements farther than this have no site (rule 3); work shrinks with it. 0: none */
+    double limit; /* > 0: elements farther than this have no site (rule 3); work shrinks with it where the metric is the
+                     Euclidean. 0: none. In the metric's own unit */
     bool border;  /* what lies just outside the image along the measured axes counts as sites too. An element nearer to it
                      than to any site gets index DISTMAP_INDEX_BORDER and label 0; at equal distance the site inside wins */
     distmap_dtype payload; /* SAMPLED with index output: int32 or int64, the site that each sample stands for, given out in
@@ -285,6 +316,7 @@ typedef struct distmap_method_info {
     bool exact;
     const distmap_param_info *params;
     size_t param_count;
+    unsigned metrics; /* bit m set: it takes distmap_metric m; 0: the Euclidean alone */
 } distmap_method_info;
 
 /* The method table, fastest first. Static memory. NULL past the end. */
@@ -319,7 +351,7 @@ typedef struct distmap_description {
     int threads;
     size_t scratch_bytes;
     bool integer;        /* integer arithmetic; false: FP64 */
-    int squared_bits;    /* 32 or 64: the width of squared distances */
+    int squared_bits;    /* 32 or 64: the width of squared distances (other metrics: of distances) */
 } distmap_description;
 
 /* Bytes of scratch that a plan for this problem would need, in the device's memory. `options` may be NULL; its scratch

@@ -34,11 +34,11 @@ _distmap()
     fi
     case $before in
     --sites) COMPREPLY=($(compgen -W "zero nonzero none" -- "$word")) ;;
-    --metric) COMPREPLY=($(compgen -W "euclidean squared" -- "$word")) ;;
+    --metric) COMPREPLY=($(compgen -W "euclidean squared cityblock chessboard" -- "$word")) ;;
     --device) COMPREPLY=($(compgen -W "auto cpu cuda" -- "$word")) ;;
     --dtype)
         if [[ $subcommand == edt ]]; then
-            COMPREPLY=($(compgen -W "float32 float64 uint32 uint64" -- "$word"))
+            COMPREPLY=($(compgen -W "float32 float64 uint16 uint32 uint64" -- "$word"))
         else
             COMPREPLY=($(compgen -W "uint8 uint16 uint32 uint64 int8 int16 int32 int64" -- "$word"))
         fi

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "core/metric.h"
 #include "distmap.h"
 
 /* CUDA sources are C++, which had its own name for this header until C++23. */
@@ -104,7 +105,10 @@ struct distmap_plan {
     int64_t linear[DM_NDIM]; /* linear-index stride of each axis, in elements */
     int64_t elements;
     bool measured[DM_NDIM]; /* distances run along this axis; the others are batches */
+    /* Euclidean metric: what follows is about squared distances. Other metrics: about the distances themselves, which then
+     * take the place of squared ones in rows, kernels and limits. */
     dm_number number;
+    dm_chamfer chamfer;   /* all zero for the Euclidean metric */
     uint64_t w2[DM_NDIM]; /* squared pitch, for DM_U32 and DM_U64; 0 where not measured */
     double w2f[DM_NDIM];  /* the same in FP64 */
     uint64_t max2;        /* largest geometric squared distance, integers only */
@@ -131,7 +135,7 @@ struct distmap_plan {
 /* A row of the method table. */
 typedef struct dm_method {
     distmap_method_info info;
-    /* Why this method does not take the plan's problem, as "needs ..."; NULL when it does. */
+    /* Why this method does not take the plan's problem, as "needs ..."; NULL when it does. The metric is one of its own. */
     const char *(*refuses)(const distmap_plan *plan);
     size_t (*scratch_bytes)(const distmap_plan *plan);
     /* Computes all outputs; on a GPU, enqueues that. Views were checked and lie in the device's memory. Elements > 0. */

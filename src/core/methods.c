@@ -5,6 +5,7 @@
 
 extern const dm_method dm_minplus_cpu;
 extern const dm_method dm_envelope_cpu;
+extern const dm_method dm_chamfer_cpu;
 extern const dm_method dm_edm_cpu;
 extern const dm_method dm_lz_cpu;
 extern const dm_method dm_eggers_cpu;
@@ -14,6 +15,7 @@ extern const dm_method dm_brute_cpu;
 #ifdef DISTMAP_HAVE_CUDA
 extern const dm_method dm_minplus_cuda;
 extern const dm_method dm_envelope_cuda;
+extern const dm_method dm_chamfer_cuda;
 extern const dm_method dm_pba_cuda;
 extern const dm_method dm_edm_cuda;
 extern const dm_method dm_psds_cuda;
@@ -25,6 +27,7 @@ extern const dm_method dm_brute_cuda;
 const dm_method *const dm_methods[] = {
     &dm_minplus_cpu,
     &dm_envelope_cpu,
+    &dm_chamfer_cpu,
     &dm_edm_cpu,
     &dm_lz_cpu,
     &dm_eggers_cpu,
@@ -34,6 +37,7 @@ const dm_method *const dm_methods[] = {
 #ifdef DISTMAP_HAVE_CUDA
     &dm_minplus_cuda,
     &dm_envelope_cuda,
+    &dm_chamfer_cuda,
     &dm_pba_cuda,
     &dm_edm_cuda,
     &dm_psds_cuda,

@@ -9,6 +9,15 @@ static bool is_of_device(const distmap_plan *plan, const dm_method *method) {
     return strcmp(method->info.device, plan->context->device->name) == 0;
 }
 
+/* Why the method does not take the problem; NULL when it does. */
+static const char *refusal(const distmap_plan *plan, const dm_method *method) {
+    const unsigned euclidean = 1u << DISTMAP_METRIC_EUCLIDEAN;
+    const unsigned metrics = method->info.metrics ? method->info.metrics : euclidean;
+    if (!(metrics >> plan->problem.metric & 1))
+        return metrics & euclidean ? "needs the Euclidean metric" : "needs a city-block, chessboard or chamfer metric";
+    return method->refuses(plan);
+}
+
 static distmap_status choose_method(distmap_plan *plan, const char *name) {
     if (name) {
         const distmap_method_info *info = distmap_method_find(name);
@@ -20,13 +29,13 @@ static distmap_status choose_method(distmap_plan *plan, const char *name) {
         if (!is_of_device(plan, plan->method))
             return dm_error(DISTMAP_ERROR_UNSUPPORTED, "method %s runs on the device %s, this context is one of %s",
                             name, info->device, plan->context->device->name);
-        const char *why = plan->method->refuses(plan);
+        const char *why = refusal(plan, plan->method);
         if (why)
             return dm_error(DISTMAP_ERROR_UNSUPPORTED, "method %s %s", name, why);
         return DISTMAP_OK;
     }
     for (size_t i = 0; dm_methods[i]; i++)
-        if (dm_methods[i]->info.exact && is_of_device(plan, dm_methods[i]) && !dm_methods[i]->refuses(plan)) {
+        if (dm_methods[i]->info.exact && is_of_device(plan, dm_methods[i]) && !refusal(plan, dm_methods[i])) {
             plan->method = dm_methods[i];
             return DISTMAP_OK;
         }

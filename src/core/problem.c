@@ -1,10 +1,11 @@
-/* Checks a problem against the rules of distmap.h and brings it into normal form: four axes, squared pitches, the width
- * of squared distances, the squared limit.
+/* Checks a problem against the rules of distmap.h and brings it into normal form: four axes, squared pitches or the costs of
+ * steps, the width of (squared) distances, the (squared) limit.
  *
  * Width. Along an axis of n elements and integer pitch w the largest offset contributes w^2 (n-1)^2; their sum over the
  * measured axes, max2, bounds every geometric squared distance. All of it is below 2^32 - 1: u32. Otherwise u64, which
  * axes of up to 2^20 elements at pitch 2^10 are far from filling; what would reach 2^61 goes to FP64's rules instead by
- * asking for a real pitch, and is an error here.
+ * asking for a real pitch, and is an error here. Metrics other than the Euclidean have distances in place of their squares,
+ * and max2 is the length of the shortest walk from corner to corner.
  */
 #include <math.h>
 #include <string.h>
@@ -135,6 +136,73 @@ static distmap_status set_spacing(distmap_plan *plan) {
     return DISTMAP_OK;
 }
 
+static distmap_status check_weights(const int w[3], int axes) {
+    for (int i = 0; i < 3; i++)
+        if (w[i] < 0 || w[i] > UINT16_MAX)
+            return bad("problem.chamfer[%d] is %d, must be 0 to 65535", i, w[i]);
+    const int a = w[0], b = w[1], c = w[2];
+    if (axes > 3)
+        return bad("problem.metric CHAMFER takes one to three measured axes, not %d", axes);
+    if (a < 1)
+        return bad("problem.chamfer: the first weight must be at least 1");
+    if (axes == 3 && !(b <= 2 * a && b <= c && a + c <= 2 * b))
+        return bad("problem.chamfer is %d, %d, %d: three axes need b <= 2a, b <= c and a + c <= 2b", a, b, c);
+    if (axes < 3 && c == 0 && !(a <= b && b <= 2 * a))
+        return bad("problem.chamfer is %d, %d: needs a <= b <= 2a", a, b);
+    if (axes < 3 && c > 0 && !(2 * a <= c && 3 * b <= 2 * c && c <= a + b))
+        return bad("problem.chamfer is %d, %d, %d: needs 2a <= c, 3b <= 2c and c <= a + b", a, b, c);
+    return DISTMAP_OK;
+}
+
+/* Fills chamfer: zero for the Euclidean metric. */
+static distmap_status set_metric(distmap_plan *plan) {
+    const distmap_problem *p = &plan->problem;
+    const int *w = p->chamfer;
+    int axes = 0;
+    for (int n = 0; n < DM_NDIM; n++)
+        axes += plan->measured[n];
+    switch (p->metric) {
+    case DISTMAP_METRIC_EUCLIDEAN: break;
+    case DISTMAP_METRIC_CITYBLOCK: plan->chamfer = (dm_chamfer){.step = {0, 1, 2, 3, 4}}; break;
+    case DISTMAP_METRIC_CHESSBOARD: plan->chamfer = (dm_chamfer){.step = {0, 1, 1, 1, 1}}; break;
+    case DISTMAP_METRIC_CHAMFER:
+        TRY(check_weights(w, axes));
+        plan->chamfer.step[1] = (uint32_t)w[0];
+        plan->chamfer.step[2] = (uint32_t)w[1];
+        *(axes == 3 ? &plan->chamfer.step[3] : &plan->chamfer.knight) = (uint32_t)w[2];
+        break;
+    default: return bad("problem.metric is %d, unknown", (int)p->metric);
+    }
+    if (p->metric != DISTMAP_METRIC_CHAMFER && (w[0] || w[1] || w[2]))
+        return bad("problem.chamfer has no meaning for this metric, must stay zero");
+    if (p->metric != DISTMAP_METRIC_EUCLIDEAN && p->input != DISTMAP_INPUT_MASK)
+        return bad("problem.metric needs a mask input where it is not EUCLIDEAN");
+    return DISTMAP_OK;
+}
+
+/* Fills number and max2 for metrics other than the Euclidean. */
+static distmap_status set_steps(distmap_plan *plan) {
+    distmap_problem *p = &plan->problem;
+    for (int a = 0; a < p->ndim; a++) {
+        if (p->spacing[a] != 0 && p->spacing[a] != 1)
+            return bad("problem.spacing[%d] is %g, must be 1 where problem.metric is not EUCLIDEAN", a, p->spacing[a]);
+        p->spacing[a] = 1;
+    }
+    uint64_t corner[DM_NDIM] = {0}, to_border = UINT64_MAX;
+    for (int n = 0; n < DM_NDIM; n++) {
+        if (!plan->measured[n])
+            continue;
+        corner[n] = plan->shape[n] > 0 ? (uint64_t)(plan->shape[n] - 1) : 0;
+        const uint64_t outside = plan->chamfer.step[1] * (corner[n] / 2 + 1);
+        to_border = outside < to_border ? outside : to_border;
+    }
+    plan->max2 = dm_chamfer_length(&plan->chamfer, corner);
+    if (p->border && to_border > plan->max2)
+        plan->max2 = to_border;
+    plan->number = plan->max2 < UINT32_MAX ? DM_U32 : DM_U64;
+    return DISTMAP_OK;
+}
+
 /* The largest integer m with m <= R^2 in exact arithmetic; R^2 below 2^62 here. */
 static uint64_t floor_square(double r) {
     const double square = r * r, error = fma(r, r, -square);
@@ -150,11 +218,26 @@ static distmap_status set_limit(distmap_plan *plan) {
         return DISTMAP_OK;
     if (!(r > 0))
         return bad("problem.limit is %g, must be positive, or 0 for none", r);
-    plan->limit2f = r * r;
-    plan->limit2 = plan->limit2f < 0x1p61 ? floor_square(r) : UINT64_MAX - 1;
+    const bool euclidean = dm_is_euclidean(&plan->chamfer);
+    plan->limit2f = euclidean ? r * r : r;
+    plan->limit2 = !(plan->limit2f < 0x1p61) ? UINT64_MAX - 1 : euclidean ? floor_square(r) : (uint64_t)r;
     if (plan->number == DM_U32 && plan->limit2 > UINT32_MAX - 1)
         plan->limit2 = UINT32_MAX - 1;
     plan->limited = true;
+    return DISTMAP_OK;
+}
+
+static distmap_status check_distance(const distmap_plan *plan, uint64_t most) {
+    const distmap_dtype dtype = plan->problem.want.distance;
+    if (!dtype || dtype == DISTMAP_FLOAT32 || dtype == DISTMAP_FLOAT64)
+        return DISTMAP_OK;
+    if (dm_is_euclidean(&plan->chamfer))
+        return bad("problem.want.distance must be float32 or float64");
+    if (!is_dtype(dtype) || dtype == DISTMAP_BOOL)
+        return bad("problem.want.distance must be an integer type, float32 or float64");
+    if (dm_dtype_max(dtype) <= most)
+        return bad("problem.want.distance is %s, too small for the largest value %llu: use a wider type",
+                   distmap_dtype_name(dtype), (unsigned long long)most);
     return DISTMAP_OK;
 }
 
@@ -163,9 +246,10 @@ static distmap_status check_outputs(const distmap_plan *plan) {
     const distmap_outputs *w = &p->want;
     if (!w->distance && !w->squared && !w->index && !w->coords && !w->label)
         return bad("problem.want names no output");
-    if (w->distance && w->distance != DISTMAP_FLOAT32 && w->distance != DISTMAP_FLOAT64)
-        return bad("problem.want.distance must be float32 or float64");
     const uint64_t most = plan->limited && plan->limit2 < plan->max2 ? plan->limit2 : plan->max2;
+    TRY(check_distance(plan, most));
+    if (w->squared && !dm_is_euclidean(&plan->chamfer))
+        return bad("problem.want.squared needs the Euclidean metric: ask for distance, which is a whole number here");
     if (w->squared == DISTMAP_UINT32 || w->squared == DISTMAP_UINT64) {
         if (plan->number == DM_F64)
             return bad(
@@ -226,7 +310,8 @@ distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *pl
         plan->linear[n] = plan->elements;
         plan->elements *= plan->shape[n];
     }
-    TRY(set_spacing(plan));
+    TRY(set_metric(plan));
+    TRY(dm_is_euclidean(&plan->chamfer) ? set_spacing(plan) : set_steps(plan));
     TRY(set_limit(plan));
     TRY(check_outputs(plan));
     plan->wants_site = p->want.index || p->want.coords || p->want.label;

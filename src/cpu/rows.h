@@ -27,7 +27,8 @@ void dm_row_values(distmap_plan *plan, const dm_array *input, const int64_t at[D
 /* Integer elements of the run (LABELS input, payload), as int64 (uint64 by its bits). */
 void dm_row_integers(const dm_array *array, const int64_t at[DM_NDIM], int64_t count, int64_t *values);
 
-/* One row's results, contiguous: `squared` of the plan's number type with its "none"; `site` the linear index of the
+/* One row's results, contiguous: `squared` of the plan's number type with its "none" (the distances themselves where the
+ * metric is not the Euclidean); `site` the linear index of the
  * nearest site or sample (-1 where none), NULL when the plan wants no sites. Applies limit and border, converts, and
  * stores into every wanted output. `squared` and `site` may be changed. Raises DISTMAP_FLAG_NO_SITE. */
 void dm_row_emit(distmap_plan *plan, const dm_arrays *arrays, const int64_t at[DM_NDIM], int64_t count, void *squared,

@@ -4,6 +4,9 @@
  * is min over measured axes a of w[a]^2 * k^2, k = min(i + 1, n - i): the foot of the perpendicular always exists. It takes
  * the element only when strictly nearer, so a site inside wins ties. The limit comes after it and may remove either.
  *
+ * Metrics other than the Euclidean have the distances themselves where squares stand here: the border is k steps away, and
+ * distances are stored as they are.
+ *
  * Roots: sqrt is correctly rounded by IEEE 754, so the bits are the same whatever instruction set computes them.
  */
 #include "cpu/rows.h"
@@ -19,20 +22,25 @@ static int64_t border_steps(const distmap_plan *plan, int a, int64_t i) {
     return before < after ? before : after;
 }
 
+static inline uint64_t border_integer(const distmap_plan *plan, int a, uint64_t k) {
+    return plan->w2[a] * (k * k) + plan->chamfer.step[1] * k; /* one of the two is zero */
+}
+static inline double border_f64(const distmap_plan *plan, int a, double k) { return plan->w2f[a] * (k * k); }
+
 /* T: type of squared distances; B: type of border distances, which may pass a narrow T before the minimum is taken. */
-#define DEFINE_BORDER(T, B, pitch2, most)                                                                  \
+#define DEFINE_BORDER(T, B, cost, most)                                                                    \
     static void border_##T(const distmap_plan *plan, const int64_t at[DM_NDIM], int64_t count, T *squared, \
                            int64_t *site) {                                                                \
         B row = most;                                                                                      \
         for (int a = 0; a < DM_X; a++)                                                                     \
             if (plan->measured[a]) {                                                                       \
-                const B k = (B)border_steps(plan, a, at[a]), d = plan->pitch2[a] * (k * k);                \
+                const B d = cost(plan, a, (B)border_steps(plan, a, at[a]));                                \
                 row = d < row ? d : row;                                                                   \
             }                                                                                              \
         for (int64_t i = 0; i < count; i++) {                                                              \
             B nearest = row;                                                                               \
             if (plan->measured[DM_X]) {                                                                    \
-                const B k = (B)border_steps(plan, DM_X, at[DM_X] + i), d = plan->pitch2[DM_X] * (k * k);   \
+                const B d = cost(plan, DM_X, (B)border_steps(plan, DM_X, at[DM_X] + i));                   \
                 nearest = d < row ? d : row;                                                               \
             }                                                                                              \
             if (nearest < squared[i]) {                                                                    \
@@ -42,9 +50,9 @@ static int64_t border_steps(const distmap_plan *plan, int a, int64_t i) {
             }                                                                                              \
         }                                                                                                  \
     }
-DEFINE_BORDER(uint32_t, uint64_t, w2, UINT64_MAX)
-DEFINE_BORDER(uint64_t, uint64_t, w2, UINT64_MAX)
-DEFINE_BORDER(double, double, w2f, (double)INFINITY)
+DEFINE_BORDER(uint32_t, uint64_t, border_integer, UINT64_MAX)
+DEFINE_BORDER(uint64_t, uint64_t, border_integer, UINT64_MAX)
+DEFINE_BORDER(double, double, border_f64, (double)INFINITY)
 
 /* Beyond `limit`: none. Returns whether the row has an element with no site. */
 #define DEFINE_LIMIT(T, none)                                                  \
@@ -139,8 +147,39 @@ static void squared_integers(distmap_plan *plan, const void *squared, int64_t co
     }
 }
 
+/* Whole distances as a type that holds them, and its largest value for "none". */
+#define DEFINE_STORE_WHOLE(T, none)                                                                         \
+    static void whole_##T(const T *distance, int64_t count, distmap_dtype dtype, char *p, int64_t stride) { \
+        const uint64_t most = dm_dtype_max(dtype);                                                          \
+        switch (distmap_dtype_size(dtype)) {                                                                \
+        case 1: STORE_ROW(uint8_t, distance[i] == (none) ? most : distance[i]); break;                      \
+        case 2: STORE_ROW(uint16_t, distance[i] == (none) ? most : distance[i]); break;                     \
+        case 4: STORE_ROW(uint32_t, distance[i] == (none) ? most : distance[i]); break;                     \
+        default: STORE_ROW(uint64_t, distance[i] == (none) ? most : distance[i]); break;                    \
+        }                                                                                                   \
+    }
+DEFINE_STORE_WHOLE(uint32_t, UINT32_MAX)
+DEFINE_STORE_WHOLE(uint64_t, UINT64_MAX)
+
+static void emit_whole(const distmap_plan *plan, const dm_array *out, char *p, int64_t count, const void *distance) {
+    const int64_t stride = out->stride[DM_X];
+    const bool narrow = plan->number == DM_U32, real = dm_dtype_is_float(out->dtype);
+    if (real && narrow)
+        squared_float_uint32_t(distance, count, out->dtype, p, stride);
+    else if (real)
+        squared_float_uint64_t(distance, count, out->dtype, p, stride);
+    else if (narrow)
+        whole_uint32_t(distance, count, out->dtype, p, stride);
+    else
+        whole_uint64_t(distance, count, out->dtype, p, stride);
+}
+
 static void emit_distance(distmap_plan *plan, const dm_array *out, char *p, int64_t count, const void *squared) {
     const int64_t stride = out->stride[DM_X];
+    if (!dm_is_euclidean(&plan->chamfer)) {
+        emit_whole(plan, out, p, count, squared);
+        return;
+    }
     switch (plan->number) {
     case DM_U32: distance_uint32_t(squared, count, out->dtype, p, stride); break;
     case DM_U64: distance_uint64_t(squared, count, out->dtype, p, stride); break;

@@ -13,6 +13,8 @@ dm_elements dm_elements_make(const distmap_plan *plan, const dm_arrays *arrays) 
         .limit2f = plan->limited ? fmin(plan->limit2f, DBL_MAX) : DBL_MAX,
         .sites = dm_site_test_make(&plan->problem.sites, plan->problem.dtype),
         .sample_none = dm_dtype_max(plan->problem.dtype),
+        .distance_none = dm_dtype_max(plan->problem.want.distance),
+        .chamfer = plan->chamfer,
         .number = plan->number,
         .input = plan->problem.input,
         .border = plan->problem.border,

@@ -160,7 +160,7 @@ DM_DEVICE void dm_apply_border(const dm_elements *e, const int64_t at[DM_NDIM], 
             const double steps = (double)k;
             nearest_f = fmin(nearest_f, e->w2f[a] * (steps * steps));
         } else {
-            const uint64_t d = e->w2[a] * (k * k);
+            const uint64_t d = e->w2[a] * (k * k) + e->chamfer.step[1] * k; /* one of the two is zero */
             nearest = d < nearest ? d : nearest;
         }
     }
@@ -215,6 +215,16 @@ DM_DEVICE void dm_store_integer(distmap_dtype dtype, char *p, int64_t x) {
     }
 }
 
+/* A distance that is a whole number already, the metric not being the Euclidean. */
+DM_DEVICE void dm_store_whole(const dm_elements *e, const dm_array *out, char *p, dm_value v, bool none) {
+    if (out->dtype == DISTMAP_FLOAT32)
+        *(float *)p = none ? (float)INFINITY : (float)v.u64;
+    else if (out->dtype == DISTMAP_FLOAT64)
+        *(double *)p = none ? (double)INFINITY : (double)v.u64;
+    else
+        dm_store_integer(out->dtype, p, (int64_t)(none ? e->distance_none : v.u64));
+}
+
 DM_DEVICE void dm_store_site(const dm_elements *e, const int64_t at[DM_NDIM], int64_t site) {
     const dm_arrays *out = &e->arrays;
     int64_t from[DM_NDIM] = {site, site, site, site};
@@ -248,8 +258,10 @@ DM_DEVICE void dm_element_emit(const dm_elements *e, const int64_t at[DM_NDIM], 
         site = DISTMAP_INDEX_NONE;
     }
     const dm_arrays *out = &e->arrays;
-    if (out->distance.data)
+    if (out->distance.data && dm_is_euclidean(&e->chamfer))
         dm_store_distance(e, &out->distance, dm_element_address(&out->distance, at), squared, none);
+    else if (out->distance.data)
+        dm_store_whole(e, &out->distance, dm_element_address(&out->distance, at), squared, none);
     if (out->squared.data)
         dm_store_squared(e, &out->squared, dm_element_address(&out->squared, at), squared, none, raised);
     if (out->index.data || out->label.data || out->coords[DM_X].data)

@@ -11,12 +11,14 @@
 typedef struct dm_elements {
     dm_arrays arrays; /* in device memory */
     int64_t shape[DM_NDIM], linear[DM_NDIM], elements;
+    dm_chamfer chamfer;   /* as in the plan */
     uint64_t w2[DM_NDIM]; /* as in the plan */
     double w2f[DM_NDIM];
     uint64_t limit2; /* beyond this: none. Without a limit the largest finite value */
     double limit2f;
     dm_site_test sites;
-    uint64_t sample_none; /* integer samples: the type's largest value offers nothing */
+    uint64_t sample_none;   /* integer samples: the type's largest value offers nothing */
+    uint64_t distance_none; /* integer distances: the type's largest value */
     dm_number number;
     distmap_input input;
     bool measured[DM_NDIM];

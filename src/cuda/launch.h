@@ -21,6 +21,13 @@
 #endif
 #endif
 
+/* Before a loop that must be unrolled to keep its arrays in registers, but that host compilers may rather vectorise. */
+#ifdef __CUDACC__
+#define DM_UNROLL _Pragma("unroll")
+#else
+#define DM_UNROLL
+#endif
+
 /* A function of kernels. */
 #define DM_DEVICE static __device__ __forceinline__
 

@@ -28,6 +28,21 @@ check "edt squared, real spacing: float64" equal "$(npy_values out/d.npy f8)" \
 works "edt one spacing for all" edt mask.pgm -o out/d.npy --metric squared --spacing 3
 check "edt one spacing for all: values" equal "$(npy_values out/d.npy u4)" "18 9 18 45 9 0 9 36 18 9 18 45"
 
+# Metrics that count steps.
+steps() { # metric, what it gives, then further arguments
+    works "edt $1" edt mask.pgm -o out/d.npy --metric "$1" "${@:3}"
+    check "edt $1: values" equal "$(npy_header out/d.npy | grep -o '<u4') $(npy_values out/d.npy u4)" "<u4 $2"
+}
+steps cityblock "2 1 2 3 1 0 1 2 2 1 2 3"
+steps chessboard "1 1 1 2 1 0 1 2 1 1 1 2"
+steps chamfer:3,4 "4 3 4 7 3 0 3 6 4 3 4 7"
+steps chamfer:5,7,11 "7 5 7 11 5 0 5 10 7 5 7 11" --index out/i.npy
+check "edt chamfer: index" equal "$(npy_values out/i.npy d4)" "5 5 5 5 5 5 5 5 5 5 5 5"
+works "edt cityblock --dtype uint16 --preview" edt mask.pgm -o out/d.png --metric cityblock --dtype uint16 --preview out/p.png
+check "edt cityblock: a picture of 16 bits" matches "$("$distmap" info out/d.png)" "uint16"
+run edt mask.pgm -o out/d.npy --metric chamfer:3,4 --json --quiet
+check "edt --json: metric" matches "$(tr -d ' \n' <stdout)" '"metric":"chamfer:3,4".*"max":7.0.*"method":"chamfer/cpu"'
+
 works "edt --index" edt mask.pgm -o out/d.npy --index out/i.npy
 check "edt --index: all the one site" equal "$(npy_header out/i.npy | grep -o '<i4') $(npy_values out/i.npy d4)" \
     "<i4 5 5 5 5 5 5 5 5 5 5 5 5"
@@ -178,8 +193,10 @@ run methods --json
 check "methods --json: brute is there" matches "$(tr -d ' \n' <stdout)" '"name":"brute/cpu"'
 run methods
 for method in $(sed -n 's/^\([a-z]*\/cpu\) .*/\1/p' stdout); do
-    works "edt --method $method" edt mask.pgm -o out/d.npy --method "$method" --metric squared --threads 2
-    check "edt --method $method: values" equal "$(npy_values out/d.npy u4)" "2 1 2 5 1 0 1 4 2 1 2 5"
+    metric=squared want="2 1 2 5 1 0 1 4 2 1 2 5"
+    [[ $method == chamfer/cpu ]] && metric=cityblock want="2 1 2 3 1 0 1 2 2 1 2 3"
+    works "edt --method $method" edt mask.pgm -o out/d.npy --method "$method" --metric $metric --threads 2
+    check "edt --method $method: values" equal "$(npy_values out/d.npy u4)" "$want"
 done
 run devices
 check "devices: threads" matches "$(cat stdout)" "cpu .*instruction set .* thread"

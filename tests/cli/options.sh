@@ -33,9 +33,19 @@ refuses 2 "--sites: the range 2..1 is empty" edt mask.pgm -o out/d.npy --sites 2
 refuses 2 "--threshold: 'nan' is not a number" edt mask.pgm -o out/d.npy --threshold nan
 refuses 2 "--threshold: 'x' is not a number" edt mask.pgm -o out/d.npy --threshold x
 refuses 2 "--metric: 'manhattan' is no metric" edt mask.pgm -o out/d.npy --metric manhattan
-for metric in cityblock chessboard chamfer:3,4; do
-    refuses 2 "--metric: $metric is not in this version" edt mask.pgm -o out/d.npy --metric $metric
+for metric in chamfer chamfer3,4 Cityblock; do
+    refuses 2 "--metric: '$metric' is no metric" edt mask.pgm -o out/d.npy --metric $metric
 done
+refuses 2 "--metric: chamfer takes two or three weights" edt mask.pgm -o out/d.npy --metric chamfer:3
+refuses 2 "--metric: chamfer takes two or three weights" edt mask.pgm -o out/d.npy --metric chamfer:3,4,5,6
+refuses 2 "--metric: '3,' has an empty item" edt mask.pgm -o out/d.npy --metric chamfer:3,
+refuses 2 "--metric: 'x' is not a whole number" edt mask.pgm -o out/d.npy --metric chamfer:3,x
+refuses 2 "--metric: 0 is out of range" edt mask.pgm -o out/d.npy --metric chamfer:0,1
+refuses 1 "needs a <= b <= 2a" edt mask.pgm -o out/d.npy --metric chamfer:4,3
+refuses 1 "spacing.* is 2, must be 1" edt mask.pgm -o out/d.npy --metric cityblock --spacing 2
+refuses 1 "needs a mask" edt mask.pgm -o out/d.npy --metric cityblock --labels
+refuses 1 "--dtype: int32 cannot hold the chamfer:3,4 distances of mask.pgm; these would do: uint32, uint64, uint16" \
+    edt mask.pgm -o out/d.npy --metric chamfer:3,4 --dtype int32
 refuses 2 "--signed: .*not in this version" edt mask.pgm -o out/d.npy --signed
 refuses 2 "--device: 'tpu' is no device" edt mask.pgm -o out/d.npy --device tpu
 refuses 2 "--device: 'cudax' is no device" edt mask.pgm -o out/d.npy --device cudax

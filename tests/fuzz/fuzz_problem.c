@@ -68,6 +68,15 @@ static distmap_problem take_problem(struct source *s) {
     distmap_dtype *const wants[] = {&p.want.distance, &p.want.squared, &p.want.index, &p.want.coords, &p.want.label};
     for (int i = 0; i < 5; i++)
         *wants[i] = (distmap_dtype)take_enum(s, 12);
+    /* Weights that the rules allow, mostly; some as they come. */
+    static const int weights[][3] = {{1, 2}, {3, 4}, {5, 7, 11}, {3, 4, 5}};
+    const uint64_t steps = take(s, 1);
+    if (steps % 4) {
+        p.metric = (distmap_metric)take_enum(s, 4);
+        memcpy(p.chamfer, weights[steps / 4 % 4], steps % 4 == 2 ? 0 : sizeof p.chamfer);
+        for (int i = 0; i < 3 && steps >= 192; i++)
+            p.chamfer[i] = take_enum(s, 16);
+    }
     return p;
 }
 

@@ -75,6 +75,10 @@ static uint64_t wanted_integer(const struct job *j, const struct output *o, int6
                               : (uint64_t)site;
 }
 
+static bool is_signed(distmap_dtype t) {
+    return t == DISTMAP_INT8 || t == DISTMAP_INT16 || t == DISTMAP_INT32 || t == DISTMAP_INT64;
+}
+
 static void put_wanted(const struct job *j, const struct output *o, int64_t i, unsigned char *at) {
     const struct expected *e = j->expected;
     const distmap_dtype dtype = o->placed.view.dtype;
@@ -84,17 +88,19 @@ static void put_wanted(const struct job *j, const struct output *o, int64_t i, u
         memcpy(at, &bits, distmap_dtype_size(dtype)); /* the low bytes come first on every machine that we build for */
         return;
     }
-    if (dtype == DISTMAP_UINT32 || dtype == DISTMAP_UINT64) {
-        const uint64_t bits = none ? UINT64_MAX : e->d2[i];
+    const bool root = o->kind == DISTANCE && j->problem.metric == DISTMAP_METRIC_EUCLIDEAN;
+    if (dtype != DISTMAP_FLOAT32 && dtype != DISTMAP_FLOAT64) {
+        const int spare = 64 - 8 * (int)distmap_dtype_size(dtype) + is_signed(dtype);
+        const uint64_t bits = none ? UINT64_MAX >> spare : e->d2[i];
         memcpy(at, &bits, distmap_dtype_size(dtype));
     } else if (dtype == DISTMAP_FLOAT32) {
         float v = e->integer ? (float)e->d2[i] : (float)e->d2f[i];
-        v = o->kind == DISTANCE ? sqrtf(v) : v;
+        v = root ? sqrtf(v) : v;
         v = none ? (float)INFINITY : v;
         memcpy(at, &v, sizeof v);
     } else {
         double v = e->integer ? (double)e->d2[i] : e->d2f[i];
-        v = o->kind == DISTANCE ? sqrt(v) : v;
+        v = root ? sqrt(v) : v;
         v = none ? (double)INFINITY : v;
         memcpy(at, &v, sizeof v);
     }
@@ -129,6 +135,7 @@ static bool fail(const struct job *j, const struct run *r) {
         (int)p->input, distmap_dtype_name(p->dtype), (int)p->sites.rule, p->sites.lo, p->sites.hi, p->axes);
     for (int a = 0; a < p->ndim; a++)
         fprintf(stderr, " %.17g", p->spacing[a]);
+    fprintf(stderr, ", metric %d {%d, %d, %d}", (int)p->metric, p->chamfer[0], p->chamfer[1], p->chamfer[2]);
     fprintf(stderr, ", limit %.17g, border %d, payload %s, layouts %s %s; want d %s, d2 %s, i %s, c %s, l %s\n  ",
             p->limit, p->border, distmap_dtype_name(p->payload), layout_names[j->test->in], layout_names[j->test->out],
             distmap_dtype_name(p->want.distance), distmap_dtype_name(p->want.squared),
@@ -340,7 +347,8 @@ void check_case(const struct test_case *c, const struct expected *e, const distm
         const distmap_method_info *info = distmap_method_get(m);
         /* The definition takes elements times sites: once is enough where that is long. */
         const bool slow = strncmp(info->name, "brute/", 6) == 0 && j.elements > 300;
-        if (!info->exact || strcmp(info->device, runner_device) != 0 || (slow && j.elements > 6000))
+        const bool takes = info->metrics ? info->metrics >> j.problem.metric & 1 : !j.problem.metric;
+        if (!takes || !info->exact || strcmp(info->device, runner_device) != 0 || (slow && j.elements > 6000))
             continue;
         if (state.taken[m] > PATIENCE && c->number % 4 != 0)
             continue;

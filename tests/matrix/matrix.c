@@ -35,6 +35,11 @@ static const int64_t shapes_wide[][4] = {{1, 70000}, {70000, 2}, {2, 46342}, {46
                                          {1, 46272}, {2, 46272}, {40000, 3}, {600, 900},    {70, 80, 90},  {0}};
 static const int64_t shapes_dense[][4] = {{140, 310}, {64, 700}, {700, 70}, {25, 30, 50}, {0}};
 
+static const int64_t shapes_metrics[][4] = {{7, 5}, {33, 31}, {1, 300}, {300, 2}, {65, 40}, {20, 140}, {6, 17, 9}, {0}};
+static const int64_t shapes_metrics_wide[][4] = {{260, 1100}, {70000}, {70000, 2}, {0}};
+/* Several strips and bands on a GPU. */
+static const int64_t shapes_metrics_strips[][4] = {{36, 460}, {50, 300}, {0}};
+
 enum { EVERY = VARY_AXES | VARY_INTEGER_SPACING | VARY_LIMIT | VARY_BORDER | VARY_DTYPE | VARY_LAYOUT };
 
 static const struct group groups[] = {
@@ -103,6 +108,16 @@ static const struct group groups[] = {
      .ndim_lo = 1,
      .ndim_hi = 4,
      .most = 1500},
+    {.name = "metrics2d", .always = STEP_METRICS, .shapes = shapes_metrics, .plain = true},
+    {.name = "metricswide", .always = STEP_METRICS, .shapes = shapes_metrics_wide, .first = 2, .last = 9},
+    {.name = "metricsstrips", .always = STEP_METRICS, .shapes = shapes_metrics_strips, .first = 2, .last = 9},
+    {.name = "metrics",
+     .always = STEP_METRICS,
+     .sometimes = VARY_AXES | VARY_LIMIT | VARY_BORDER | VARY_DTYPE | VARY_LAYOUT,
+     .drawn = 300,
+     .ndim_lo = 1,
+     .ndim_hi = 4,
+     .most = 2500},
     {.name = "everything",
      .sometimes = EVERY | VARY_REAL_SPACING | SAMPLED_INPUT | LABELS_INPUT,
      .drawn = 600,
@@ -198,7 +213,7 @@ static void run_group(const struct group *g, uint64_t seed, double scale, int on
             for (; m.ndim < 4 && shape[m.ndim]; m.ndim++)
                 m.elements *= m.shape[m.ndim] = shape[m.ndim];
         }
-        for (unsigned bit = 1; bit <= LABELS_INPUT; bit <<= 1)
+        for (unsigned bit = 1; bit <= STEP_METRICS; bit <<= 1)
             if (g->sometimes & bit && rng_chance(&r, 1.0 / 3))
                 features |= bit;
         run_case(g, &m, pattern, features, number, seed, &r);

@@ -1,6 +1,8 @@
 /* One loop over pairs. For masks whose loop would be too long, one over (element, row) instead: of a row's sites only the
- * nearest along the row can win, the left one on ties; small masks take both ways and must agree. */
+ * nearest along the row can win, the left one on ties; small masks take both ways and must agree.
+ * (All this by the Euclidean metric. For the others, distances of all pairs are looked up in a table of shortest walks.) */
 #include "oracle.h"
+#include "walks.h"
 
 #include "../require.h"
 #include <math.h>
@@ -88,8 +90,16 @@ static void coords_of(const distmap_problem *p, int64_t linear, int64_t *at) {
 
 /* ---- One pair ---- */
 
+static const struct walks *walks; /* of the problem in work */
+
 static uint64_t distance_integer(const distmap_problem *p, const int64_t *u, const int64_t *v, long double f) {
     uint64_t sum = (uint64_t)f;
+    if (p->metric != DISTMAP_METRIC_EUCLIDEAN) {
+        int64_t offset[4];
+        for (int a = 0; a < p->ndim; a++)
+            offset[a] = u[a] - v[a];
+        return walks_length(walks, offset);
+    }
     for (int a = 0; a < p->ndim; a++) {
         const uint64_t w = (uint64_t)pitch(p, a), d = (uint64_t)(u[a] > v[a] ? u[a] - v[a] : v[a] - u[a]);
         sum += w * w * d * d;
@@ -244,7 +254,10 @@ static void apply_border(const distmap_problem *p, bool integer, int64_t i, stru
     }
 }
 
-static bool is_beyond(double limit, bool integer, const struct best *best) {
+static bool is_beyond(const distmap_problem *p, bool integer, const struct best *best) {
+    const double limit = p->limit;
+    if (p->metric != DISTMAP_METRIC_EUCLIDEAN)
+        return (double)best->d2 > limit;
     const double square = limit * limit;
     if (!integer)
         return best->d2f > square;
@@ -266,7 +279,12 @@ void oracle_compute(const distmap_problem *p, const void *input, struct expected
         if (isnan(oracle_element(input, p->dtype, i)))
             e->flags |= DISTMAP_FLAG_NAN;
     }
-    const bool by_row = p->input == DISTMAP_INPUT_MASK && is_measured(p, p->ndim - 1);
+    const bool euclidean = p->metric == DISTMAP_METRIC_EUCLIDEAN;
+    struct walks table = {0};
+    if (!euclidean && n > 0)
+        table = walks_make(p);
+    walks = &table;
+    const bool by_row = euclidean && p->input == DISTMAP_INPUT_MASK && is_measured(p, p->ndim - 1);
     const int64_t pairs = n * sites, meetings = n > 0 ? n * (n / p->shape[p->ndim - 1]) : 0;
     if (!by_row || pairs < 3000000 || pairs < meetings)
         by_pairs(p, input, e->integer, best);
@@ -280,7 +298,7 @@ void oracle_compute(const distmap_problem *p, const void *input, struct expected
     for (int64_t i = 0; i < n; i++) {
         if (p->border)
             apply_border(p, e->integer, i, &best[i]);
-        if (best[i].index != -1 && p->limit > 0 && is_beyond(p->limit, e->integer, &best[i]))
+        if (best[i].index != -1 && p->limit > 0 && is_beyond(p, e->integer, &best[i]))
             best[i] = (struct best){.index = -1};
         e->d2[i] = best[i].d2;
         e->d2f[i] = best[i].d2f;
@@ -288,6 +306,7 @@ void oracle_compute(const distmap_problem *p, const void *input, struct expected
         if (best[i].index == -1)
             e->flags |= DISTMAP_FLAG_NO_SITE;
     }
+    walks_free(&table);
     free(best);
     free(other);
 }

@@ -6,7 +6,7 @@
 
 struct expected {
     bool integer; /* exact integers in d2; else FP64 in d2f */
-    uint64_t *d2; /* valid where index is not -1 */
+    uint64_t *d2; /* valid where index is not -1; the distance itself where the metric is not the Euclidean */
     double *d2f;
     int64_t *index; /* linear index of the site; DISTMAP_INDEX_NONE, DISTMAP_INDEX_BORDER */
     unsigned flags;

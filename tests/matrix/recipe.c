@@ -39,13 +39,35 @@ static bool spacing_is_exact(const distmap_problem *p) {
     return true;
 }
 
+/* The usual weights, the ends of what the rules allow, and large ones. */
+static void make_metric(distmap_problem *p, unsigned features, struct rng *r) {
+    static const int flat[][3] = {
+        {1, 1},    {1, 2},    {2, 3},    {3, 4},       {5, 7},         {5, 7, 11},           {7, 10, 16},
+        {1, 1, 2}, {4, 5, 8}, {2, 3, 5}, {10, 14, 22}, {65535, 65535}, {30000, 40000, 65000}};
+    static const int solid[][3] = {
+        {1, 1, 1}, {1, 2, 3}, {3, 4, 5}, {4, 6, 7}, {2, 3, 4}, {2, 3, 3}, {40000, 50000, 60000}};
+    static const distmap_metric kinds[] = {DISTMAP_METRIC_CITYBLOCK, DISTMAP_METRIC_CHESSBOARD, DISTMAP_METRIC_CHAMFER,
+                                           DISTMAP_METRIC_CHAMFER, DISTMAP_METRIC_CHAMFER};
+    const int axes = p->axes ? __builtin_popcount(p->axes) : p->ndim;
+    do
+        p->metric = PICK(r, kinds);
+    while (p->metric == DISTMAP_METRIC_CHAMFER && axes > 3);
+    if (p->metric == DISTMAP_METRIC_CHAMFER)
+        memcpy(p->chamfer, axes == 3 ? PICK(r, solid) : PICK(r, flat), sizeof p->chamfer);
+    if (features & VARY_LIMIT && rng_chance(r, 0.5))
+        p->limit = (double)rng_range(r, 1, 10) * (p->chamfer[0] ? p->chamfer[0] : 1);
+}
+
 static void make_geometry(distmap_problem *p, unsigned features, struct rng *r) {
     static const double limits[] = {
         0.5, 1, 1.5, 2, 3.7, 5, 10, 13, 100, 1e9, 1e200, 1.4142135623730951, 3.605551275463989};
-    make_spacing(p, features, r);
+    if (!(features & STEP_METRICS))
+        make_spacing(p, features, r);
     if (features & VARY_AXES)
         p->axes = (unsigned)rng_range(r, 0, (1 << p->ndim) - 1);
-    if (features & VARY_LIMIT) {
+    if (features & STEP_METRICS)
+        make_metric(p, features, r);
+    if (features & VARY_LIMIT && p->limit == 0) {
         p->limit = PICK(r, limits);
         if (p->spacing[0] > 0 && rng_chance(r, 0.5))
             p->limit *= p->spacing[0];
@@ -171,13 +193,21 @@ static void make_labels(struct test_case *c, const struct image *m, struct rng *
     }
 }
 
+static bool is_integer(const distmap_problem *p) {
+    bool integer = !(p->input == DISTMAP_INPUT_SAMPLED && is_float(p->dtype));
+    for (int a = 0; a < p->ndim; a++)
+        integer &= p->spacing[a] == floor(p->spacing[a]);
+    return integer;
+}
+
 static void make_samples(struct test_case *c, const struct image *m, struct rng *r) {
     distmap_problem *p = &c->problem;
     static const double scales[] = {0, 1, 4, 100, 5000, 1e6, 1e12};
     const double scale = PICK(r, scales);
     const uint64_t top = is_float(p->dtype) ? 0 : type_max(p->dtype), most = (uint64_t)1 << 61;
     const bool whole = rng_chance(r, 0.5), everywhere = rng_chance(r, 0.3), huge = rng_chance(r, 0.1);
-    if (is_float(p->dtype) && !(whole && scale < 1e9 && spacing_is_exact(p)))
+    /* FP64 sums that are rounded make ties: of samples with fractions, and of integers beyond 2^53. */
+    if (is_float(p->dtype) ? !(whole && scale < 1e9 && spacing_is_exact(p)) : huge && !is_integer(p))
         c->loose_ties = true;
     for (int64_t i = 0; i < m->elements; i++) {
         double real = rng_unit(r) * scale;
@@ -244,11 +274,17 @@ static bool fits_u32(const distmap_problem *p) {
     return sum < 4294967295.0;
 }
 
-static bool is_integer(const distmap_problem *p) {
-    bool integer = !(p->input == DISTMAP_INPUT_SAMPLED && is_float(p->dtype));
+/* Distances of the metrics that are made of steps: any type that surely holds them. */
+static distmap_dtype whole_distances(const distmap_problem *p, struct rng *r) {
+    static const distmap_dtype small[] = {DISTMAP_FLOAT32, DISTMAP_FLOAT64, DISTMAP_UINT16, DISTMAP_INT16,
+                                          DISTMAP_INT32,   DISTMAP_UINT32,  DISTMAP_INT64,  DISTMAP_UINT64};
+    int64_t most = p->border;
     for (int a = 0; a < p->ndim; a++)
-        integer &= p->spacing[a] == floor(p->spacing[a]);
-    return integer;
+        most += p->shape[a];
+    most *= p->metric == DISTMAP_METRIC_CHAMFER ? p->chamfer[0] : 1;
+    if (p->limit > 0 && p->limit < 100 && rng_chance(r, 0.5))
+        return rng_chance(r, 0.5) ? DISTMAP_UINT8 : DISTMAP_INT8;
+    return most < INT16_MAX ? PICK(r, small) : small[most < INT32_MAX ? rng_range(r, 4, 7) : rng_range(r, 6, 7)];
 }
 
 distmap_outputs recipe_outputs(const struct test_case *c, int number, struct rng *r) {
@@ -256,6 +292,7 @@ distmap_outputs recipe_outputs(const struct test_case *c, int number, struct rng
     const distmap_dtype exact = !is_integer(p) ? DISTMAP_FLOAT64 : fits_u32(p) ? DISTMAP_UINT32 : DISTMAP_UINT64;
     const distmap_dtype index = c->loose_ties || p->payload == DISTMAP_INT64 ? DISTMAP_INT64 : DISTMAP_INT32;
     const bool coords = !p->payload, labels = p->input != DISTMAP_INPUT_SAMPLED && !is_float(p->dtype);
+    const bool steps = p->metric != DISTMAP_METRIC_EUCLIDEAN;
     bool narrow = true;
     for (int a = 0; a < p->ndim; a++)
         narrow &= p->shape[a] <= 32768;
@@ -268,6 +305,10 @@ distmap_outputs recipe_outputs(const struct test_case *c, int number, struct rng
         w = (distmap_outputs){
             .squared = exact, .index = index, .coords = coords ? narrow ? DISTMAP_INT16 : DISTMAP_INT32 : DISTMAP_NONE};
         w.label = labels ? p->dtype : DISTMAP_NONE;
+        if (steps) {
+            w.squared = DISTMAP_NONE;
+            w.distance = whole_distances(p, r);
+        }
         return w;
     }
     static const distmap_dtype roots[] = {DISTMAP_NONE, DISTMAP_FLOAT32, DISTMAP_FLOAT64};
@@ -275,6 +316,10 @@ distmap_outputs recipe_outputs(const struct test_case *c, int number, struct rng
                                      is_integer(p) ? DISTMAP_UINT64 : DISTMAP_FLOAT32};
     w.distance = PICK(r, roots);
     w.squared = PICK(r, squares);
+    if (steps) {
+        w.squared = DISTMAP_NONE;
+        w.distance = whole_distances(p, r);
+    }
     if (rng_chance(r, 0.5)) {
         w.index = rng_chance(r, 0.5) ? DISTMAP_INT64 : index;
         w.coords = !coords || rng_chance(r, 0.3) ? DISTMAP_NONE : rng_chance(r, 0.5) ? DISTMAP_INT64 : DISTMAP_INT32;

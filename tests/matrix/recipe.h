@@ -15,6 +15,7 @@ enum feature {
     VARY_LAYOUT = 64,
     SAMPLED_INPUT = 128,
     LABELS_INPUT = 256,
+    STEP_METRICS = 512, /* city-block, chessboard, chamfer: no spacing, a mask */
 };
 
 /* Fills problem, input and payload of `c` for image `m`, whose shape is set and sites are painted. Free both. */

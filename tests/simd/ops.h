@@ -10,18 +10,19 @@
 
 enum { LANES = 128, ROOM = 32 }; /* tested at once; guard words before and after */
 
-#define U16_ROWS(ROW)                                              \
-    ROW(v16_load, a, a)                                            \
-    ROW(v16_set, v16_set(0x8001), 0x8001)                          \
-    ROW(v16_add, v16_add(a, b), a + b)                             \
-    ROW(v16_sub, v16_sub(a, b), (uint16_t)(a - b))                 \
-    ROW(v16_adds, v16_adds(a, b), a + b > 0xFFFF ? 0xFFFF : a + b) \
-    ROW(v16_mul, v16_mul(a, b), (uint32_t)a *b)                    \
-    ROW(v16_min, v16_min(a, b), a < b ? a : b)                     \
-    ROW(v16_max, v16_max(a, b), a > b ? a : b)                     \
-    ROW(v16_and, v16_and(a, b), a &b)                              \
-    ROW(v16_le, v16_blend(v16_le(a, b), a, c), a <= b ? a : c)     \
-    ROW(v16_le_equal, v16_blend(v16_le(a, a), b, c), b)            \
+#define U16_ROWS(ROW)                                                    \
+    ROW(v16_load, a, a)                                                  \
+    ROW(v16_set, v16_set(0x8001), 0x8001)                                \
+    ROW(v16_add, v16_add(a, b), a + b)                                   \
+    ROW(v16_sub, v16_sub(a, b), (uint16_t)(a - b))                       \
+    ROW(v16_adds, v16_adds(a, b), a + b > 0xFFFF ? 0xFFFF : a + b)       \
+    ROW(v16_mul, v16_mul(a, b), (uint32_t)a *b)                          \
+    ROW(v16_min, v16_min(a, b), a < b ? a : b)                           \
+    ROW(v16_max, v16_max(a, b), a > b ? a : b)                           \
+    ROW(v16_and, v16_and(a, b), a &b)                                    \
+    ROW(v16_le, v16_blend(v16_le(a, b), a, c), a <= b ? a : c)           \
+    ROW(v16_le_equal, v16_blend(v16_le(a, a), b, c), b)                  \
+    ROW(v16_repeat8, v16_repeat8(in->a16 + lane / 8), in->a16[lane / 8]) \
     ROW(v16_bits, v16_bits(in->bits, lane, a, b), in->bits[lane / 64] >> lane % 64 & 1 ? a : b)
 
 #define I32_ROWS(ROW)                                                                              \

@@ -34,6 +34,9 @@ static inline V16 v16_bits(const uint64_t *words, size_t lane, V16 a, V16 b) {
     memcpy(&bits, (const char *)words + lane / 8, sizeof bits);
     return v16_blend(_mm256_cmpeq_epi16(_mm256_and_si256(_mm256_set1_epi16(bits), select), select), a, b);
 }
+static inline V16 v16_repeat8(const uint16_t *p) {
+    return _mm256_set_m128i(_mm_set1_epi16((short)p[1]), _mm_set1_epi16((short)p[0]));
+}
 static inline V32 v16_low(V16 a) { return _mm256_cvtepu16_epi32(_mm256_castsi256_si128(a)); }
 static inline V32 v16_high(V16 a) { return _mm256_cvtepu16_epi32(_mm256_extracti128_si256(a, 1)); }
 

@@ -27,6 +27,11 @@ static inline V16 v16_bits(const uint64_t *words, size_t lane, V16 a, V16 b) {
     memcpy(&bits, (const char *)words + lane / 8, sizeof bits);
     return _mm512_mask_mov_epi16(b, bits, a);
 }
+static inline V16 v16_repeat8(const uint16_t *p) {
+    const V16 from = _mm512_set_epi64(0x0003000300030003, 0x0003000300030003, 0x0002000200020002, 0x0002000200020002,
+                                      0x0001000100010001, 0x0001000100010001, 0, 0);
+    return _mm512_permutexvar_epi16(from, _mm512_castsi128_si512(_mm_loadl_epi64((const __m128i *)p)));
+}
 static inline V32 v16_low(V16 a) { return _mm512_cvtepu16_epi32(_mm512_castsi512_si256(a)); }
 static inline V32 v16_high(V16 a) { return _mm512_cvtepu16_epi32(_mm512_extracti64x4_epi64(a, 1)); }
 

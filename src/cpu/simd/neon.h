@@ -29,6 +29,7 @@ static inline V16 v16_bits(const uint64_t *words, size_t lane, V16 a, V16 b) {
     const V16 select = {1, 1 << 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 6, 1 << 7};
     return vbslq_u16(vtstq_u16(vdupq_n_u16(((const uint8_t *)words)[lane / 8]), select), a, b);
 }
+static inline V16 v16_repeat8(const uint16_t *p) { return v16_set(*p); }
 static inline V32 v16_low(V16 a) { return vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(a))); }
 static inline V32 v16_high(V16 a) { return vreinterpretq_s32_u32(vmovl_high_u16(a)); }
 

@@ -56,6 +56,7 @@ static inline V16 v16_bits(const uint64_t *words, size_t lane, V16 a, V16 b) {
     const unsigned bits = (unsigned)(words[lane / 64] >> (lane % 64));
     LANES(V16, N16, bits >> i & 1 ? a.lane[i] : b.lane[i]);
 }
+static inline V16 v16_repeat8(const uint16_t *p) { return v16_set(*p); }
 static inline V32 v16_low(V16 a) { LANES(V32, N32, a.lane[i]); }
 static inline V32 v16_high(V16 a) { LANES(V32, N32, a.lane[i + N32]); }
 

@@ -33,6 +33,7 @@ static inline V16 v16_bits(const uint64_t *words, size_t lane, V16 a, V16 b) {
     const V16 bits = _mm_set1_epi16(((const uint8_t *)words)[lane / 8]);
     return v16_blend(_mm_cmpeq_epi16(_mm_and_si128(bits, select), select), a, b);
 }
+static inline V16 v16_repeat8(const uint16_t *p) { return v16_set(*p); }
 static inline V32 v16_low(V16 a) { return _mm_cvtepu16_epi32(a); }
 static inline V32 v16_high(V16 a) { return _mm_unpackhi_epi16(a, _mm_setzero_si128()); }
 

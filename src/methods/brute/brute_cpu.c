@@ -2,6 +2,7 @@
  *
  *     squared(p) = min over candidates q of p's batch of f(q) + |p - q|^2,    the first such q in linear order
  *
+ * or, where the metric is not the Euclidean, the length of the shortest walk from q to p in place of |p - q|^2.
  * Candidates are the sites (f = 0), the samples that offer something, or, for labels, all elements, of which p looks at
  * those with another label. FP64 nests as distmap.h says, fma(w0^2, d0^2, ... fma(wn^2, dn^2, f)); taking one minimum over
  * all q gives the same value as taking it axis by axis, because fma rounds monotonically in its last argument.
@@ -140,20 +141,25 @@ static void collect(struct work *w) {
 
 /* ---- Searching ---- */
 
+static uint64_t squared_offset(const distmap_plan *plan, const int32_t p[DM_NDIM], const int32_t q[DM_NDIM]) {
+    uint64_t offset[DM_NDIM], d2 = 0;
+    for (int a = 0; a < DM_NDIM; a++) {
+        const int64_t d = (int64_t)p[a] - q[a];
+        offset[a] = (uint64_t)(d < 0 ? -d : d);
+        d2 += plan->w2[a] * (offset[a] * offset[a]);
+    }
+    return dm_is_euclidean(&plan->chamfer) ? d2 : dm_chamfer_length(&plan->chamfer, offset);
+}
+
 static int64_t search_integer(const struct work *w, const struct candidate *p, size_t from, size_t to, bool labels,
                               uint64_t *squared) {
-    const uint64_t *w2 = w->plan->w2;
     uint64_t best = UINT64_MAX;
     int64_t site = DISTMAP_INDEX_NONE;
     for (size_t c = from; c < to; c++) {
         const struct candidate *q = &w->candidates[c];
         if (labels && q->label == p->label)
             continue;
-        uint64_t d2 = q->f.u64;
-        for (int a = 0; a < DM_NDIM; a++) {
-            const int64_t d = p->at[a] - q->at[a];
-            d2 += w2[a] * (uint64_t)(d * d);
-        }
+        const uint64_t d2 = q->f.u64 + squared_offset(w->plan, p->at, q->at);
         if (d2 < best) {
             best = d2;
             site = q->linear;
@@ -250,6 +256,7 @@ const dm_method dm_brute_cpu = {
             .source = "the definition of the distance map",
             .device = "cpu",
             .exact = true,
+            .metrics = DM_EVERY_METRIC,
         },
     .refuses = refuses,
     .scratch_bytes = scratch_bytes,

@@ -52,6 +52,7 @@ const dm_method dm_brute_cuda = {
             .source = "the definition of the distance map",
             .device = "cuda",
             .exact = true,
+            .metrics = DM_EVERY_METRIC,
         },
     .refuses = refuses,
     .scratch_bytes = scratch_bytes,

@@ -79,12 +79,15 @@ DM_DEVICE void compare(const dm_elements *e, const int64_t at[DM_NDIM], const st
         }
         return;
     }
-    uint64_t d2 = q->f.u64;
+    uint64_t d2 = q->f.u64, offset[DM_NDIM];
 #pragma unroll
     for (int a = 0; a < DM_NDIM; a++) {
         const int64_t d = at[a] - q->at[a];
+        offset[a] = (uint64_t)(d < 0 ? -d : d);
         d2 += e->w2[a] * (uint64_t)(d * d);
     }
+    if (!dm_is_euclidean(&e->chamfer))
+        d2 = dm_chamfer_length(&e->chamfer, offset);
     if (d2 < best->squared.u64 || (d2 == best->squared.u64 && q->linear < best->site)) {
         best->squared.u64 = d2;
         best->site = q->linear;

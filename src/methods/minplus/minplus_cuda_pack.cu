@@ -4,33 +4,10 @@
  * max-scan over lanes finds the last site before each group, and coming back a min-scan the first one after it. At last the
  * block writes the entries of its rows, strip by strip, so that whole sectors are filled. Reads each element once, writes 1/4
  * byte per pixel. */
+#include "cuda/sites.cuh"
 #include "methods/minplus/minplus_cuda.cuh"
 
 enum { WARPS = 4, FEW = 1 << 16 /* lanes at work */ };
-
-/* 4 bytes -> 4 bits, 1 where the byte is zero. */
-DM_DEVICE uint32_t zero_bytes(uint32_t x) {
-    const uint32_t some = ((x & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | x; /* bit 7 of a byte: it is not zero */
-    return ((~some & 0x80808080u) >> 7) * 0x10204080u >> 28;
-}
-
-/* Sites among 16 elements from x on, as bits. `plain`: bytes that lie side by side, 16-aligned, zero being the sites (or, by
- * the flip, all others). */
-DM_DEVICE uint32_t sixteen(const dm_elements *e, bool plain, int64_t at[DM_NDIM], int32_t x, int32_t width,
-                           unsigned *raised) {
-    if (plain && x + 16 <= width) {
-        at[DM_X] = x;
-        const uint4 v = __ldcs((const uint4 *)dm_element_address(&e->arrays.input, at));
-        const uint32_t zeros = zero_bytes(v.x) | zero_bytes(v.y) << 4 | zero_bytes(v.z) << 8 | zero_bytes(v.w) << 12;
-        return e->sites.flip ? ~zeros & 0xFFFF : zeros;
-    }
-    uint32_t bits = 0;
-    for (int i = 0; i < 16 && x + i < width; i++) {
-        at[DM_X] = x + i;
-        bits |= (uint32_t)dm_element_is_site(e, at, raised) << i;
-    }
-    return bits;
-}
 
 /* Scans over `lanes` neighbouring lanes: the largest of those before, -1 without; the smallest of those after, INT32_MAX
  * without. */
@@ -132,7 +109,7 @@ static __global__ void __launch_bounds__(WARPS * 32)
         int64_t at[DM_NDIM] = {outer, plane - outer * (uint32_t)e.shape[1], y, 0};
 #pragma unroll 4
         for (int32_t x = place * 16; x < p.groups * MC_GROUP; x += lanes * 16)
-            halves[x / 16] = (uint16_t)sixteen(&e, plain, at, x, p.width, &raised);
+            halves[x / 16] = (uint16_t)dm_sixteen_sites(&e, plain, at, x, p.width, &raised);
         __syncwarp();
         int32_t run = -1;
         for (int32_t g0 = 0; g0 < p.groups; g0 += lanes) {
@@ -163,18 +140,6 @@ static __global__ void __launch_bounds__(WARPS * 32)
     dm_raise(&e, raised);
 }
 
-/* Whether rows may be read 16 bytes at a time, the sites being the zeros, or all others. */
-static bool is_plain(const dm_elements *e) {
-    const dm_array *input = &e->arrays.input;
-    const bool bytes = input->dtype == DISTMAP_BOOL || input->dtype == DISTMAP_UINT8 || input->dtype == DISTMAP_INT8;
-    if (!bytes || e->sites.empty || e->sites.first != 0 || e->sites.span != 0 || (uintptr_t)input->data % 16)
-        return false;
-    for (int a = 0; a < DM_X; a++)
-        if (e->shape[a] > 1 && input->stride[a] % 16)
-            return false;
-    return input->stride[DM_X] == 1 || e->shape[DM_X] == 1;
-}
-
 cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, cudaStream_t stream) {
     /* A lane to a group; with few rows, more of them, for less to wait for. */
     const int64_t rows = p->planes * p->height;
@@ -190,6 +155,6 @@ cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, cuda
             return error;
     }
     DM_LAUNCH(pack, dm_blocks(p->planes * p->height, block_rows, 1 << 20), WARPS * 32, shared, stream, *e, *p,
-              is_plain(e), lanes, clear);
+              dm_sites_are_plain(e), lanes, clear);
     return cudaGetLastError();
 }

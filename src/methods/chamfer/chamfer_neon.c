@@ -1,0 +1,3 @@
+/* chamfer/cpu's kernels for one instruction set; see chamfer_kernel.h. */
+#define CH_TABLE dm_chamfer_neon
+#include "methods/chamfer/chamfer_kernel.h"
