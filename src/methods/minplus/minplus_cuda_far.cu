@@ -27,8 +27,10 @@ typedef struct reach {
 } reach;
 
 enum {
-    WORTH = 208, /* rows within reach, per unit of the piece, that cost what the levels do */
-    LONG = 192,  /* rows within reach of one unit that take as long, where a strip is shared by several blocks */
+    WORTH = 208,       /* rows within reach, per unit of the piece, that cost what the levels do, */
+    WORTH_SMALL = 64,  /* or take as long, where blocks share a strip: few teams have units then */
+    LONG = 512,        /* rows within reach of one unit that take as long by themselves, there */
+    FEW_ROWS = 32,     /* that have a site, in all: too few for levels */
 };
 
 /* What units are left, and how to solve them. */
@@ -63,7 +65,8 @@ DM_DEVICE plan solve_few(const mc_stage &p, const work &w, uint32_t *units, reac
         }
     }
     __syncthreads();
-    const bool alone = *most <= (p.parts > 1 ? (int32_t)LONG : (int32_t)WIDEST) && *sum <= w.units * WORTH;
+    const bool alone = p.parts > 1 ? *most <= LONG && *sum <= w.units * WORTH_SMALL
+                                   : *most <= WIDEST && *sum <= w.units * WORTH;
     return *most == 0 ? NOTHING : alone ? EACH_ALONE : ALL_TOGETHER;
 }
 
@@ -176,6 +179,8 @@ DM_DEVICE bracket bracket_of(const work &w, const shared &s, const reach *reache
     bracket b = {wanted, 0, -1};
     if (wanted && LEVELS)
         b.first = first_of(s, i), b.last = last_of(w, s, i + 1);
+    else if (wanted && w.count <= FEW_ROWS)
+        b.last = w.count - 1;
     else if (wanted)
         b.first = position_of(w, reaches[i].first), b.last = position_of(w, reaches[i].last + 1) - 1;
     return b;
@@ -269,7 +274,7 @@ static __global__ void __launch_bounds__(SLOW ? MC_Z_THREADS : MC_PLANE_THREADS,
         list_rows<SLOW>(p, &w, list, counts);
         if (SLOW)
             copy_values(p, &w, s.values);
-        if (left == ALL_TOGETHER)
+        if (left == ALL_TOGETHER && (SLOW || w.count > FEW_ROWS))
             none |= solve_levels<SLOW, SITES>(p, w, s, units, &taken);
         else
             none |= solve_units<SLOW, SITES, false>(p, w, s, units, reaches, &taken);

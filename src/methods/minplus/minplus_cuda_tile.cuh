@@ -109,12 +109,13 @@ template <bool FULL, bool UNIT> DM_DEVICE bool copy_rows(const mc_stage &p, cons
         const uint32_t alive = written >> (start - first) / WARPS;
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
-            const int32_t y = t.y0 - MC_WIDE + start + i * WARPS;
+            /* Without conditions: what was not written may be read, and is not used. */
+            const int32_t y = min(max(t.y0 - MC_WIDE + start + i * WARPS, 0), p.height - 1);
             const int32_t *from = (const int32_t *)(t.source + y * p.source.stride[2]) + (FULL ? x : 0);
 #pragma unroll
             for (int c = 0; c < 4; c++) {
                 const int32_t on = c / 2 * 64 + c % 2 * 16;
-                value[i][c] = alive >> i & 1 ? from[FULL ? on : min(x + on, p.width - 1)] : 0;
+                value[i][c] = written ? from[FULL ? on : min(x + on, p.width - 1)] : 0;
             }
         }
 #pragma unroll
