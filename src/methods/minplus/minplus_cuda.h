@@ -21,15 +21,15 @@ enum {
     MC_NONE = 0xFFFF,       /* distance to a site that is not there */
     MC_NOTHING = INT32_MAX, /* the same of squared distances */
     MC_GROUP = 128,         /* columns of a group */
-    MC_SURE = 20000,    /* squared distances below this fit 16-bit lanes, whatever the near search adds on the way */
-    MC_WEIGHT = 2500,   /* largest squared pitch along x: then MC_SURE is reached without overflow */
-    MC_REACH = 24,      /* steps of the near search that every tile can take */
-    MC_KEYS = 22,       /* those that keys of 16 bits can take, */
-    MC_KEY_SURE = 511,  /* for squared distances below this: twice as much fits 10 bits */
-    MC_STRIDE = 64,     /* how far hard tiles go at first, */
-    MC_WIDE = 136,      /* and then */
-    MC_UNIT = 64,       /* rows of a unit */
-    MC_TILE_ROWS = 128, /* of a tile of the near search, at most */
+    MC_SURE = 20000,     /* squared distances below this fit 16-bit lanes, whatever the near search adds on the way */
+    MC_WEIGHT = 2500,    /* largest squared pitch along x: then MC_SURE is reached without overflow */
+    MC_REACH = 24,       /* steps of the near search that every tile can take */
+    MC_KEYS = 22,        /* those that keys of 16 bits can take, */
+    MC_KEY_SURE = 511,   /* for squared distances below this: twice as much fits 10 bits */
+    MC_STRIDE = 64,      /* how far hard tiles go at first, */
+    MC_WIDE = 136,       /* and then */
+    MC_UNIT = 64,        /* rows of a unit */
+    MC_TILE_ROWS = 128,  /* of a tile of the near search, at most */
     MC_MOST_UNITS = 768, /* of a column: squared distances are below 2^31 */
     MC_PLANE_THREADS = 256, /* of a block of the far search of planes, */
     MC_Z_THREADS = 512,     /* and of the z stage's, of which fewer find room at once */
@@ -86,12 +86,12 @@ typedef struct mc_stage {
     mc_rows site;
     int64_t linear[3]; /* how far apart in linear index outer planes, inner planes and rows are */
     /* Far search. */
-    uint32_t *any_open; /* [2]: whether any unit is open; how many pieces of strips are taken */
-    uint8_t *open;      /* [plane][strip][unit]: whether it is */
+    uint32_t *any_open;                /* [2]: whether any unit is open; how many pieces of strips are taken */
+    uint8_t *open;                     /* [plane][strip][unit]: whether it is */
     int32_t parts, part_units, blocks; /* blocks take pieces of strips, part_units units of `parts` to a strip */
-    int32_t column_bytes;  /* shared memory of a block */
-    int32_t value_rows;    /* z stage: so many rows of a strip find room there */
-    uint16_t *list;        /* [block][list_pitch]: its rows */
+    int32_t column_bytes;              /* shared memory of a block */
+    int32_t value_rows;                /* z stage: so many rows of a strip find room there */
+    uint16_t *list;                    /* [block][list_pitch]: its rows */
     int64_t list_pitch;
 } mc_stage;
 

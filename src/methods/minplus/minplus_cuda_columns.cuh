@@ -31,18 +31,18 @@ enum {
 
 /* The block's shared memory. */
 typedef struct shared {
-    int32_t (*best)[FAN - 1][32]; /* [teams]: what several teams found for one interval, */
-    uint16_t (*at)[FAN - 1][32];  /* and where */
-    uint16_t (*winner)[32];       /* [units + 1]: where the winner of a unit's first row is; */
-    uint16_t (*inner)[32];        /* [QUARTERS + 1]: the same of the quarters of one unit, */
+    int32_t (*best)[FAN - 1][32];     /* [teams]: what several teams found for one interval, */
+    uint16_t (*at)[FAN - 1][32];      /* and where */
+    uint16_t (*winner)[32];           /* [units + 1]: where the winner of a unit's first row is; */
+    uint16_t (*inner)[32];            /* [QUARTERS + 1]: the same of the quarters of one unit, */
     unsigned long long (*result)[32]; /* [FILL]: and of rows, with their values */
-    int32_t *values;              /* z stage: [height][32], if it fits */
+    int32_t *values;                  /* z stage: [height][32], if it fits */
 } shared;
 
 DM_DEVICE shared shared_split(const mc_stage &p, char *memory) {
     const int teams = (int)blockDim.x / TEAM;
     shared made;
-    made.best = (int32_t(*)[FAN - 1][32])memory;
+    made.best = (int32_t(*)[FAN - 1][32]) memory;
     made.at = (uint16_t(*)[FAN - 1][32])(made.best + teams);
     made.winner = (uint16_t(*)[32])(made.at + teams);
     made.inner = made.winner + p.part_units + 1;
@@ -50,7 +50,8 @@ DM_DEVICE shared shared_split(const mc_stage &p, char *memory) {
     made.values = (int32_t *)(made.result + FILL);
     return made;
 }
-static_assert(MC_UNIT_BYTES == (QUARTERS + 1) * 32 * sizeof(uint16_t) + FILL * 32 * 8, "minplus_cuda.c counts on this,");
+static_assert(MC_UNIT_BYTES == (QUARTERS + 1) * 32 * sizeof(uint16_t) + FILL * 32 * 8,
+              "minplus_cuda.c counts on this,");
 static_assert(MC_TEAM_BYTES == (FAN - 1) * 32 * (sizeof(int32_t) + sizeof(uint16_t)), "and on this");
 
 /* ---- Rows ---- */
@@ -117,9 +118,7 @@ DM_DEVICE void read_rows(const mc_stage &p, const work &w, int32_t at, int32_t r
 
 /* What a query found in a column: the least value, less wy2 times the square of its row's distance from the first queried row,
  * and where. */
-template <int COUNT> struct found {
-    int32_t best[COUNT][2], at[COUNT][2];
-};
+template <int COUNT> struct found { int32_t best[COUNT][2], at[COUNT][2]; };
 
 /* Rows y + q step, q = FIRST .. LAST, from the positions first .. last, of which the team takes, KNOWN at once, every one of
  * `parts` from number `part` on; each winner is among KNOWN positions. */
@@ -152,8 +151,7 @@ DM_DEVICE found<LAST - FIRST + 1> query(const mc_stage &p, const work &w, int32_
                     const parabola two = parabola_at(p, value[i + 1][c], y - row[i + 1], step);
 #pragma unroll
                     for (int q = 0; q < COUNT; q++)
-                        here[q][c] =
-                            __vimin3_s32(here[q][c], candidate(one, FIRST + q), candidate(two, FIRST + q));
+                        here[q][c] = __vimin3_s32(here[q][c], candidate(one, FIRST + q), candidate(two, FIRST + q));
                 }
         }
 #pragma unroll
@@ -294,8 +292,7 @@ DM_DEVICE bool solve_unit(const mc_stage &p, const work &w, int32_t i, const bra
     for (int q = 0; q <= QUARTERS; q++)
         low[q] = b.first, high[q] = b.last;
     if (__any_sync(MC_WHOLE, b.last - b.first >= FILL)) {
-        const found<TO - FROM + 1> f =
-            query<SLOW, FROM, TO, FINE>(p, w, y, FILL, b.first, b.last, 0, 1);
+        const found<TO - FROM + 1> f = query<SLOW, FROM, TO, FINE>(p, w, y, FILL, b.first, b.last, 0, 1);
 #pragma unroll
         for (int q = FROM; q <= TO; q++)
             if (y + q * FILL < p.height) {

@@ -27,10 +27,10 @@ typedef struct reach {
 } reach;
 
 enum {
-    WORTH = 208,       /* rows within reach, per unit of the piece, that cost what the levels do, */
-    WORTH_SMALL = 64,  /* or take as long, where blocks share a strip: few teams have units then */
-    LONG = 512,        /* rows within reach of one unit that take as long by themselves, there */
-    FEW_ROWS = 32,     /* that have a site, in all: too few for levels */
+    WORTH = 208,      /* rows within reach, per unit of the piece, that cost what the levels do, */
+    WORTH_SMALL = 64, /* or take as long, where blocks share a strip: few teams have units then */
+    LONG = 512,       /* rows within reach of one unit that take as long by themselves, there */
+    FEW_ROWS = 32,    /* that have a site, in all: too few for levels */
 };
 
 /* What units are left, and how to solve them. */
@@ -65,8 +65,8 @@ DM_DEVICE plan solve_few(const mc_stage &p, const work &w, uint32_t *units, reac
         }
     }
     __syncthreads();
-    const bool alone = p.parts > 1 ? *most <= LONG && *sum <= w.units * WORTH_SMALL
-                                   : *most <= WIDEST && *sum <= w.units * WORTH;
+    const bool alone =
+        p.parts > 1 ? *most <= LONG && *sum <= w.units * WORTH_SMALL : *most <= WIDEST && *sum <= w.units * WORTH;
     return *most == 0 ? NOTHING : alone ? EACH_ALONE : ALL_TOGETHER;
 }
 

@@ -12,9 +12,9 @@
 #include "methods/minplus/minplus_cuda_rows.cuh"
 
 enum {
-    SPAN = 32,  /* rows looked at together */
-    AHEAD = 64, /* rows on either side after which there has to be some bound */
-    MOST = 64,  /* rows worth evaluating one by one */
+    SPAN = 32,          /* rows looked at together */
+    AHEAD = 64,         /* rows on either side after which there has to be some bound */
+    MOST = 64,          /* rows worth evaluating one by one */
     WIDEST = 32 * SPAN, /* rows among which they may be */
 };
 

@@ -110,7 +110,6 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     hardest = 0;
     if (!load_tile<SLOW>(p, t))
         return;
-    __syncthreads();
 
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, half = warp % 2;
     const int32_t x = column_of(t.group, half, lane), y = t.y0 + warp / 2 * STRIP;

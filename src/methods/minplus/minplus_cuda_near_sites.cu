@@ -184,7 +184,6 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
         hardest = 0;
         if (!load_tile<SLOW>(p, at.t))
             return;
-        __syncthreads();
         uint32_t best[STRIP];
         settled = search_pairs(p, at.row0, at.y, at.x, best);
         if (settled)

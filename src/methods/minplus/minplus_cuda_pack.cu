@@ -91,7 +91,8 @@ DM_DEVICE void write_rows(const mc_stage &p, const uint4 *shared, uint32_t first
  * of open units, `clear` words, are set to zero.
  * Grid: any number of blocks of WARPS warps, which take rows in turn. Shared memory per row: groups * 32 bytes and 16. */
 static __global__ void __launch_bounds__(WARPS * 32)
-    pack(const __grid_constant__ dm_elements e, const __grid_constant__ mc_stage p, bool plain, int lanes, int64_t clear) {
+    pack(const __grid_constant__ dm_elements e, const __grid_constant__ mc_stage p, bool plain, int lanes,
+         int64_t clear) {
     DM_DYNAMIC_SHARED(uint4, shared);
     const int at_once = 32 / lanes, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     const int slot = warp * at_once + lane / lanes, place = lane % lanes;
@@ -99,7 +100,8 @@ static __global__ void __launch_bounds__(WARPS * 32)
     uint16_t *halves = (uint16_t *)words;
     const uint32_t rows = (uint32_t)p.planes * (uint32_t)p.height; /* below 2^31: 32-bit divisions will do */
     unsigned raised = 0;
-    for (int64_t i = (int64_t)blockIdx.x * (WARPS * 32) + threadIdx.x; i < clear; i += (int64_t)gridDim.x * (WARPS * 32))
+    for (int64_t i = (int64_t)blockIdx.x * (WARPS * 32) + threadIdx.x; i < clear;
+         i += (int64_t)gridDim.x * (WARPS * 32))
         p.any_open[i] = 0;
     for (uint32_t first = blockIdx.x * (uint32_t)(WARPS * at_once); first < rows;
          first += gridDim.x * (uint32_t)(WARPS * at_once)) {

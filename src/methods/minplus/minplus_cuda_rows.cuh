@@ -11,7 +11,7 @@ typedef struct work {
     const char *values;        /* z stage: of row 0 and column 0, as they came, */
     const int2 *shared_values; /* or, if they fit into shared memory, this lane's columns, by position */
     bool fits;
-    const uint16_t *list;      /* rows that have a site, padded; NULL: they follow one another, from `first` on */
+    const uint16_t *list; /* rows that have a site, padded; NULL: they follow one another, from `first` on */
     int32_t first, count;
     int64_t plane;
     int32_t strip, u0, units; /* units from u0 on */

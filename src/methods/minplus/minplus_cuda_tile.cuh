@@ -97,7 +97,7 @@ template <bool UNIT> DM_DEVICE uint32_t source_square(const mc_stage &p, int32_t
  * together: they lie far apart, and wait for memory. FULL: a group without columns beyond the last; those get what the last
  * one has, and nobody looks at them. */
 template <bool FULL, bool UNIT> DM_DEVICE bool copy_rows(const mc_stage &p, const tile &t, int first, int count) {
-    enum { AT_ONCE = 4, WARPS = THREADS / 32 };
+    enum { AT_ONCE = 8, WARPS = THREADS / 32 };
     uint32_t least = MC_SURE * 0x00010001u;
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     const int32_t x = column_of(t.group, 0, lane);
@@ -109,13 +109,13 @@ template <bool FULL, bool UNIT> DM_DEVICE bool copy_rows(const mc_stage &p, cons
         const uint32_t alive = written >> (start - first) / WARPS;
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
-            /* Without conditions: what was not written may be read, and is not used. */
+            /* Without a condition that would be waited for: what was not written may be read, and is not used. */
             const int32_t y = min(max(t.y0 - MC_WIDE + start + i * WARPS, 0), p.height - 1);
             const int32_t *from = (const int32_t *)(t.source + y * p.source.stride[2]) + (FULL ? x : 0);
 #pragma unroll
             for (int c = 0; c < 4; c++) {
                 const int32_t on = c / 2 * 64 + c % 2 * 16;
-                value[i][c] = written ? from[FULL ? on : min(x + on, p.width - 1)] : 0;
+                value[i][c] = from[FULL ? on : min(x + on, p.width - 1)];
             }
         }
 #pragma unroll
@@ -192,16 +192,15 @@ DM_DEVICE bool load_entries(const mc_stage &p, const tile &t) {
         if (task < SPREAD * 4)
             spread(p, own[i], t, MC_WIDE - MC_REACH + task_row(task), task_word(task));
     }
+    __syncthreads();
     return true;
 }
 
-/* Loads the first rows. Where that gives no hope, all units are left open; planes of a volume without a site are left alone. */
+/* Loads the first rows, for the whole block to see. Where that gives no hope, all units are left open, except in planes of a
+ * volume without a site, which are left alone. */
 template <bool SLOW> DM_DEVICE bool load_tile(const mc_stage &p, const tile &t) {
-    if (!SLOW && p.alive && !p.alive[t.plane])
-        return false;
-    const bool loaded =
-        SLOW ? __syncthreads_or(copy_rows(p, t, MC_WIDE - MC_REACH, SPREAD)) != 0 : load_entries(p, t);
-    if (!loaded)
+    const bool loaded = SLOW ? __syncthreads_or(copy_rows(p, t, MC_WIDE - MC_REACH, SPREAD)) != 0 : load_entries(p, t);
+    if (!loaded && (SLOW || !p.alive || p.alive[t.plane]))
         leave_tile(p, t);
     return loaded;
 }
