@@ -20,6 +20,7 @@ for group in $groups; do
     run "$build/tests/matrix/matrix_gpu" "$group"
 done
 run "$build/tests/matrix/shapes_gpu"
+run "$build/tests/matrix/shapes_gpu" 8 1 jumps
 
 if command -v compute-sanitizer >/dev/null; then
     for tool in memcheck racecheck; do

@@ -4,8 +4,8 @@
  * The winning row rises with y. So rows are queried from coarse to fine, FAN times finer each time: between two queried rows
  * only rows from the one's winner to the other's can win. A level reads each row about once for its FAN - 1 queries, in every
  * column from where that column's winner lies. With h rows there are log8(h / 64) levels down to units; then each quarter of a
- * unit is known to within a few rows, which are evaluated for all its pixels. A level costs some 20 instructions per pixel, the
- * last two 70.
+ * unit is known to within a few rows, which are evaluated for all its pixels. A level costs some 25 instructions per pixel, the
+ * last two 90.
  *
  * Positions are of a list of the rows that have a site at all, or of rows that follow one another. Down to units a winner is
  * known by the STEP positions among which it is, from `at` on, within them by FINE: that saves keeping a position with each
