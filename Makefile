@@ -25,7 +25,7 @@ demo: build
 
 test:
 	tools/build.sh release --group test
-	ctest --preset release
+	ctest --preset release -j "$$(nproc)"
 
 bench: build
 	tools/bench.sh $(BENCH_OPTIONS)
