@@ -78,7 +78,10 @@ DM_DEVICE void mc_store(const mc_stage &p, char *to, uint32_t d2, float root, bo
 /* A site's squared distance by its offset within the plane. */
 DM_DEVICE int32_t mc_offset_square(const mc_stage &p, uint32_t offset) {
     const int32_t dy = (int32_t)offset >> 16, dx = (int16_t)offset;
-    return offset == MC_NO_OFFSET ? (int32_t)MC_NOTHING : p.source_w2[0] * dy * dy + p.source_w2[1] * dx * dx;
+    /* Unsigned, for what was never written is squared as well (minplus_cuda_tile.cuh). */
+    const uint32_t square =
+        (uint32_t)p.source_w2[0] * (uint32_t)(dy * dy) + (uint32_t)p.source_w2[1] * (uint32_t)(dx * dx);
+    return offset == MC_NO_OFFSET ? (int32_t)MC_NOTHING : (int32_t)square;
 }
 
 /* How far from column x the site of row j lies, which is wx2 g^2 = f away along the row; the left one of two. */
