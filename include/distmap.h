@@ -1,7 +1,8 @@
 /* distmap: exact distance maps at memory speed.
  *
- * A distance map gives, for every element of an image or volume, the distance to the nearest *site*. This header is the
- * whole public interface of the core library. The flow is
+ * A distance map gives, for every element of an image or volume, the distance to the nearest *site*; the edge strength
+ * function, a smoothed distance, is the other field that is computed here. This header is the whole public interface of the
+ * core library. The flow is
  *
  *     view -> problem -> plan -> execute
  *
@@ -15,7 +16,7 @@
  *     Distances of the other metrics are exact integers. Bits agree everywhere.
  *  2. Ties. Of several nearest sites the one with the lowest linear index (row-major, slowest axis first) is given.
  *  3. No site. An element without a site (none in its batch, or none within the limit) gets +inf in floating-point
- *     outputs, the type's largest value in integer ones, index -1, label 0; DISTMAP_FLAG_NO_SITE is then set.
+ *     outputs, the type's largest value in integer ones, index -1, label 0, within 0; DISTMAP_FLAG_NO_SITE is then set.
  *  4. Sites are the elements equal to zero, unless distmap_problem.sites says otherwise.
  *  5. Any shape: 1 to 4 axes, any strides, axes of length 1, empty arrays, more than 2^31 elements. Batches are made by
  *     naming the axes to transform, never inferred.
@@ -27,7 +28,7 @@
  *     made from it, serve one thread at a time. A forked child may use what it inherited, contexts of a GPU aside.
  *  9. Streams. A plan of a GPU's context, given views in device memory, enqueues its work on the context's stream and
  *     returns: no allocation, no synchronisation. Views in host memory are staged, if the plan was made for it
- *     (distmap_plan_options.host_views), and execute then returns when the outputs are complete.
+ *     (distmap_plan_options.host_views), and execute then returns when the outputs are complete, as it does when timed.
  * 10. Progress and cancel: one callback, called during execute by the thread that called it. (GPU: with host views.)
  *
  * C17 and C++17. Functions return DISTMAP_OK (zero) or an error; structs are zero-initialised for defaults.
@@ -232,6 +233,24 @@ typedef enum distmap_metric {
     DISTMAP_METRIC_CHAMFER,    /* steps weighted by distmap_problem.chamfer; one to three measured axes */
 } distmap_metric;
 
+/* Signed maps, of masks: the elements that the sites rule selects are the *shape*. Those of the shape get the distance to
+ * the nearest element outside it, the others the distance to the nearest element of it, and one of the two sides gets its
+ * distances negative. The nearest element of the other side is also what index, coords and label outputs tell. */
+typedef enum distmap_sign {
+    DISTMAP_SIGN_NONE = 0, /* no signed map */
+    DISTMAP_SIGN_OUTSIDE,  /* positive outside the shape, negative in it, as signed distance functions are in geometry */
+    DISTMAP_SIGN_INSIDE,   /* positive in the shape, negative outside it */
+} distmap_sign;
+
+/* From where a signed map measures. */
+typedef enum distmap_surface {
+    DISTMAP_SURFACE_CENTRE = 0, /* from the centre of the nearest element of the other side: |d| is a pitch or more */
+    DISTMAP_SURFACE_HALF,       /* from half-way between the two sides: |d| - h, h half of the smallest pitch among the
+                                   measured axes. So the map passes through zero between neighbours of different sides, and
+                                   rises by one pitch from the one to the other where that axis has the smallest. In the
+                                   output's type: h is rounded to it, and so is the difference */
+} distmap_surface;
+
 /* The outputs wanted, by dtype; DISTMAP_NONE (zero) for those that are not. At least one. */
 typedef struct distmap_outputs {
     distmap_dtype distance; /* float32, float64: the correctly rounded root of the squared distance as a float of that type;
@@ -242,8 +261,128 @@ typedef struct distmap_outputs {
                                needs integer arithmetic (see spacing). Euclidean metric only */
     distmap_dtype index;    /* int32, int64: the nearest site's linear index in the input's shape, row-major */
     distmap_dtype coords;   /* int16, int32, int64: one plane per axis of the input, its coordinate of the nearest site */
-    distmap_dtype label;    /* any integer type: the input's element at the nearest site (not for SAMPLED) */
+    distmap_dtype label;    /* any integer type that holds the input's: its element at the nearest site (not for SAMPLED).
+                               FIELD_MORPHOLOGY: the label that is left or has grown to there, else 0 */
+    distmap_dtype strength; /* FIELD_EDGE_STRENGTH, and nothing else there: float32, on the CPU float64 too */
+    distmap_dtype mask;     /* FIELD_SKELETON, FIELD_MORPHOLOGY: bool or uint8, 1 on the skeleton, or in the set, else 0 */
+    /* Masks, which need a limit. Where nothing else is wanted no distances are kept, and often none are found. */
+    distmap_dtype within;   /* bool, uint8: 1 where a site lies within the limit, else 0 */
+    distmap_dtype beyond;   /* the opposite, bool or uint8: 1 where none does. LABELS: there the element itself, its label, in
+                               any integer type that holds the input's, else 0 */
 } distmap_outputs;
+
+/* What is computed from the sites. */
+typedef enum distmap_field {
+    DISTMAP_FIELD_DISTANCE = 0,
+    DISTMAP_FIELD_EDGE_STRENGTH, /* see distmap_esf */
+    DISTMAP_FIELD_SKELETON,      /* see distmap_skeleton */
+    DISTMAP_FIELD_MORPHOLOGY,    /* see distmap_morphology */
+} distmap_field;
+
+/* FIELD_EDGE_STRENGTH: the edge strength function v of a shape, which is the sites of a mask. It is 1 on the shape and falls
+ * off over lengths of about rho elements, the solution of
+ *
+ *     dv/dt = (Laplacian - 1/rho^2) v,    v = 1 on the shape,    dv/dn = 0 at the image's border
+ *
+ * from v = 0 elsewhere (S. Tari, J. Shah, H. Pien 1997; H. Y. Keles, "Acceleration of the Edge Strength Function on GPU
+ * Using CUDA", 2016, equations 1 to 3), after a number of explicit steps or at rest. One to three measured axes, spacing 1
+ * (or 0). n is the number of measured axes longer than 1, T the type of the output, and an element's neighbour beyond the
+ * border is the element itself.
+ *
+ * Steps: each makes of all v at once, operation by operation in T, where the element is not of the shape,
+ *
+ *     v' = a v + dt s,    a = 1 - dt c,    c = 2n + 1/(rho rho)
+ *     s = (y- + y+) + (x- + x+), then + (z- + z+) with three axes; with one, x- + x+    x the last of the n axes, z the first
+ *
+ * dt is rounded to T, a comes from that in FP64 and is rounded to T; products and sums are rounded one by one, never fused.
+ * So all methods and devices give the same bits. Where a >= 0 (dt up to 1/c), 0 <= v <= 1 and v never falls from step to
+ * step. k steps reach elements up to k steps along axes away; beyond, v is 0.
+ *
+ * At rest: on every element that is not of the shape the residual, evaluated in T,
+ *
+ *     r = ((y- - v) + (y+ - v)) + ((x- - v) + (x+ - v)) - v/rho^2,    likewise with one and three axes
+ *
+ * is at most `tolerance` in absolute value (rounding hides up to 5e-7 of it with float32, 1e-15 with float64). Then v is
+ * within rho^2 tolerance of the solution. Methods, devices and versions agree within that only; one method gives the same
+ * bits on any number of threads and on all instruction sets.
+ *
+ * Without a shape in its batch v is 0, and DISTMAP_FLAG_NO_SITE is set. */
+typedef struct distmap_esf {
+    double rho;       /* 1e-15 to 1e15 elements */
+    double dt;        /* > 0 and below the limit of stability 2 / (4m + 1/rho^2), m measured axes: 2 / (8 + 1/rho^2) in an
+                         image; 0: 1 / (2m + 1), 0.2 in an image. Zero at rest */
+    int64_t steps;    /* > 0: so many explicit steps; 0: the state at rest */
+    double tolerance; /* at rest: at least 1e-6 with float32, 1e-14 with float64; 0: 1e-5 and 1e-10. Zero with steps */
+} distmap_esf;
+
+/* FIELD_SKELETON: the Euclidean skeleton of a shape by the integer medial axis (W. H. Hesselink, J. B. T. M. Roerdink,
+ * "Euclidean skeletons of digital image and volume data in linear time by the integer medial axis transform", IEEE
+ * Transactions on Pattern Analysis and Machine Intelligence 30(12), 2008). The sites are the background; the shape is all
+ * else, in up to three measured axes, and with a border what lies outside the image is background, too.
+ *
+ * Let p' be the site nearest to p, by rule 2. Of two neighbours p and q along one measured axis, p of the shape, p is on the
+ * skeleton if p' and q' are neither the same nor neighbours, and
+ *
+ *     D > T    and    <p' - q', p' + q' - p - q> >= 0        D = |p' - q'|^2, in the units of the spacing
+ *
+ * the second saying that the middle of p' and q' is on the side of p. Outside the image lies no p; with a border, q may. It
+ * is nearest to itself there, as to every element of the shape one of those outside: of several nearest the first in the
+ * order of their coordinates. T prunes:
+ *
+ *     SQUARE_ROOT  h |s| + 2 <p - q, p' - q'> + C h^2    s = (p - p') + (q - q'), h the least pitch along the measured
+ *                                                        axes, C = 3/2 with three of them, else 1
+ *     LINEAR       gamma^2 |s|^2     what is left spans an angle at its sites, whatever its size: gamma of about 0.5 to 1
+ *     CONSTANT     gamma^2           what is left has sites farther than gamma apart
+ *
+ * All terms are computed in FP64, each product and sum rounded by itself, axes in their order: exactly where spacing and
+ * gamma are integers. So bits agree everywhere. Without a site in its batch nothing is on the skeleton, and
+ * DISTMAP_FLAG_NO_SITE is set.
+ *
+ * Outputs: mask; distance (float32 or float64), that to the nearest site on the skeleton, 0 elsewhere. */
+typedef enum distmap_pruning {
+    DISTMAP_PRUNING_SQUARE_ROOT = 0,
+    DISTMAP_PRUNING_LINEAR,
+    DISTMAP_PRUNING_CONSTANT,
+} distmap_pruning;
+
+typedef struct distmap_skeleton {
+    distmap_pruning pruning;
+    double gamma; /* >= 0 and finite: LINEAR, a ratio; CONSTANT, a length. 0: no pruning. Zero with SQUARE_ROOT */
+} distmap_skeleton;
+
+/* FIELD_MORPHOLOGY: dilation, erosion, opening and closing of a set by Euclidean balls B of any real radius R. The set X is the
+ * sites of a mask. With |p - q| in the units of the spacing,
+ *
+ *     DILATE  p such that |p - q| <= R for some q of X
+ *     ERODE   p such that all q with |p - q| <= R are of X: what the dilation of the others leaves
+ *     OPEN    the dilation of the erosion: the union of the balls that lie within X
+ *     CLOSE   the erosion of the dilation: what no ball covers that lies beside X
+ *
+ * q goes over the whole space along the measured axes, and `outside` says what lies there beyond the image: by default
+ * elements that are not of X, so that erosion eats from the border; if set, elements of X. Opening and closing are those of the
+ * infinite image too, not of one that is cut off between the two steps. J. Serra, "Image Analysis and Mathematical
+ * Morphology", 1982, chapter 2.
+ *
+ * Labels (input LABELS, 0 being the background: sites must stay zero) take DILATE, where the background within R of a label
+ * gets the nearest one's, by rule 2 (labels expand), and ERODE, where what has another label or background within R becomes
+ * background. `outside`, set, says that every label goes on beyond the image; it has no meaning for DILATE.
+ *
+ * Distances are compared with R exactly where all pitches are multiples of some 2^-k, k <= 12, and at most 2^12 of them;
+ * elsewhere as with distmap_problem.limit. Output: `mask`, of labels `label`. DISTMAP_FLAG_NO_SITE is never set. Memory: none
+ * per element for one step by sites that are (not) zero in an integer image, else one byte; where closing has the background
+ * outside, or opening the set, two for each element of the image with R around it. */
+typedef enum distmap_morphology_step {
+    DISTMAP_MORPHOLOGY_DILATE = 0,
+    DISTMAP_MORPHOLOGY_ERODE,
+    DISTMAP_MORPHOLOGY_OPEN,
+    DISTMAP_MORPHOLOGY_CLOSE,
+} distmap_morphology_step;
+
+typedef struct distmap_morphology {
+    distmap_morphology_step step;
+    double radius; /* R >= 0, finite; 0: the element alone */
+    bool outside;  /* what lies outside the image is of the set */
+} distmap_morphology;
 
 typedef struct distmap_problem {
     distmap_input input;
@@ -282,6 +421,17 @@ typedef struct distmap_problem {
     distmap_dtype payload; /* SAMPLED with index output: int32 or int64, the site that each sample stands for, given out in
                               place of the sample's own linear index; ties by the samples' indices. DISTMAP_NONE: no payload */
     distmap_outputs want;
+    distmap_field field; /* EDGE_STRENGTH takes a mask, without metric, limit and border; SKELETON one without metric and limit;
+                            MORPHOLOGY a mask or labels, without these */
+    distmap_esf esf;               /* FIELD_EDGE_STRENGTH; zeros otherwise */
+    distmap_skeleton skeleton;     /* FIELD_SKELETON; zeros otherwise */
+    distmap_morphology morphology; /* FIELD_MORPHOLOGY; zeros otherwise */
+    /* Signed maps: MASK input, Euclidean metric. Where all of a batch is on one side, or the other side is beyond the limit,
+     * there is no site (rule 3): +inf or -inf by the element's own side. With a border, what lies outside the image counts as
+     * of the shape: it is a site for the elements outside the shape alone. Squared distances, float32 or float64 here, get
+     * signs too, with SURFACE_CENTRE. */
+    distmap_sign sign;
+    distmap_surface surface; /* zero without sign */
 } distmap_problem;
 
 #define DISTMAP_INDEX_NONE (-1)   /* also every coordinate of it */
@@ -297,6 +447,9 @@ typedef struct distmap_arrays {
     distmap_view index;
     distmap_view coords[DISTMAP_MAX_NDIM]; /* one per axis, slowest first */
     distmap_view label;
+    distmap_view strength;
+    distmap_view mask;
+    distmap_view within, beyond;
 } distmap_arrays;
 
 /* ---- Methods --------------------------------------------------------------------------------------------------------- */
@@ -316,7 +469,8 @@ typedef struct distmap_method_info {
     bool exact;
     const distmap_param_info *params;
     size_t param_count;
-    unsigned metrics; /* bit m set: it takes distmap_metric m; 0: the Euclidean alone */
+    unsigned metrics;    /* bit m set: it takes distmap_metric m; 0: the Euclidean alone */
+    distmap_field field; /* what it computes */
 } distmap_method_info;
 
 /* The method table, fastest first. Static memory. NULL past the end. */
@@ -336,11 +490,14 @@ typedef struct distmap_plan_options {
     const distmap_param *params; /* the method's own parameters; unnamed ones keep their defaults */
     size_t param_count;
     void *scratch; /* NULL: the plan allocates its own. Else at least distmap_scratch_bytes() bytes, aligned to 64 (CUDA:
-                      device memory, aligned to 256), kept by the caller until the plan is destroyed */
+                      device memory, aligned to 256), kept by the caller until the plan is destroyed; CUDA: and until its work
+                      is complete, for which destroying the plan does not wait then */
     size_t scratch_bytes;
     bool host_views; /* CUDA: execute also takes views in host memory, mixed as you like. The plan then holds room for a
                         copy of every array in device memory (in its scratch), and up to 16 MiB of page-locked host
                         memory. What the caller has page-locked is copied from and to directly. Ignored on the CPU */
+    bool timed;      /* execute takes the time of its phases, see distmap_plan_phase_get(). CUDA: it then returns when all is
+                        complete, whatever the views, and cannot be captured into a graph */
 } distmap_plan_options;
 
 typedef struct distmap_plan distmap_plan;
@@ -372,12 +529,43 @@ DISTMAP_API distmap_status distmap_plan_wait(distmap_plan *plan);
 DISTMAP_API void distmap_plan_describe(const distmap_plan *plan, distmap_description *description);
 /* What the last execute met: any of DISTMAP_FLAG_*. Waits for it to be complete. */
 DISTMAP_API unsigned distmap_plan_flags(const distmap_plan *plan);
+
+typedef enum distmap_phase_kind {
+    DISTMAP_PHASE_COMPUTE = 0,
+    DISTMAP_PHASE_TRANSFER, /* CUDA: views in host memory, to the device or back */
+} distmap_phase_kind;
+
+/* A stage of a method, or a transfer. A stage that comes several times in an execution is one phase, with all its time.
+ * Phases follow each other without gaps: the sum of those of one kind is what the method, or the transfers, took. CPU: by a
+ * monotonic clock; CUDA: by events on the context's stream, to about a microsecond. */
+typedef struct distmap_phase {
+    const char *name; /* static text: "step 1", "search", "upload"; "compute" where a method does not divide its work */
+    distmap_phase_kind kind;
+    double seconds;
+} distmap_phase;
+
+/* How many phases the last execute of a timed plan had. None before the first, after one that failed or had no elements, and
+ * of plans that are not timed. */
+DISTMAP_API size_t distmap_plan_phase_count(const distmap_plan *plan);
+/* Number i of them, in the order in which they began. */
+DISTMAP_API distmap_status distmap_plan_phase_get(const distmap_plan *plan, size_t i, distmap_phase *phase);
+
+/* How the last execute came to its edge strengths. */
+typedef struct distmap_convergence {
+    int64_t iterations; /* steps; at rest: cycles or sweeps of the method, 0 where it had nothing to do */
+    double residual;    /* at rest: the largest |r|, see distmap_esf; NaN after steps, which do not compute it */
+} distmap_convergence;
+
+/* Waits for the last execute to be complete. FIELD_EDGE_STRENGTH only. */
+DISTMAP_API distmap_status distmap_plan_convergence(distmap_plan *plan, distmap_convergence *convergence);
 /* Frees *plan and sets it to NULL; NULL and pointers to NULL are fine. */
 DISTMAP_API void distmap_plan_destroy(distmap_plan **plan);
 
 enum {
     DISTMAP_FLAG_NO_SITE = 1, /* at least one element has no site (rule 3) */
     DISTMAP_FLAG_NAN = 2,     /* the input holds a NaN, which is not a site */
+    DISTMAP_FLAG_UNREST =
+        4, /* edge strengths did not come to rest within the tolerance: distmap_convergence.residual */
 };
 
 /* ---- In one call ----------------------------------------------------------------------------------------------------- */

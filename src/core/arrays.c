@@ -27,21 +27,23 @@ static bool view_span(const distmap_view *v, struct span *span) {
     return true;
 }
 
-/* Distinct elements of an output must not share bytes: sorted by size, each stride passes what the smaller ones span. */
-static bool strides_overlap(const distmap_view *v) {
-    int64_t stride[DISTMAP_MAX_NDIM], length[DISTMAP_MAX_NDIM];
+/* Distinct elements of an output must not share bytes: sorted by size, each stride passes what the smaller ones span. With
+ * `apart`, of the view and a second one like it, so many bytes away: one more axis, of length 2. */
+static bool strides_overlap(const distmap_view *v, int64_t apart) {
+    int64_t stride[DISTMAP_MAX_NDIM + 1], length[DISTMAP_MAX_NDIM + 1];
     int n = 0;
-    for (int a = 0; a < v->ndim; a++) {
-        if (v->shape[a] == 1)
+    for (int a = 0; a <= v->ndim; a++) {
+        const int64_t count = a < v->ndim ? v->shape[a] : apart ? 2 : 1, step = a < v->ndim ? v->strides[a] : apart;
+        if (count == 1)
             continue;
-        const int64_t s = v->strides[a] < 0 ? -v->strides[a] : v->strides[a];
+        const int64_t s = step < 0 ? -step : step;
         int at = n++;
         for (; at > 0 && stride[at - 1] > s; at--) {
             stride[at] = stride[at - 1];
             length[at] = length[at - 1];
         }
         stride[at] = s;
-        length[at] = v->shape[a];
+        length[at] = count;
     }
     uint64_t extent = distmap_dtype_size(v->dtype); /* at most twice a span that fits the address space */
     for (int i = 0; i < n; i++) {
@@ -52,9 +54,20 @@ static bool strides_overlap(const distmap_view *v) {
     return false;
 }
 
-/* Views whose spans meet may still take turns, as coordinate planes of one interleaved array do. All of a view's addresses
- * are equal modulo the common divisor of the strides, so views whose elements stay apart modulo that never touch. */
+static bool same_strides(const distmap_view *a, const distmap_view *b) {
+    for (int k = 0; k < a->ndim; k++)
+        if (a->strides[k] != b->strides[k])
+            return false;
+    return a->dtype == b->dtype;
+}
+
+/* Views whose spans meet may still take turns, as coordinate planes of one interleaved array do: planes alike are one view
+ * with an axis more. All of a view's addresses are equal modulo the common divisor of the strides, so views whose elements
+ * stay apart modulo that never touch. */
 static bool views_interleave(const distmap_view *a, const distmap_view *b) {
+    if (a->data != b->data && same_strides(a, b) &&
+        !strides_overlap(a, (int64_t)((uintptr_t)a->data - (uintptr_t)b->data)))
+        return true;
     uint64_t divisor = 0;
     const distmap_view *const views[] = {a, b};
     for (int i = 0; i < 2; i++)
@@ -112,7 +125,7 @@ static distmap_status check_view(const distmap_plan *plan, const char *name, con
     }
     if (!view_span(v, span))
         return bad("arrays.%s: strides reach beyond the address space", name);
-    if (output && strides_overlap(v))
+    if (output && strides_overlap(v, 0))
         return bad("arrays.%s: its strides make elements overlap", name);
     return DISTMAP_OK;
 }
@@ -128,21 +141,25 @@ distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *a
         const distmap_view *view;
         distmap_dtype dtype;
         dm_array *normal;
-    } entries[6 + DISTMAP_MAX_NDIM] = {
+    } entries[10 + DISTMAP_MAX_NDIM] = {
         {"input", &arrays->input, p->dtype, &normal->input},
         {"payload", &arrays->payload, p->payload, &normal->payload},
         {"distance", &arrays->distance, p->want.distance, &normal->distance},
         {"squared", &arrays->squared, p->want.squared, &normal->squared},
         {"index", &arrays->index, p->want.index, &normal->index},
         {"label", &arrays->label, p->want.label, &normal->label},
+        {"strength", &arrays->strength, p->want.strength, &normal->strength},
+        {"within", &arrays->within, p->want.within, &normal->within},
+        {"beyond", &arrays->beyond, p->want.beyond, &normal->beyond},
+        {"mask", &arrays->mask, p->want.mask, &normal->mask},
     };
-    int count = 6;
+    int count = 10;
     for (int a = 0; a < DISTMAP_MAX_NDIM; a++) /* those of axes that the problem has not must stay zero */
         entries[count++] =
             (struct entry){coord_names[a], &arrays->coords[a], a < p->ndim ? p->want.coords : DISTMAP_NONE,
                            &normal->coords[(a + DM_NDIM - p->ndim) % DM_NDIM]};
     enum { inputs = 2 };
-    struct span spans[6 + DISTMAP_MAX_NDIM] = {{0, 0}};
+    struct span spans[10 + DISTMAP_MAX_NDIM] = {{0, 0}};
     for (int i = 0; i < count; i++)
         TRY(check_view(plan, entries[i].name, entries[i].view, entries[i].dtype, i >= inputs, entries[i].normal,
                        &spans[i]));

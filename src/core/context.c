@@ -119,7 +119,7 @@ struct region {
 static void report(distmap_plan *plan, double fraction) {
     const distmap_context *context = plan->context;
     if (context->progress && pthread_equal(pthread_self(), plan->caller) &&
-        context->progress(context->progress_user, fmin(fraction, 1.0)))
+        context->progress(context->progress_user, plan->progress_from + plan->progress_span * fmin(fraction, 1.0)))
         dm_fail(plan, DISTMAP_ERROR_CANCELLED);
 }
 

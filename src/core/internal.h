@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "core/metric.h"
+#include "core/phases.h"
 #include "distmap.h"
 
 /* CUDA sources are C++, which had its own name for this header until C++23. */
@@ -20,7 +21,7 @@ extern "C" {
 #include <stdatomic.h>
 #endif
 
-enum { DM_NDIM = DISTMAP_MAX_NDIM, DM_X = DM_NDIM - 1, DM_MAX_PARAMS = 8 };
+enum { DM_NDIM = DISTMAP_MAX_NDIM, DM_X = DM_NDIM - 1, DM_MAX_PARAMS = 8, DM_INNER = 4 };
 
 /* ---- Errors ---- */
 
@@ -67,7 +68,7 @@ typedef struct dm_array {
 } dm_array;
 
 typedef struct dm_arrays {
-    dm_array input, payload, distance, squared, index, label;
+    dm_array input, payload, distance, squared, index, label, strength, within, beyond, mask;
     dm_array coords[DM_NDIM]; /* [a + DM_NDIM - ndim] is the user's axis a; unused leading ones have data NULL */
 } dm_arrays;
 
@@ -93,6 +94,22 @@ void dm_release(const distmap_context *context, void *memory, size_t bytes);
 
 /* ---- Plan ---- */
 
+/* distmap_esf in normal form. */
+typedef struct dm_esf {
+    int axes;      /* n: measured and longer than 1 */
+    double decay;  /* 1/rho^2 */
+    double dt, a;  /* of a step, rounded to the output's type; zeros at rest */
+    int64_t steps; /* 0: at rest */
+    double tolerance;
+} dm_esf;
+
+/* What an execution leaves beside its arrays. On a GPU kernels write it. */
+typedef struct dm_outcome {
+    unsigned flags; /* DISTMAP_FLAG_*; on the CPU they gather in the plan's own */
+    int64_t iterations;
+    double residual;
+} dm_outcome;
+
 struct dm_method;
 struct dm_cuda_plan;
 struct distmap_plan {
@@ -116,30 +133,53 @@ struct distmap_plan {
     uint64_t limit2; /* d2 <= limit2 is within the limit (integers); at most the largest finite value */
     double limit2f;
     bool wants_site; /* index, coords or label is wanted */
+    bool wants_mask; /* within or beyond is */
+    double surface;  /* what signed distances are shortened by */
+    dm_esf esf;      /* FIELD_EDGE_STRENGTH; `number` and what follows it mean nothing there */
 
     int64_t params[DM_MAX_PARAMS]; /* in the order of the method's table */
 
     void *scratch; /* in the device's memory; the method's own part comes first */
     size_t scratch_bytes;
     bool owns_scratch;
-    bool host_views;           /* as in the options */
+    bool host_views, timed; /* as in the options */
+    /* Operations: the plans that they are made of, which take turns in the first part of this one's scratch; NULL: no more. */
+    distmap_plan *inner[DM_INNER];
     struct dm_cuda_plan *cuda; /* NULL on the CPU */
 
     /* The execution that is running. */
     atomic_uint flags;
+    dm_outcome outcome; /* edge strengths at rest: by the method, or fetched from a GPU */
     atomic_int failure; /* the first distmap_status met by a worker */
     pthread_t caller;
     double progress_base; /* share of the work done by earlier parallel regions */
+    double progress_span; /* of the progress that the caller sees, this plan's part: 1, and less for inner plans */
+    double progress_from; /* where that part begins: 0, and more for later inner plans */
+    dm_phases phases;
 };
+
+/* Whether an element's sites are the elements of another kind: of another label, or of the other side of a signed map. */
+static inline bool dm_by_kind(const distmap_plan *plan) {
+    return plan->problem.input == DISTMAP_INPUT_LABELS || plan->problem.sign != DISTMAP_SIGN_NONE;
+}
+
+/* Whether distances along this axis of the normal form differ from 0 at all. */
+static inline bool dm_axis_counts(const distmap_plan *plan, int axis) {
+    return plan->measured[axis] && plan->shape[axis] > 1;
+}
 
 /* A row of the method table. */
 typedef struct dm_method {
     distmap_method_info info;
-    /* Why this method does not take the plan's problem, as "needs ..."; NULL when it does. The metric is one of its own. */
+    /* Why this method does not take the plan's problem, as "needs ..."; NULL when it does. The metric is one of its own. A
+     * method without this takes every problem of its field and metrics. */
     const char *(*refuses)(const distmap_plan *plan);
     size_t (*scratch_bytes)(const distmap_plan *plan);
     /* Computes all outputs; on a GPU, enqueues that. Views were checked and lie in the device's memory. Elements > 0. */
     distmap_status (*run)(distmap_plan *plan, const dm_arrays *arrays);
+    /* What a plan needs beside its scratch, made and freed with it; NULL where that is nothing. */
+    distmap_status (*prepare)(distmap_plan *plan);
+    void (*release)(distmap_plan *plan);
 } dm_method;
 
 extern const dm_method *const dm_methods[]; /* fastest first, ends with NULL */
@@ -167,6 +207,9 @@ typedef struct dm_device {
     /* Elements > 0. The status of what is complete; `wait` gives that of what was enqueued, and fills plan->flags. */
     distmap_status (*execute)(distmap_plan *plan, const dm_arrays *arrays);
     distmap_status (*wait)(distmap_plan *plan);
+    /* Timed plans: what is done or enqueued from here on is plan->phases.phase[number]; -1: the end. When the end has been
+     * told, and execute has waited for it, all their seconds are known. */
+    distmap_status (*phase)(distmap_plan *plan, int number);
 } dm_device;
 
 extern const dm_device *const dm_devices[]; /* those that are built in; ends with NULL */
@@ -187,9 +230,43 @@ static inline void dm_flag(distmap_plan *plan, unsigned flags) {
         atomic_fetch_or_explicit(&plan->flags, flags, memory_order_relaxed);
 }
 
+/* ---- Phases of timed plans (phases.c) ---- */
+
+/* `name` is static text; phases of one name and kind are one. Called by the thread that executes, while phases are on. */
+void dm_phase_begin(distmap_plan *plan, const char *name, distmap_phase_kind kind);
+
+/* For methods: what is done, or enqueued, from here on is the phase `name`. What was done before the first such word belongs
+ * to that phase too, and a method that says none is one phase. */
+static inline void dm_phase(distmap_plan *plan, const char *name) {
+    if (plan->phases.on)
+        dm_phase_begin(plan, name, DISTMAP_PHASE_COMPUTE);
+}
+
+/* For phases that are passes along an axis of the normal form. */
+extern const char *const dm_axis_names[DM_NDIM];
+
+/* For devices: the execution begins; the method runs; all is done, or enqueued, with this status. */
+void dm_phases_start(distmap_plan *plan);
+distmap_status dm_phases_run(distmap_plan *plan, const dm_arrays *arrays);
+distmap_status dm_phases_stop(distmap_plan *plan, distmap_status status);
+
 /* ---- Pieces of plan creation ---- */
 
 distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *plan); /* fills the normal form */
+/* That nothing of another field is asked for (fields.c), and what a field's method does: "computes distances". */
+distmap_status dm_field_check(const distmap_problem *problem);
+const char *dm_field_computes(distmap_field field);
+/* Parts of the problem: of edge strengths, of signed maps (fills surface), of skeletons, of morphology. */
+distmap_status dm_strength_check(distmap_plan *plan);
+distmap_status dm_sign_check(distmap_plan *plan);
+distmap_status dm_skeleton_check(const distmap_plan *plan);
+distmap_status dm_morphology_check(const distmap_plan *plan);
+/* Whether any output is asked for. */
+bool dm_wants_any(distmap_outputs want);
+/* Whether `dtype`, of the output `name`, holds every element of the input. */
+distmap_status dm_element_check(const distmap_problem *problem, distmap_dtype dtype, const char *name);
+/* Elements around the image, along an axis of the problem, that a ball of the morphology reaches from within. */
+int64_t dm_morphology_around(const distmap_plan *plan, int axis);
 distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *arrays, dm_arrays *normal);
 
 static inline bool dm_dtype_is_float(distmap_dtype t) { return t == DISTMAP_FLOAT32 || t == DISTMAP_FLOAT64; }

@@ -1,4 +1,5 @@
-/* The method table. A new method is its folder under methods/, a declaration and a line here, and the build list. */
+/* The method table. A new method is its folder under methods/, a declaration and a line here, and the build list; so is an
+ * operation, in operations/. */
 #include <string.h>
 
 #include "core/internal.h"
@@ -11,7 +12,10 @@ extern const dm_method dm_lz_cpu;
 extern const dm_method dm_eggers_cpu;
 extern const dm_method dm_psds_cpu;
 extern const dm_method dm_erosion_cpu;
+extern const dm_method dm_esf_cpu;
 extern const dm_method dm_brute_cpu;
+extern const dm_method dm_skeleton_cpu;
+extern const dm_method dm_morphology_cpu;
 #ifdef DISTMAP_HAVE_CUDA
 extern const dm_method dm_minplus_cuda;
 extern const dm_method dm_envelope_cuda;
@@ -20,7 +24,10 @@ extern const dm_method dm_pba_cuda;
 extern const dm_method dm_edm_cuda;
 extern const dm_method dm_psds_cuda;
 extern const dm_method dm_erosion_cuda;
+extern const dm_method dm_esf_cuda;
 extern const dm_method dm_brute_cuda;
+extern const dm_method dm_skeleton_cuda;
+extern const dm_method dm_morphology_cuda;
 #endif
 
 /* Fastest first: without a name, the first exact one of the device that accepts the problem is taken. */
@@ -34,6 +41,9 @@ const dm_method *const dm_methods[] = {
     &dm_psds_cpu,
     &dm_erosion_cpu,
     &dm_brute_cpu,
+    &dm_esf_cpu,
+    &dm_skeleton_cpu,
+    &dm_morphology_cpu,
 #ifdef DISTMAP_HAVE_CUDA
     &dm_minplus_cuda,
     &dm_envelope_cuda,
@@ -43,6 +53,9 @@ const dm_method *const dm_methods[] = {
     &dm_psds_cuda,
     &dm_erosion_cuda,
     &dm_brute_cuda,
+    &dm_esf_cuda,
+    &dm_skeleton_cuda,
+    &dm_morphology_cuda,
 #endif
     NULL,
 };

@@ -1,4 +1,5 @@
 /* Plans: choose the method, reserve its scratch, execute. */
+#include <math.h>
 #include <string.h>
 
 #include "core/internal.h"
@@ -11,11 +12,13 @@ static bool is_of_device(const distmap_plan *plan, const dm_method *method) {
 
 /* Why the method does not take the problem; NULL when it does. */
 static const char *refusal(const distmap_plan *plan, const dm_method *method) {
+    if (method->info.field != plan->problem.field)
+        return dm_field_computes(method->info.field);
     const unsigned euclidean = 1u << DISTMAP_METRIC_EUCLIDEAN;
     const unsigned metrics = method->info.metrics ? method->info.metrics : euclidean;
     if (!(metrics >> plan->problem.metric & 1))
         return metrics & euclidean ? "needs the Euclidean metric" : "needs a city-block, chessboard or chamfer metric";
-    return method->refuses(plan);
+    return method->refuses ? method->refuses(plan) : NULL;
 }
 
 static distmap_status choose_method(distmap_plan *plan, const char *name) {
@@ -72,7 +75,10 @@ static distmap_status prepare(const distmap_context *context, const distmap_prob
         options = &defaults;
     if (!context)
         return bad("context is NULL");
-    *plan = (distmap_plan){.context = (distmap_context *)context, .host_views = options->host_views};
+    *plan = (distmap_plan){.context = (distmap_context *)context,
+                           .host_views = options->host_views,
+                           .timed = options->timed,
+                           .progress_span = 1};
     TRY(dm_problem_check(problem, plan));
     TRY(choose_method(plan, options->method));
     TRY(set_params(plan, options));
@@ -131,9 +137,11 @@ distmap_status distmap_plan_execute(distmap_plan *plan, const distmap_arrays *ar
     dm_arrays normal;
     TRY(dm_arrays_check(plan, arrays, &normal));
     atomic_store(&plan->flags, 0);
+    plan->outcome = (dm_outcome){0};
     atomic_store(&plan->failure, DISTMAP_OK);
     plan->caller = pthread_self();
     plan->progress_base = 0;
+    dm_phases_start(plan);
     if (plan->elements == 0)
         return DISTMAP_OK;
     return explain(plan->context->device->execute(plan, &normal));
@@ -164,6 +172,17 @@ unsigned distmap_plan_flags(const distmap_plan *plan) {
     distmap_plan *self = (distmap_plan *)plan;
     self->context->device->wait(self);
     return atomic_load(&self->flags);
+}
+
+distmap_status distmap_plan_convergence(distmap_plan *plan, distmap_convergence *convergence) {
+    if (!plan || !convergence)
+        return bad("%s is NULL", plan ? "convergence" : "plan");
+    if (plan->problem.field != DISTMAP_FIELD_EDGE_STRENGTH)
+        return bad("plan: its problem's field is not EDGE_STRENGTH");
+    TRY(distmap_plan_wait(plan));
+    *convergence = plan->esf.steps ? (distmap_convergence){plan->esf.steps, NAN}
+                                   : (distmap_convergence){plan->outcome.iterations, plan->outcome.residual};
+    return DISTMAP_OK;
 }
 
 void distmap_plan_destroy(distmap_plan **plan) {

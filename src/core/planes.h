@@ -4,11 +4,7 @@
 #define DISTMAP_CORE_PLANES_H
 
 #include "core/internal.h"
-
-/* Whether distances along this axis differ from 0 at all. */
-static inline bool dm_axis_counts(const distmap_plan *plan, int axis) {
-    return plan->measured[axis] && plan->shape[axis] > 1;
-}
+#include "core/scratch.h"
 
 static inline int64_t dm_plane_count(const distmap_plan *plan) { return plan->shape[0] * plan->shape[1]; }
 static inline int64_t dm_plane_elements(const distmap_plan *plan) { return plan->shape[2] * plan->shape[DM_X]; }
@@ -22,13 +18,10 @@ static inline void dm_row_place(const distmap_plan *plan, int64_t row, int64_t a
     }
 }
 
-/* Pieces of scratch on the CPU start at multiples of 64 bytes. */
-static inline size_t dm_round64(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
-
 /* Why a method of the plain distance map of masks does not take the problem; NULL when it does. */
 static inline const char *dm_refuses_all_but_masks(const distmap_plan *plan) {
-    if (plan->problem.input != DISTMAP_INPUT_MASK)
-        return "needs a mask input";
+    if (plan->problem.input != DISTMAP_INPUT_MASK || plan->problem.sign)
+        return "needs a mask input, and a map without sign";
     if (plan->number == DM_F64)
         return "needs integer spacing";
     if (plan->limited || plan->problem.border)
@@ -46,6 +39,12 @@ static inline const char *dm_refuses_all_but_planes(const distmap_plan *plan) {
     if (dm_axis_counts(plan, 0) || dm_axis_counts(plan, 1))
         return "needs planes: no other axis than the last two measured";
     return dm_refuses_all_but_masks(plan);
+}
+
+/* The same of one of planes that knows squared distances alone. */
+static inline const char *dm_refuses_all_but_plane_distances(const distmap_plan *plan) {
+    const char *why = dm_refuses_sites(plan);
+    return why ? why : dm_refuses_all_but_planes(plan);
 }
 
 #endif

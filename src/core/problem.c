@@ -241,10 +241,37 @@ static distmap_status check_distance(const distmap_plan *plan, uint64_t most) {
     return DISTMAP_OK;
 }
 
+distmap_status dm_element_check(const distmap_problem *p, distmap_dtype dtype, const char *name) {
+    if (!is_dtype(dtype) || dm_dtype_is_float(dtype))
+        return bad("problem.want.%s must be an integer type", name);
+    if (dm_dtype_is_float(p->dtype) || dm_dtype_max(dtype) < dm_dtype_max(p->dtype) ||
+        (dm_dtype_is_signed(p->dtype) && !dm_dtype_is_signed(dtype)))
+        return bad("problem.want.%s is %s, cannot hold the input's %s: use %s", name, distmap_dtype_name(dtype),
+                   distmap_dtype_name(p->dtype),
+                   dm_dtype_is_float(p->dtype) ? "an integer input" : distmap_dtype_name(p->dtype));
+    return DISTMAP_OK;
+}
+
+static bool is_mask_type(distmap_dtype t) { return t == DISTMAP_BOOL || t == DISTMAP_UINT8; }
+
+static distmap_status check_masks(const distmap_plan *plan) {
+    const distmap_problem *p = &plan->problem;
+    const distmap_outputs *w = &p->want;
+    if ((w->within || w->beyond) && !plan->limited)
+        return bad("problem.want.%s needs problem.limit", w->within ? "within" : "beyond");
+    if (w->within && !is_mask_type(w->within))
+        return bad("problem.want.within must be bool or uint8");
+    if (w->beyond && p->input == DISTMAP_INPUT_LABELS)
+        return dm_element_check(p, w->beyond, "beyond");
+    if (w->beyond && !is_mask_type(w->beyond))
+        return bad("problem.want.beyond must be bool or uint8");
+    return DISTMAP_OK;
+}
+
 static distmap_status check_outputs(const distmap_plan *plan) {
     const distmap_problem *p = &plan->problem;
     const distmap_outputs *w = &p->want;
-    if (!w->distance && !w->squared && !w->index && !w->coords && !w->label)
+    if (!dm_wants_any(*w))
         return bad("problem.want names no output");
     const uint64_t most = plan->limited && plan->limit2 < plan->max2 ? plan->limit2 : plan->max2;
     TRY(check_distance(plan, most));
@@ -280,15 +307,9 @@ static distmap_status check_outputs(const distmap_plan *plan) {
     if (w->label) {
         if (p->input == DISTMAP_INPUT_SAMPLED)
             return bad("problem.want.label needs a mask or label input");
-        if (!is_dtype(w->label) || dm_dtype_is_float(w->label))
-            return bad("problem.want.label must be an integer type");
-        if (dm_dtype_is_float(p->dtype) || dm_dtype_max(w->label) < dm_dtype_max(p->dtype) ||
-            (dm_dtype_is_signed(p->dtype) && !dm_dtype_is_signed(w->label)))
-            return bad("problem.want.label is %s, cannot hold the input's %s: use %s", distmap_dtype_name(w->label),
-                       distmap_dtype_name(p->dtype),
-                       dm_dtype_is_float(p->dtype) ? "an integer input" : distmap_dtype_name(p->dtype));
+        TRY(dm_element_check(p, w->label, "label"));
     }
-    return DISTMAP_OK;
+    return check_masks(plan);
 }
 
 distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *plan) {
@@ -299,6 +320,7 @@ distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *pl
     TRY(check_shape(p));
     TRY(check_input(p));
     TRY(check_sites(p));
+    TRY(dm_field_check(p));
     if (p->axes == 0)
         p->axes = (1u << p->ndim) - 1;
 
@@ -310,10 +332,18 @@ distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *pl
         plan->linear[n] = plan->elements;
         plan->elements *= plan->shape[n];
     }
+    if (p->field == DISTMAP_FIELD_EDGE_STRENGTH)
+        return dm_strength_check(plan);
     TRY(set_metric(plan));
     TRY(dm_is_euclidean(&plan->chamfer) ? set_spacing(plan) : set_steps(plan));
+    TRY(dm_sign_check(plan));
     TRY(set_limit(plan));
+    if (p->field == DISTMAP_FIELD_SKELETON)
+        return dm_skeleton_check(plan);
+    if (p->field == DISTMAP_FIELD_MORPHOLOGY)
+        return dm_morphology_check(plan);
     TRY(check_outputs(plan));
     plan->wants_site = p->want.index || p->want.coords || p->want.label;
+    plan->wants_mask = p->want.within || p->want.beyond;
     return DISTMAP_OK;
 }

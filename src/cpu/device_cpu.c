@@ -1,5 +1,7 @@
 /* The CPU as a row of the device table: host memory by the context's allocator; execute returns when all is done. */
+#define _POSIX_C_SOURCE 200809L /* the monotonic clock */
 #include <stdio.h>
+#include <time.h>
 
 #include "core/internal.h"
 #include "cpu/isa.h"
@@ -31,14 +33,18 @@ static distmap_status reserve(distmap_plan *plan, void *scratch) {
     if ((uintptr_t)scratch % 64)
         return dm_error(DISTMAP_ERROR_ARGUMENT, "options.scratch is not aligned to 64 bytes");
     plan->scratch = scratch;
-    if (scratch || !plan->scratch_bytes)
-        return DISTMAP_OK;
-    plan->scratch = dm_allocate(plan->context, plan->scratch_bytes);
-    plan->owns_scratch = plan->scratch;
-    return plan->scratch ? DISTMAP_OK : DISTMAP_ERROR_MEMORY;
+    if (!scratch && plan->scratch_bytes) {
+        plan->scratch = dm_allocate(plan->context, plan->scratch_bytes);
+        plan->owns_scratch = plan->scratch;
+        if (!plan->scratch)
+            return DISTMAP_ERROR_MEMORY;
+    }
+    return plan->elements && plan->method->prepare ? plan->method->prepare(plan) : DISTMAP_OK;
 }
 
 static void release(distmap_plan *plan) {
+    if (plan->method->release)
+        plan->method->release(plan);
     if (plan->owns_scratch)
         dm_release(plan->context, plan->scratch, plan->scratch_bytes);
 }
@@ -51,9 +57,23 @@ static distmap_status check_view(const distmap_plan *plan, const char *name, con
     return DISTMAP_OK;
 }
 
-static distmap_status execute(distmap_plan *plan, const dm_arrays *arrays) { return plan->method->run(plan, arrays); }
+static distmap_status execute(distmap_plan *plan, const dm_arrays *arrays) {
+    return dm_phases_stop(plan, dm_phases_run(plan, arrays));
+}
 
 static distmap_status wait(distmap_plan *plan) { return (distmap_status)atomic_load(&plan->failure); }
+
+static distmap_status phase(distmap_plan *plan, int number) {
+    dm_phases *p = &plan->phases;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const double seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    if (p->current >= 0)
+        p->phase[p->current].seconds += seconds - p->begun;
+    p->current = number;
+    p->begun = seconds;
+    return DISTMAP_OK;
+}
 
 const dm_device dm_device_cpu = {
     .device = DISTMAP_DEVICE_CPU,
@@ -70,4 +90,5 @@ const dm_device dm_device_cpu = {
     .check_view = check_view,
     .execute = execute,
     .wait = wait,
+    .phase = phase,
 };

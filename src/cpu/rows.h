@@ -27,11 +27,23 @@ void dm_row_values(distmap_plan *plan, const dm_array *input, const int64_t at[D
 /* Integer elements of the run (LABELS input, payload), as int64 (uint64 by its bits). */
 void dm_row_integers(const dm_array *array, const int64_t at[DM_NDIM], int64_t count, int64_t *values);
 
+/* LABELS and signed maps: each element's kind (its label; 1 or 0 by the side of the shape), and in background[] 1 where it is
+ * at distance 0 from itself, else 0. */
+void dm_row_kinds(distmap_plan *plan, const dm_array *input, const int64_t at[DM_NDIM], int64_t count, int64_t *kind,
+                  uint8_t *background);
+
 /* One row's results, contiguous: `squared` of the plan's number type with its "none" (the distances themselves where the
  * metric is not the Euclidean); `site` the linear index of the
  * nearest site or sample (-1 where none), NULL when the plan wants no sites. Applies limit and border, converts, and
  * stores into every wanted output. `squared` and `site` may be changed. Raises DISTMAP_FLAG_NO_SITE. */
 void dm_row_emit(distmap_plan *plan, const dm_arrays *arrays, const int64_t at[DM_NDIM], int64_t count, void *squared,
                  int64_t *site);
+
+/* Signed maps: distances and squares of a run that were stored without sign and surface get them. What dm_row_emit stores
+ * has them already. */
+void dm_row_sign(distmap_plan *plan, const dm_arrays *arrays, const int64_t at[DM_NDIM], int64_t count);
+
+/* The same in a method's own buffer; shape[i] is 1 on the shape, as dm_row_sites says. */
+void dm_sign_floats(const distmap_plan *plan, const uint8_t *shape, int64_t count, float *distance);
 
 #endif

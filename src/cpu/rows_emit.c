@@ -14,6 +14,8 @@
 #include <float.h>
 #include <math.h>
 
+enum { BLOCK = 256 }; /* elements of a row that are dealt with at once where that takes memory */
+
 /* ---- Border and limit ---- */
 
 /* Distance to the border along axis `a` from coordinate i, in elements. */
@@ -30,7 +32,7 @@ static inline double border_f64(const distmap_plan *plan, int a, double k) { ret
 /* T: type of squared distances; B: type of border distances, which may pass a narrow T before the minimum is taken. */
 #define DEFINE_BORDER(T, B, cost, most)                                                                    \
     static void border_##T(const distmap_plan *plan, const int64_t at[DM_NDIM], int64_t count, T *squared, \
-                           int64_t *site) {                                                                \
+                           int64_t *site, const uint8_t *spared) {                                         \
         B row = most;                                                                                      \
         for (int a = 0; a < DM_X; a++)                                                                     \
             if (plan->measured[a]) {                                                                       \
@@ -43,7 +45,7 @@ static inline double border_f64(const distmap_plan *plan, int a, double k) { ret
                 const B d = cost(plan, DM_X, (B)border_steps(plan, DM_X, at[DM_X] + i));                   \
                 nearest = d < row ? d : row;                                                               \
             }                                                                                              \
-            if (nearest < squared[i]) {                                                                    \
+            if (nearest < squared[i] && !(spared && spared[i])) {                                          \
                 squared[i] = (T)nearest;                                                                   \
                 if (site)                                                                                  \
                     site[i] = DISTMAP_INDEX_BORDER;                                                        \
@@ -71,25 +73,43 @@ DEFINE_LIMIT(uint32_t, UINT32_MAX)
 DEFINE_LIMIT(uint64_t, UINT64_MAX)
 DEFINE_LIMIT(double, (double)INFINITY)
 
-static void finish_row(distmap_plan *plan, const int64_t at[DM_NDIM], int64_t count, void *squared, int64_t *site) {
-    const bool border = plan->problem.border, limited = plan->limited;
-    bool none = false;
+/* `spared`: elements that the border is no site for; NULL: none. */
+static void border_run(const distmap_plan *plan, const int64_t at[DM_NDIM], int64_t count, void *squared, int64_t *site,
+                       const uint8_t *spared) {
     switch (plan->number) {
-    case DM_U32:
-        if (border)
-            border_uint32_t(plan, at, count, squared, site);
-        none = limit_uint32_t(count, limited ? (uint32_t)plan->limit2 : UINT32_MAX - 1, squared, site);
-        break;
-    case DM_U64:
-        if (border)
-            border_uint64_t(plan, at, count, squared, site);
-        none = limit_uint64_t(count, limited ? plan->limit2 : UINT64_MAX - 1, squared, site);
-        break;
-    case DM_F64:
-        if (border)
-            border_double(plan, at, count, squared, site);
-        none = limit_double(count, limited ? fmin(plan->limit2f, DBL_MAX) : DBL_MAX, squared, site);
-        break;
+    case DM_U32: border_uint32_t(plan, at, count, squared, site, spared); break;
+    case DM_U64: border_uint64_t(plan, at, count, squared, site, spared); break;
+    case DM_F64: border_double(plan, at, count, squared, site, spared); break;
+    }
+}
+
+/* Of a signed map what lies outside is of the shape, and so a site for those outside it. */
+static void apply_border(distmap_plan *plan, const dm_arrays *arrays, const int64_t at[DM_NDIM], int64_t count,
+                         void *squared, int64_t *site) {
+    if (!plan->problem.sign) {
+        border_run(plan, at, count, squared, site, NULL);
+        return;
+    }
+    const size_t size = dm_number_size(plan->number);
+    int64_t from[DM_NDIM] = {at[0], at[1], at[2], at[3]};
+    uint8_t shape[BLOCK];
+    for (int64_t done = 0; done < count; done += BLOCK, from[DM_X] += BLOCK) {
+        const int64_t n = count - done < BLOCK ? count - done : BLOCK;
+        dm_row_sites(plan, &arrays->input, from, n, shape);
+        border_run(plan, from, n, (char *)squared + (size_t)done * size, site ? site + done : NULL, shape);
+    }
+}
+
+static void finish_row(distmap_plan *plan, const dm_arrays *arrays, const int64_t at[DM_NDIM], int64_t count,
+                       void *squared, int64_t *site) {
+    const bool limited = plan->limited;
+    bool none = false;
+    if (plan->problem.border)
+        apply_border(plan, arrays, at, count, squared, site);
+    switch (plan->number) {
+    case DM_U32: none = limit_uint32_t(count, limited ? (uint32_t)plan->limit2 : UINT32_MAX - 1, squared, site); break;
+    case DM_U64: none = limit_uint64_t(count, limited ? plan->limit2 : UINT64_MAX - 1, squared, site); break;
+    case DM_F64: none = limit_double(count, limited ? fmin(plan->limit2f, DBL_MAX) : DBL_MAX, squared, site); break;
     }
     dm_flag(plan, none ? DISTMAP_FLAG_NO_SITE : 0);
 }
@@ -202,8 +222,6 @@ static void emit_squared(distmap_plan *plan, const dm_array *out, char *p, int64
 
 /* ---- Sites: index, coordinates, label, a block at a time ---- */
 
-enum { BLOCK = 256 };
-
 static void store_integers(const int64_t *values, int64_t count, distmap_dtype dtype, char *p, int64_t stride) {
     switch (distmap_dtype_size(dtype)) { /* two's complement: signed and unsigned are stored alike */
     case 1:
@@ -311,16 +329,55 @@ static void emit_sites(const distmap_plan *plan, const dm_arrays *arrays, const 
     }
 }
 
+/* ---- Masks, a block at a time ---- */
+
+#define FIND_NONE(T, none)              \
+    for (int64_t i = 0; i < count; i++) \
+    is_none[i] = ((const T *)squared)[first + i] == (none)
+
+static void emit_masks(const distmap_plan *plan, const dm_arrays *arrays, const int64_t at[DM_NDIM], int64_t count,
+                       const void *squared, int64_t first) {
+    uint8_t is_none[BLOCK];
+    switch (plan->number) {
+    case DM_U32: FIND_NONE(uint32_t, UINT32_MAX); break;
+    case DM_U64: FIND_NONE(uint64_t, UINT64_MAX); break;
+    case DM_F64: FIND_NONE(double, (double)INFINITY); break;
+    }
+    if (arrays->within.data) {
+        char *p = dm_row_address(&arrays->within, at);
+        const int64_t stride = arrays->within.stride[DM_X];
+        STORE_ROW(uint8_t, !is_none[i]);
+    }
+    if (arrays->beyond.data) {
+        int64_t values[BLOCK];
+        for (int64_t i = 0; i < count; i++)
+            values[i] = 1;
+        if (plan->problem.input == DISTMAP_INPUT_LABELS)
+            dm_row_integers(&arrays->input, at, count, values);
+        for (int64_t i = 0; i < count; i++)
+            values[i] = is_none[i] ? values[i] : 0;
+        store_integers(values, count, arrays->beyond.dtype, dm_row_address(&arrays->beyond, at),
+                       arrays->beyond.stride[DM_X]);
+    }
+}
+
 void dm_row_emit(distmap_plan *plan, const dm_arrays *arrays, const int64_t at[DM_NDIM], int64_t count, void *squared,
                  int64_t *site) {
-    finish_row(plan, at, count, squared, site);
+    finish_row(plan, arrays, at, count, squared, site);
     if (arrays->distance.data)
         emit_distance(plan, &arrays->distance, dm_row_address(&arrays->distance, at), count, squared);
     if (arrays->squared.data)
         emit_squared(plan, &arrays->squared, dm_row_address(&arrays->squared, at), count, squared);
-    if (!plan->wants_site)
+    if (plan->problem.sign)
+        dm_row_sign(plan, arrays, at, count);
+    if (!plan->wants_site && !plan->wants_mask)
         return;
     int64_t from[DM_NDIM] = {at[0], at[1], at[2], at[3]};
-    for (int64_t done = 0; done < count; done += BLOCK, from[DM_X] += BLOCK)
-        emit_sites(plan, arrays, from, count - done < BLOCK ? count - done : BLOCK, site + done);
+    for (int64_t done = 0; done < count; done += BLOCK, from[DM_X] += BLOCK) {
+        const int64_t n = count - done < BLOCK ? count - done : BLOCK;
+        if (plan->wants_site)
+            emit_sites(plan, arrays, from, n, site + done);
+        if (plan->wants_mask)
+            emit_masks(plan, arrays, from, n, squared, done);
+    }
 }

@@ -92,6 +92,20 @@ void dm_row_integers(const dm_array *array, const int64_t at[DM_NDIM], int64_t c
     }
 }
 
+/* ---- Kinds ---- */
+
+void dm_row_kinds(distmap_plan *plan, const dm_array *input, const int64_t at[DM_NDIM], int64_t count, int64_t *kind,
+                  uint8_t *background) {
+    dm_row_sites(plan, input, at, count, background);
+    if (!plan->problem.sign) {
+        dm_row_integers(input, at, count, kind);
+        return;
+    }
+    for (int64_t i = 0; i < count; i++)
+        kind[i] = background[i];
+    memset(background, 0, (size_t)count);
+}
+
 /* ---- Sampled functions ---- */
 
 /* A float sample as FP64; adding zero turns -0 into 0. */

@@ -4,6 +4,7 @@
  * of u16, V32 and F32 hold N32 = N16 / 2 lanes of i32 and float; M16 and M32 are lane masks. Loads and stores take any
  * alignment, *_stream stores need that of a whole vector. 16-bit lanes compare as unsigned, 32-bit lanes as signed;
  * adds saturates, mul keeps the low half, narrow saturates u32 to u16, low and high widen the first and second half.
+ * v16_load_bytes widens N16 bytes, v16_store_bytes keeps the low byte of each lane.
  * v32_madd multiplies the signed halves of each lane and adds the two products. v16_bits(words, lane, a, b) takes a where
  * bit `lane + i` of the bit row is set, else b. v16_repeat8(p) has p[0] in its first 8 lanes, p[1] in the next 8, and so
  * on. v32_compress packs the chosen lanes to the front of a whole stored vector.

@@ -89,7 +89,7 @@ static distmap_status set_up(struct dm_cuda *cuda, void *stream) {
     cuda->shared_bytes = (size_t)shared;
     TRY_CUDA(cuda, cudaStreamCreateWithFlags(&cuda->side, cudaStreamNonBlocking));
     TRY_CUDA(cuda, cudaEventCreateWithFlags(&cuda->probe, cudaEventDisableTiming));
-    TRY_CUDA(cuda, cudaMallocHost((void **)&cuda->flags, sizeof *cuda->flags));
+    TRY_CUDA(cuda, cudaMallocHost((void **)&cuda->outcome, sizeof *cuda->outcome));
     return take_stream(cuda, stream);
 }
 
@@ -117,8 +117,8 @@ static void close_context(distmap_context *context) {
         return;
     if (cuda->side && cuda->owner == getpid() && cudaGetDevice(&previous) == cudaSuccess &&
         cudaSetDevice(cuda->ordinal) == cudaSuccess) {
-        if (cuda->flags)
-            (void)cudaFreeHost(cuda->flags);
+        if (cuda->outcome)
+            (void)cudaFreeHost(cuda->outcome);
         if (cuda->probe)
             (void)cudaEventDestroy(cuda->probe);
         (void)cudaStreamDestroy(cuda->side);
@@ -145,4 +145,5 @@ const dm_device dm_device_cuda = {
     .check_view = dm_cuda_check_view,
     .execute = dm_cuda_execute,
     .wait = dm_cuda_wait,
+    .phase = dm_cuda_phase,
 };

@@ -18,7 +18,10 @@ dm_elements dm_elements_make(const distmap_plan *plan, const dm_arrays *arrays) 
         .number = plan->number,
         .input = plan->problem.input,
         .border = plan->problem.border,
-        .flags = plan->cuda->flags,
+        .by_kind = dm_by_kind(plan),
+        .sign = plan->problem.sign,
+        .surface = plan->surface,
+        .flags = &plan->cuda->outcome->flags,
     };
     memcpy(e.shape, plan->shape, sizeof e.shape);
     memcpy(e.linear, plan->linear, sizeof e.linear);

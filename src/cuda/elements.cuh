@@ -144,6 +144,16 @@ DM_DEVICE int64_t dm_element_label(const dm_elements *e, const int64_t at[DM_NDI
     return dm_load_integer(e->arrays.input.dtype, dm_element_address(&e->arrays.input, at));
 }
 
+/* LABELS and signed maps: the element's kind, which is its label, or by the side of the shape 1 or 0. */
+DM_DEVICE int64_t dm_element_kind(const dm_elements *e, const int64_t at[DM_NDIM], unsigned *raised) {
+    return e->sign ? dm_element_is_site(e, at, raised) : dm_element_label(e, at);
+}
+
+/* Whether the element is at distance 0 from itself: a site; but not where a signed map asks for the other side. */
+DM_DEVICE bool dm_element_is_zero(const dm_elements *e, const int64_t at[DM_NDIM], unsigned *raised) {
+    return dm_element_is_site(e, at, raised) && !e->sign;
+}
+
 /* ---- Border and limit ---- */
 
 /* The border one element outside takes the element when strictly nearer. */
@@ -245,11 +255,24 @@ DM_DEVICE void dm_store_site(const dm_elements *e, const int64_t at[DM_NDIM], in
             dm_store_integer(out->coords[a].dtype, dm_element_address(&out->coords[a], at), from[a]);
 }
 
+/* A stored distance, or square, of a signed map gets its sign, and is shortened to the surface. */
+DM_DEVICE void dm_store_sign(const dm_elements *e, const dm_array *out, const int64_t at[DM_NDIM], unsigned *raised) {
+    char *p = dm_element_address(out, at);
+    const bool negative = dm_element_is_site(e, at, raised) != (e->sign == DISTMAP_SIGN_INSIDE);
+    if (out->dtype == DISTMAP_FLOAT32) {
+        const float distance = *(float *)p - (float)e->surface;
+        *(float *)p = negative ? -distance : distance;
+    } else {
+        const double distance = *(double *)p - e->surface;
+        *(double *)p = negative ? -distance : distance;
+    }
+}
+
 /* One element's result: its squared distance, and the linear index of its site (-1: none; anything where no site is
  * wanted). Applies border and limit, converts, and stores into every wanted output. */
 DM_DEVICE void dm_element_emit(const dm_elements *e, const int64_t at[DM_NDIM], dm_value squared, int64_t site,
                                unsigned *raised) {
-    if (e->border)
+    if (e->border && !(e->sign && dm_element_is_site(e, at, raised))) /* outside the image is of the shape */
         dm_apply_border(e, at, &squared, &site);
     const bool none = e->number == DM_F64 ? squared.f64 > e->limit2f : squared.u64 > e->limit2;
     if (none) {
@@ -264,6 +287,17 @@ DM_DEVICE void dm_element_emit(const dm_elements *e, const int64_t at[DM_NDIM], 
         dm_store_whole(e, &out->distance, dm_element_address(&out->distance, at), squared, none);
     if (out->squared.data)
         dm_store_squared(e, &out->squared, dm_element_address(&out->squared, at), squared, none, raised);
+    if (e->sign && out->distance.data)
+        dm_store_sign(e, &out->distance, at, raised);
+    if (e->sign && out->squared.data)
+        dm_store_sign(e, &out->squared, at, raised);
+    if (out->within.data)
+        *(uint8_t *)dm_element_address(&out->within, at) = !none;
+    if (out->beyond.data)
+        dm_store_integer(out->beyond.dtype, dm_element_address(&out->beyond, at),
+                         !none                              ? 0
+                         : e->input == DISTMAP_INPUT_LABELS ? dm_element_label(e, at)
+                                                            : 1);
     if (out->index.data || out->label.data || out->coords[DM_X].data)
         dm_store_site(e, at, site);
 }

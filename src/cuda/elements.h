@@ -23,7 +23,10 @@ typedef struct dm_elements {
     distmap_input input;
     bool measured[DM_NDIM];
     bool border;
-    unsigned *flags; /* device */
+    bool by_kind;      /* LABELS, or a signed map */
+    distmap_sign sign; /* as in the problem */
+    double surface;    /* as in the plan */
+    unsigned *flags;   /* device */
 } dm_elements;
 
 #ifdef __cplusplus

@@ -31,13 +31,16 @@
 /* A function of kernels. */
 #define DM_DEVICE static __device__ __forceinline__
 
-/* Kernels: asks for the global memory at p, which must be there, to be brought to the caches; waits for nothing. */
+/* Kernels: asks for the global memory at p, which must be there, to be brought to the caches, or to the L2 cache alone; waits for
+ * nothing. */
 #ifdef __CUDACC__
 DM_DEVICE void dm_prefetch(const void *p) { asm volatile("prefetch.global.L1 [%0];" ::"l"(p)); }
+DM_DEVICE void dm_prefetch_far(const void *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 #elif defined(__cplusplus)
 static inline void dm_prefetch(const void *p) {
     (void)*(const volatile char *)p;
 } /* found by sanitizers if it is not there */
+static inline void dm_prefetch_far(const void *p) { dm_prefetch(p); }
 #endif
 
 /* Blocks for `count` items, `each` to a block, at most `most`: kernels loop over what is left. */

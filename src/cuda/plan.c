@@ -1,9 +1,9 @@
 /* A plan on a GPU: its scratch, the check where views lie, execute and wait.
  *
- * Scratch in device memory is, in this order, the method's, the flags, and with host views a copy of every array.
+ * Scratch in device memory is, in this order, the method's, the outcome, and with host views a copy of every array.
  *
- * Execute resets the flags, calls the method, and marks the end with an event, all on the caller's stream. Flags come back
- * when somebody asks, on a stream of our own after that event. With host views, execute itself waits.
+ * Execute zeroes the outcome, calls the method, and marks the end with an event, all on the caller's stream. It comes back
+ * when somebody asks, on a stream of our own after that event. With host views, and when timed, execute itself waits.
  */
 #include <string.h>
 
@@ -66,7 +66,7 @@ static distmap_status set_up(distmap_plan *plan) {
     struct dm_cuda *cuda = plan->context->cuda;
     struct dm_cuda_plan *own = plan->cuda;
     char *after = (char *)plan->scratch + dm_cuda_round(plan->method->scratch_bytes(plan));
-    own->flags = (unsigned *)after;
+    own->outcome = (dm_outcome *)after;
     if (plan->host_views) {
         (void)dm_staging_lay_out(plan, after + 256, &own->copies);
         const size_t largest = dm_cuda_round((size_t)plan->elements * 8);
@@ -76,7 +76,9 @@ static distmap_status set_up(distmap_plan *plan) {
         TRY_CUDA(cuda, cudaMallocHost((void **)&own->slots, DM_SLOTS * own->slot_bytes));
     }
     TRY_CUDA(cuda, cudaEventCreateWithFlags(&own->done, cudaEventDisableTiming));
-    return DISTMAP_OK;
+    if (plan->timed)
+        TRY(dm_marks_make(plan));
+    return plan->method->prepare ? plan->method->prepare(plan) : DISTMAP_OK;
 }
 
 distmap_status dm_cuda_reserve(distmap_plan *plan, void *scratch) {
@@ -101,13 +103,16 @@ void dm_cuda_release(distmap_plan *plan) {
     if (!own)
         return;
     if (dm_cuda_enter(plan->context, &previous) == DISTMAP_OK) {
-        if (own->pending)
+        if (own->pending && plan->owns_scratch) /* the caller's is the caller's to keep */
             (void)cudaEventSynchronize(own->done);
+        if (plan->method->release)
+            plan->method->release(plan);
         if (own->done)
             (void)cudaEventDestroy(own->done);
         for (int i = 0; i < DM_SLOTS; i++)
             if (own->slot[i])
                 (void)cudaEventDestroy(own->slot[i]);
+        dm_marks_release(plan);
         if (own->slots)
             (void)cudaFreeHost(own->slots);
         if (plan->owns_scratch)
@@ -152,15 +157,17 @@ static bool is_host(const dm_arrays *arrays) {
     return any;
 }
 
-static distmap_status fetch_flags(distmap_plan *plan) {
+static distmap_status fetch_outcome(distmap_plan *plan) {
     struct dm_cuda *cuda = plan->context->cuda;
     struct dm_cuda_plan *own = plan->cuda;
     own->pending = false;
     TRY_CUDA(cuda, cudaEventSynchronize(own->done));
-    TRY_CUDA(cuda, cudaMemcpyAsync(cuda->flags, own->flags, sizeof *own->flags, cudaMemcpyDeviceToHost, cuda->side));
+    TRY_CUDA(cuda,
+             cudaMemcpyAsync(cuda->outcome, own->outcome, sizeof *own->outcome, cudaMemcpyDeviceToHost, cuda->side));
     TRY_CUDA(cuda, cudaStreamSynchronize(cuda->side));
-    dm_flag(plan, *cuda->flags & ~DM_RAISED_VALUE);
-    return *cuda->flags & DM_RAISED_VALUE ? DISTMAP_ERROR_VALUE : DISTMAP_OK;
+    plan->outcome = *cuda->outcome;
+    dm_flag(plan, plan->outcome.flags & ~DM_RAISED_VALUE);
+    return plan->outcome.flags & DM_RAISED_VALUE ? DISTMAP_ERROR_VALUE : DISTMAP_OK;
 }
 
 static distmap_status enqueue(distmap_plan *plan, const dm_arrays *arrays, bool host) {
@@ -171,18 +178,21 @@ static distmap_status enqueue(distmap_plan *plan, const dm_arrays *arrays, bool 
     TRY_CUDA(cuda, cudaStreamIsCapturing(cuda->stream, &capture));
     if (host && capture != cudaStreamCaptureStatusNone)
         return bad("arrays: views in host memory cannot be captured into a CUDA graph");
-    TRY_CUDA(cuda, cudaMemsetAsync(own->flags, 0, sizeof *own->flags, cuda->stream));
+    if (plan->timed && capture != cudaStreamCaptureStatusNone)
+        return bad("plan: the execution of a timed plan cannot be captured into a CUDA graph");
+    TRY_CUDA(cuda, cudaMemsetAsync(own->outcome, 0, sizeof *own->outcome, cuda->stream));
     dm_staging_replace(plan, arrays, &device);
     if (host)
         TRY(dm_staging_in(plan, arrays, &device));
-    TRY(plan->method->run(plan, &device));
+    TRY(dm_phases_run(plan, &device));
     if (host)
         TRY(dm_staging_out(plan, arrays, &device));
     if (capture != cudaStreamCaptureStatusNone)
         return DISTMAP_OK;
+    TRY(dm_phases_stop(plan, DISTMAP_OK));
     TRY_CUDA(cuda, cudaEventRecord(own->done, cuda->stream));
     own->pending = true;
-    return host ? fetch_flags(plan) : DISTMAP_OK;
+    return host || plan->timed ? fetch_outcome(plan) : DISTMAP_OK;
 }
 
 distmap_status dm_cuda_execute(distmap_plan *plan, const dm_arrays *arrays) {
@@ -190,10 +200,14 @@ distmap_status dm_cuda_execute(distmap_plan *plan, const dm_arrays *arrays) {
     int previous;
     TRY(dm_cuda_enter(plan->context, &previous));
     plan->cuda->pending = false;
+    plan->cuda->marks = 0;
     const bool host = is_host(arrays);
-    const distmap_status status = enqueue(plan, arrays, host);
+    distmap_status status = enqueue(plan, arrays, host);
+    if (status == DISTMAP_OK && plan->timed)
+        status = dm_marks_read(plan);
     if (status != DISTMAP_OK) {
         dm_fail(plan, status);
+        (void)dm_phases_stop(plan, status);
         if (host) /* nothing may still be writing to the caller's memory */
             (void)cudaStreamSynchronize(cuda->stream);
         (void)cudaGetLastError();
@@ -207,7 +221,7 @@ distmap_status dm_cuda_wait(distmap_plan *plan) {
     if (!plan->cuda || !plan->cuda->pending)
         return (distmap_status)atomic_load(&plan->failure);
     TRY(dm_cuda_enter(plan->context, &previous));
-    const distmap_status status = fetch_flags(plan);
+    const distmap_status status = fetch_outcome(plan);
     if (status != DISTMAP_OK)
         dm_fail(plan, status);
     dm_cuda_leave(previous);

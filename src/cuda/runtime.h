@@ -1,7 +1,7 @@
 /* What the CUDA files share: the runtime's header, a context's GPU, a plan's share of it, how errors come back.
  *
- * A method sees of this: plan->context->cuda (stream and the GPU's measures), plan->cuda->flags by way of dm_elements, and
- * TRY_CUDA. Its run() is called with the GPU current and enqueues on the stream, nothing more.
+ * A method sees of this: plan->context->cuda (stream and the GPU's measures), plan->cuda->outcome, whose flags also stand in
+ * dm_elements, and TRY_CUDA. Its run() is called with the GPU current and enqueues on the stream, nothing more.
  */
 #ifndef DISTMAP_CUDA_RUNTIME_H
 #define DISTMAP_CUDA_RUNTIME_H
@@ -18,9 +18,9 @@ extern "C" {
 struct dm_cuda {
     int ordinal;
     cudaStream_t stream; /* the caller's: all work of plans goes here */
-    cudaStream_t side;   /* our own, to fetch flags without waiting for what the caller enqueued since */
+    cudaStream_t side;   /* our own, to fetch outcomes without waiting for what the caller enqueued since */
     cudaEvent_t probe;   /* recorded on a stream to learn whether it is one of this GPU */
-    unsigned *flags;     /* page-locked: where a plan's flags come to */
+    dm_outcome *outcome; /* page-locked: where a plan's comes to */
     pid_t owner;         /* CUDA does not survive a fork */
     bool lost;           /* a fault that ends the GPU's use by this process */
     int multiprocessors;
@@ -29,20 +29,25 @@ struct dm_cuda {
 };
 
 /* Pieces of scratch start at multiples of 256 bytes. */
-static inline size_t dm_cuda_round(size_t bytes) { return (bytes + 255) & ~(size_t)255; }
+enum { DM_CUDA_UNIT = 256 };
+static inline size_t dm_cuda_round(size_t bytes) { return (bytes + DM_CUDA_UNIT - 1) & ~(size_t)(DM_CUDA_UNIT - 1); }
 
 /* Transfers of host views go through page-locked memory in turns, see staging.c. */
 enum { DM_SLOTS = 4, DM_SLOT_BYTES = 4 << 20 };
 
 struct dm_cuda_plan {
-    unsigned *flags;  /* device: what kernels raise, reset before each run */
-    cudaEvent_t done; /* the last execute */
-    bool pending;     /* its flags were not fetched yet */
-    dm_arrays copies; /* host views: the arrays in device memory, row-major without gaps; data NULL otherwise */
-    char *slots;      /* host views: page-locked memory, DM_SLOTS of slot_bytes */
+    dm_outcome *outcome; /* device: flags that kernels raise, and results that they leave; zeroed before each run */
+    cudaEvent_t done;    /* the last execute */
+    bool pending;        /* its outcome was not fetched yet */
+    dm_arrays copies;    /* host views: the arrays in device memory, row-major without gaps; data NULL otherwise */
+    char *slots;         /* host views: page-locked memory, DM_SLOTS of slot_bytes */
     size_t slot_bytes;
-    cudaEvent_t slot[DM_SLOTS]; /* the transfer that uses it */
-    unsigned next;              /* slot */
+    cudaEvent_t slot[DM_SLOTS];     /* the transfer that uses it */
+    unsigned next;                  /* slot */
+    cudaEvent_t mark[DM_MAX_MARKS]; /* timed: where phases begin; the last one used, where all ends */
+    int marked[DM_MAX_MARKS];       /* the phase; -1: the end */
+    int marks;
+    cudaTextureObject_t texture; /* of a method that reads its scratch by one, else 0 */
 };
 
 /* Makes the context's GPU the calling thread's current one, and back. Refuses contexts that are lost or were inherited. */
@@ -69,6 +74,14 @@ distmap_status dm_cuda_check_view(const distmap_plan *plan, const char *name, co
 distmap_status dm_cuda_execute(distmap_plan *plan, const dm_arrays *arrays);
 distmap_status dm_cuda_wait(distmap_plan *plan);
 
+/* ---- Timed plans (marks.c) ---- */
+
+distmap_status dm_marks_make(distmap_plan *plan);
+void dm_marks_release(distmap_plan *plan);
+distmap_status dm_cuda_phase(distmap_plan *plan, int number);
+/* The seconds of all phases, once the end is reached. */
+distmap_status dm_marks_read(distmap_plan *plan);
+
 /* ---- Staging (staging.c) ---- */
 
 /* Device memory for the copies of all arrays of the plan's problem; lays them out from `base` (NULL: only measures). */
@@ -80,11 +93,11 @@ distmap_status dm_staging_in(distmap_plan *plan, const dm_arrays *arrays, const 
 distmap_status dm_staging_out(distmap_plan *plan, const dm_arrays *arrays, const dm_arrays *device);
 
 /* The members of dm_arrays by number, inputs first. */
-enum { DM_ARRAYS = 6 + DM_NDIM, DM_ARRAY_INPUTS = 2 };
+enum { DM_ARRAY_COORDS = 10, DM_ARRAYS = DM_ARRAY_COORDS + DM_NDIM, DM_ARRAY_INPUTS = 2 };
 static inline dm_array *dm_array_at(dm_arrays *arrays, int i) {
-    dm_array *const members[] = {&arrays->input,   &arrays->payload, &arrays->distance,
-                                 &arrays->squared, &arrays->index,   &arrays->label};
-    return i < 6 ? members[i] : &arrays->coords[i - 6];
+    dm_array *const members[] = {&arrays->input, &arrays->payload,  &arrays->distance, &arrays->squared, &arrays->index,
+                                 &arrays->label, &arrays->strength, &arrays->within,   &arrays->beyond,  &arrays->mask};
+    return i < DM_ARRAY_COORDS ? members[i] : &arrays->coords[i - DM_ARRAY_COORDS];
 }
 
 #ifdef __cplusplus

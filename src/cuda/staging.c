@@ -15,11 +15,12 @@ enum { PIECE_BYTES = 256 << 10 }; /* what one task copies */
 
 size_t dm_staging_lay_out(const distmap_plan *plan, char *base, dm_arrays *copies) {
     const distmap_problem *p = &plan->problem;
-    const distmap_dtype dtypes[] = {p->dtype,        p->payload,    p->want.distance,
-                                    p->want.squared, p->want.index, p->want.label};
+    const distmap_dtype dtypes[] = {p->dtype,      p->payload,       p->want.distance, p->want.squared, p->want.index,
+                                    p->want.label, p->want.strength, p->want.within,   p->want.beyond,  p->want.mask};
     size_t end = 0;
     for (int i = 0; i < DM_ARRAYS; i++) {
-        const distmap_dtype dtype = i < 6 ? dtypes[i] : i - 6 >= DM_NDIM - p->ndim ? p->want.coords : DISTMAP_NONE;
+        const int axis = i - DM_ARRAY_COORDS;
+        const distmap_dtype dtype = axis < 0 ? dtypes[i] : axis >= DM_NDIM - p->ndim ? p->want.coords : DISTMAP_NONE;
         if (!dtype)
             continue;
         const int64_t size = (int64_t)distmap_dtype_size(dtype);
@@ -228,9 +229,13 @@ static distmap_status move_all(distmap_plan *plan, const dm_arrays *arrays, cons
 }
 
 distmap_status dm_staging_in(distmap_plan *plan, const dm_arrays *arrays, const dm_arrays *device) {
+    if (plan->phases.on)
+        dm_phase_begin(plan, "upload", DISTMAP_PHASE_TRANSFER);
     return move_all(plan, arrays, device, 0, DM_ARRAY_INPUTS);
 }
 
 distmap_status dm_staging_out(distmap_plan *plan, const dm_arrays *arrays, const dm_arrays *device) {
+    if (plan->phases.on)
+        dm_phase_begin(plan, "download", DISTMAP_PHASE_TRANSFER);
     return move_all(plan, arrays, device, DM_ARRAY_INPUTS, DM_ARRAYS);
 }

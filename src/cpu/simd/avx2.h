@@ -13,6 +13,14 @@ typedef __m256i M32;
 static inline V16 v16_load(const uint16_t *p) { return _mm256_loadu_si256((const __m256i *)p); }
 static inline void v16_store(uint16_t *p, V16 a) { _mm256_storeu_si256((__m256i *)p, a); }
 static inline V16 v16_set(uint16_t a) { return _mm256_set1_epi16((short)a); }
+static inline V16 v16_load_bytes(const uint8_t *p) {
+    return _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(const void *)p));
+}
+static inline void v16_store_bytes(uint8_t *p, V16 a) {
+    const V16 low = _mm256_and_si256(a, _mm256_set1_epi16(0xFF));
+    _mm_storeu_si128((__m128i *)(void *)p,
+                     _mm_packus_epi16(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1)));
+}
 static inline V16 v16_add(V16 a, V16 b) { return _mm256_add_epi16(a, b); }
 static inline V16 v16_sub(V16 a, V16 b) { return _mm256_sub_epi16(a, b); }
 static inline V16 v16_adds(V16 a, V16 b) { return _mm256_adds_epu16(a, b); }

@@ -12,6 +12,12 @@ typedef __mmask16 M32;
 static inline V16 v16_load(const uint16_t *p) { return _mm512_loadu_si512(p); }
 static inline void v16_store(uint16_t *p, V16 a) { _mm512_storeu_si512(p, a); }
 static inline V16 v16_set(uint16_t a) { return _mm512_set1_epi16((short)a); }
+static inline V16 v16_load_bytes(const uint8_t *p) {
+    return _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)(const void *)p));
+}
+static inline void v16_store_bytes(uint8_t *p, V16 a) {
+    _mm256_storeu_si256((__m256i *)(void *)p, _mm512_cvtepi16_epi8(a));
+}
 static inline V16 v16_add(V16 a, V16 b) { return _mm512_add_epi16(a, b); }
 static inline V16 v16_sub(V16 a, V16 b) { return _mm512_sub_epi16(a, b); }
 static inline V16 v16_adds(V16 a, V16 b) { return _mm512_adds_epu16(a, b); }

@@ -15,6 +15,8 @@ typedef uint32x4_t M32;
 static inline V16 v16_load(const uint16_t *p) { return vld1q_u16(p); }
 static inline void v16_store(uint16_t *p, V16 a) { vst1q_u16(p, a); }
 static inline V16 v16_set(uint16_t a) { return vdupq_n_u16(a); }
+static inline V16 v16_load_bytes(const uint8_t *p) { return vmovl_u8(vld1_u8(p)); }
+static inline void v16_store_bytes(uint8_t *p, V16 a) { vst1_u8(p, vmovn_u16(a)); }
 static inline V16 v16_add(V16 a, V16 b) { return vaddq_u16(a, b); }
 static inline V16 v16_sub(V16 a, V16 b) { return vsubq_u16(a, b); }
 static inline V16 v16_adds(V16 a, V16 b) { return vqaddq_u16(a, b); }

@@ -35,6 +35,11 @@ static inline V16 v16_load(const uint16_t *p) {
 }
 static inline void v16_store(uint16_t *p, V16 a) { memcpy(p, &a, sizeof a); }
 static inline V16 v16_set(uint16_t a) { LANES(V16, N16, a); }
+static inline V16 v16_load_bytes(const uint8_t *p) { LANES(V16, N16, p[i]); }
+static inline void v16_store_bytes(uint8_t *p, V16 a) {
+    for (int i = 0; i < N16; i++)
+        p[i] = (uint8_t)a.lane[i];
+}
 static inline V16 v16_add(V16 a, V16 b) { LANES(V16, N16, (uint16_t)(a.lane[i] + b.lane[i])); }
 static inline V16 v16_sub(V16 a, V16 b) { LANES(V16, N16, (uint16_t)(a.lane[i] - b.lane[i])); }
 static inline V16 v16_adds(V16 a, V16 b) {

@@ -14,6 +14,13 @@ typedef __m128i M32;
 static inline V16 v16_load(const uint16_t *p) { return _mm_loadu_si128((const __m128i *)p); }
 static inline void v16_store(uint16_t *p, V16 a) { _mm_storeu_si128((__m128i *)p, a); }
 static inline V16 v16_set(uint16_t a) { return _mm_set1_epi16((short)a); }
+static inline V16 v16_load_bytes(const uint8_t *p) {
+    return _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)(const void *)p));
+}
+static inline void v16_store_bytes(uint8_t *p, V16 a) {
+    const V16 low = _mm_and_si128(a, _mm_set1_epi16(0xFF));
+    _mm_storel_epi64((__m128i *)(void *)p, _mm_packus_epi16(low, low));
+}
 static inline V16 v16_add(V16 a, V16 b) { return _mm_add_epi16(a, b); }
 static inline V16 v16_sub(V16 a, V16 b) { return _mm_sub_epi16(a, b); }
 static inline V16 v16_adds(V16 a, V16 b) { return _mm_adds_epu16(a, b); }

@@ -12,11 +12,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/scratch.h"
 #include "cpu/rows.h"
 
 struct candidate {
     int32_t at[DM_NDIM];
-    int64_t label;  /* LABELS only */
+    int64_t label;  /* LABELS and signed maps only: its kind */
     int64_t linear; /* linear index */
     union {
         uint64_t u64;
@@ -31,8 +32,6 @@ struct work {
     struct candidate *candidates; /* by batch, then in linear order */
     char *rows;                   /* per worker: see row_bytes */
 };
-
-static size_t round64(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
 
 static size_t batches(const distmap_plan *plan) {
     size_t count = 1;
@@ -50,7 +49,7 @@ static size_t batch_of(const distmap_plan *plan, const int64_t at[DM_NDIM]) {
 }
 
 /* One row's buffers: squared, site, label (8 bytes each) and the sites rule's verdict (1 byte). */
-static size_t row_bytes(const distmap_plan *plan) { return round64((size_t)plan->shape[DM_X] * 25); }
+static size_t row_bytes(const distmap_plan *plan) { return dm_round64((size_t)plan->shape[DM_X] * 25); }
 
 struct row {
     void *squared;
@@ -65,7 +64,8 @@ static struct row row_of(const struct work *w, int worker) {
 }
 
 static size_t scratch_bytes(const distmap_plan *plan) {
-    return round64((batches(plan) + 1) * sizeof(size_t)) + round64((size_t)plan->elements * sizeof(struct candidate)) +
+    return dm_round64((batches(plan) + 1) * sizeof(size_t)) +
+           dm_round64((size_t)plan->elements * sizeof(struct candidate)) +
            (size_t)plan->context->threads * row_bytes(plan);
 }
 
@@ -86,10 +86,10 @@ static void read_row(const struct work *w, const int64_t at[DM_NDIM], const stru
     const int64_t n = plan->shape[DM_X];
     if (plan->problem.input == DISTMAP_INPUT_SAMPLED)
         dm_row_values(plan, &w->arrays->input, at, n, row->squared);
+    else if (dm_by_kind(plan))
+        dm_row_kinds(plan, &w->arrays->input, at, n, row->label, row->ruled);
     else
         dm_row_sites(plan, &w->arrays->input, at, n, row->ruled);
-    if (plan->problem.input == DISTMAP_INPUT_LABELS)
-        dm_row_integers(&w->arrays->input, at, n, row->label);
 }
 
 /* Element x of a row that was read, as a candidate. False when it offers nothing. */
@@ -98,11 +98,12 @@ static bool as_candidate(const distmap_plan *plan, const int64_t at[DM_NDIM], in
     *made = (struct candidate){.at = {(int32_t)at[0], (int32_t)at[1], (int32_t)at[2], (int32_t)x}};
     for (int a = 0; a < DM_NDIM; a++)
         made->linear += made->at[a] * plan->linear[a];
-    switch (plan->problem.input) {
-    case DISTMAP_INPUT_LABELS: made->label = row->label[x]; return true;
-    case DISTMAP_INPUT_MASK: return row->ruled[x];
-    default: break;
+    if (dm_by_kind(plan)) {
+        made->label = row->label[x];
+        return true;
     }
+    if (plan->problem.input == DISTMAP_INPUT_MASK)
+        return row->ruled[x];
     switch (plan->number) {
     case DM_U32: made->f.u64 = ((uint32_t *)row->squared)[x]; return made->f.u64 != UINT32_MAX;
     case DM_U64: made->f.u64 = ((uint64_t *)row->squared)[x]; return made->f.u64 != UINT64_MAX;
@@ -197,7 +198,7 @@ static void search_row(void *arg, size_t index, int worker) {
     struct work *w = arg;
     distmap_plan *plan = w->plan;
     const struct row row = row_of(w, worker);
-    const bool labels = plan->problem.input == DISTMAP_INPUT_LABELS;
+    const bool labels = dm_by_kind(plan);
     int64_t at[DM_NDIM];
     row_position(plan, index, at);
     if (labels)
@@ -235,17 +236,14 @@ static void search_row(void *arg, size_t index, int worker) {
 static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     char *p = plan->scratch;
     struct work work = {.plan = plan, .arrays = arrays, .first = (size_t *)p};
-    p += round64((batches(plan) + 1) * sizeof(size_t));
+    p += dm_round64((batches(plan) + 1) * sizeof(size_t));
     work.candidates = (struct candidate *)p;
-    p += round64((size_t)plan->elements * sizeof(struct candidate));
+    p += dm_round64((size_t)plan->elements * sizeof(struct candidate));
     work.rows = p;
+    dm_phase(plan, "collect");
     collect(&work);
+    dm_phase(plan, "search");
     return dm_parallel(plan, row_count(plan), search_row, &work, 1.0);
-}
-
-static const char *refuses(const distmap_plan *plan) {
-    (void)plan;
-    return NULL;
 }
 
 const dm_method dm_brute_cpu = {
@@ -258,7 +256,6 @@ const dm_method dm_brute_cpu = {
             .exact = true,
             .metrics = DM_EVERY_METRIC,
         },
-    .refuses = refuses,
     .scratch_bytes = scratch_bytes,
     .run = run,
 };

@@ -33,15 +33,12 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
         .count = plan->scratch,
         .candidates = (struct brute_candidate *)((char *)plan->scratch + count_bytes(plan)),
     };
+    dm_phase(plan, "collect");
     TRY_CUDA(cuda, cudaMemsetAsync(work.count, 0, count_bytes(plan), cuda->stream));
     TRY_CUDA(cuda, brute_collect(&work, cuda->stream));
+    dm_phase(plan, "search");
     TRY_CUDA(cuda, brute_search(&work, cuda->stream));
     return DISTMAP_OK;
-}
-
-static const char *refuses(const distmap_plan *plan) {
-    (void)plan;
-    return NULL;
 }
 
 const dm_method dm_brute_cuda = {
@@ -54,7 +51,6 @@ const dm_method dm_brute_cuda = {
             .exact = true,
             .metrics = DM_EVERY_METRIC,
         },
-    .refuses = refuses,
     .scratch_bytes = scratch_bytes,
     .run = run,
 };

@@ -41,7 +41,7 @@ static __global__ void __launch_bounds__(THREADS) collect(const __grid_constant_
             if (dm_value_is_none(e, f))
                 continue;
             made.f.u64 = f.u64;
-        } else if (e->input == DISTMAP_INPUT_MASK && !dm_element_is_site(e, at, &raised)) {
+        } else if (!e->by_kind && !dm_element_is_site(e, at, &raised)) {
             continue;
         }
         const int64_t batch = batch_of(e, at);
@@ -97,7 +97,7 @@ DM_DEVICE void compare(const dm_elements *e, const int64_t at[DM_NDIM], const st
 /* A block for THREADS elements of one batch, in turns over all batches. Each batch's candidates go by in tiles. */
 static __global__ void __launch_bounds__(THREADS) search(const __grid_constant__ struct brute_work w) {
     const dm_elements *e = &w.elements;
-    const bool labels = e->input == DISTMAP_INPUT_LABELS;
+    const bool labels = e->by_kind;
     const int64_t parts = (w.batch_elements + THREADS - 1) / THREADS;
     __shared__ struct shared_candidate tile[THREADS];
     unsigned raised = 0;
@@ -110,8 +110,8 @@ static __global__ void __launch_bounds__(THREADS) search(const __grid_constant__
         if (active)
             place_in_batch(e, batch, inside, at);
         if (active && labels) {
-            label = dm_element_label(e, at);
-            if (dm_element_is_site(e, at, &raised)) { /* background: its own and only candidate */
+            label = dm_element_kind(e, at, &raised);
+            if (dm_element_is_zero(e, at, &raised)) { /* background: its own and only candidate */
                 best.squared.u64 = 0;                 /* the bits of 0.0 as well */
                 best.site = linear_of(e, at);
                 searches = false;
@@ -128,7 +128,7 @@ static __global__ void __launch_bounds__(THREADS) search(const __grid_constant__
 #pragma unroll
                 for (int a = 0; a < DM_NDIM; a++)
                     q->at[a] = (int)place[a];
-                q->label = labels ? dm_element_label(e, place) : 0;
+                q->label = labels ? dm_element_kind(e, place, &raised) : 0;
                 q->linear = c.linear;
                 q->f.u64 = c.f.u64;
             }

@@ -24,7 +24,8 @@ static inline int ch_lane_shift(ch_lane lane) { return lane == CH_KEY ? 32 : 0; 
 typedef struct ch_start {
     const uint8_t *site; /* 1 at sites, 0 elsewhere and up to the next whole unit */
     size_t groups;       /* a whole number of units */
-    const void *near; /* [256][CH_GROUP] for every pattern of sites in a group, the distances to the nearest of them */
+    const void *near; /* [256][CH_GROUP] for every pattern of sites in a group, the distances to the nearest of them; of
+                         keys the nearest ones, by their places in the group */
     void *before, *after; /* [groups] room for the scan */
     uint8_t *pattern;     /* [groups] the same */
     uint64_t left, right; /* distance of the elements before and after the run; cap: none */
@@ -47,6 +48,8 @@ typedef struct ch_rows {
     void (*settle)(void);
     /* Lanes as float32, +inf beyond `most`; past the cache with `stream`. Whether there was one. Not for keys. */
     bool (*emit)(const void *row, size_t n, uint32_t most, bool stream, float *out);
+    /* The same of keys, with indices as int64, -1 where there is none. */
+    bool (*emit_sites)(const void *row, size_t n, uint32_t most, bool stream, float *out, int64_t *index);
 } ch_rows;
 
 /* By instruction set: tables of CH_LANES. */

@@ -67,13 +67,15 @@ static void fill_tables(const ch_job *job) {
     const ch_layout *l = job->layout;
     for (size_t x = 0; x < l->pitch; x++)
         put_lane(l, job->memory.none - CH_PAD * l->lane_size, x, l->cap);
-    for (size_t pattern = 0; l->lane != CH_KEY && pattern < 256; pattern++)
+    const uint64_t step = (uint64_t)job->plan->chamfer.step[1] << ch_lane_shift(l->lane);
+    for (size_t pattern = 0; pattern < 256; pattern++)
         for (int k = 0; k < CH_GROUP; k++) {
             uint64_t nearest = l->cap;
             for (int site = 0; site < CH_GROUP; site++) {
-                const uint64_t distance = job->plan->chamfer.step[1] * (uint64_t)(site > k ? site - k : k - site);
-                if (pattern >> site & 1 && distance < nearest)
-                    nearest = distance;
+                const uint64_t lane =
+                    step * (uint64_t)(site > k ? site - k : k - site) + (l->lane == CH_KEY ? (uint64_t)site : 0);
+                if (pattern >> site & 1 && lane < nearest)
+                    nearest = lane;
             }
             put_lane(l, job->memory.near, pattern * CH_GROUP + (size_t)k, nearest);
         }
@@ -84,8 +86,8 @@ static void fill_tables(const ch_job *job) {
 typedef struct stage {
     const ch_job *job;
     int64_t volume;
-    ch_band band; /* strips */
-    bool up;
+    int64_t turn, bands; /* a plane shared: bands of each half, and which of them on its way */
+    bool second;
     int axis, back;
     int64_t outer, at; /* slabs */
     bool finish;
@@ -98,8 +100,9 @@ static char *lanes_of(const ch_job *job, const ch_worker *w) {
 static void solve_plane(const ch_job *job, ch_worker *w, int64_t volume, int64_t plane) {
     ch_band band = ch_whole(job, volume, plane);
     band.in_place = job->layout->slow_count > 1;
-    ch_down(job, w, lanes_of(job, w), &band);
-    ch_up(job, w, lanes_of(job, w), &band);
+    ch_sweep_first(job, w, lanes_of(job, w), &band);
+    band.way = -1;
+    ch_sweep_second(job, w, lanes_of(job, w), &band);
 }
 
 static void plane_task(void *arg, size_t index, int worker) {
@@ -122,26 +125,42 @@ static void ends_task(void *arg, size_t index, int worker) {
 static void strip_task(void *arg, size_t index, int worker) {
     const stage *s = arg;
     const ch_job *job = s->job;
-    ch_band band = s->band;
-    band.strip = (int)index;
-    band.columns = ch_strip(job->layout, band.strip);
-    (s->up ? ch_up : ch_down)(job, &job->memory.workers[worker], job->memory.lanes, &band);
+    const ch_layout *l = job->layout;
+    const int64_t half = (int64_t)index / l->strips, strip = (int64_t)index % l->strips;
+    const int64_t top = half * l->rows / l->halves, rows = (half + 1) * l->rows / l->halves - top;
+    const bool down = (half == 0) != s->second;
+    const int64_t number = down ? s->turn : s->bands - 1 - s->turn;
+    ch_band band = ch_whole(job, s->volume, 0);
+    band.first = top + rows * number / s->bands;
+    band.end = top + rows * (number + 1) / s->bands;
+    band.way = down ? 1 : -1;
+    if (l->strips > 1) {
+        band.strip = (int)strip;
+        band.columns = ch_strip(l, strip);
+    }
+    if (s->second && s->turn > 0)
+        band.beyond = job->memory.carry[half][s->turn % 2];
+    if (s->second && s->turn + 1 < s->bands)
+        band.leave = job->memory.carry[half][(s->turn + 1) % 2];
+    (s->second ? ch_sweep_second : ch_sweep_first)(job, &job->memory.workers[worker], job->memory.lanes, &band);
 }
 
 /* ---- A volume by all workers ---- */
 
-/* A plane alone, by strips. */
+/* A plane alone, by halves and strips. Bands of the halves have more than two rows each, unless they have one band. */
 static distmap_status share_plane(stage *s, double share) {
     const ch_layout *l = s->job->layout;
     distmap_plan *plan = s->job->plan;
-    const int64_t height = l->rows, bands = (height + CH_BAND - 1) / CH_BAND;
-    TRY(dm_parallel(plan, (size_t)height, ends_task, s, 0.1 * share));
-    for (int64_t turn = 0; turn < 2 * bands; turn++) {
-        s->up = turn >= bands;
-        const int64_t band = s->up ? 2 * bands - 1 - turn : turn;
-        s->band = (ch_band){.volume = s->volume, .first = band * CH_BAND, .parity = turn & 1};
-        s->band.end = s->band.first + CH_BAND < height ? s->band.first + CH_BAND : height;
-        TRY(dm_parallel(plan, (size_t)l->strips, strip_task, s, 0.9 * share / (double)(2 * bands)));
+    const int64_t highest = (l->rows + l->halves - 1) / l->halves;
+    s->bands = l->strips > 1 ? (highest + CH_BAND - 1) / CH_BAND : 1;
+    dm_phase(plan, "ends");
+    if (l->strips > 1)
+        TRY(dm_parallel(plan, (size_t)l->rows, ends_task, s, 0.1 * share));
+    for (int64_t turn = 0; turn < 2 * s->bands; turn++) {
+        s->second = turn >= s->bands;
+        s->turn = turn % s->bands;
+        dm_phase(plan, s->second ? "second way" : "first way");
+        TRY(dm_parallel(plan, (size_t)(l->halves * l->strips), strip_task, s, 0.9 * share / (double)(2 * s->bands)));
     }
     return DISTMAP_OK;
 }
@@ -181,7 +200,9 @@ static distmap_status share_volume(stage *s, double share) {
     if (l->slow_count == 1)
         return share_plane(s, share);
     const size_t planes = (size_t)(l->rows / s->job->plan->shape[l->slow[0]]);
+    dm_phase(s->job->plan, "planes");
     TRY(dm_parallel(s->job->plan, planes, plane_task, s, 0.5 * share));
+    dm_phase(s->job->plan, "slabs");
     return slabs(s, NULL, 0.5 * share);
 }
 
@@ -205,16 +226,27 @@ static void volume_task(void *arg, size_t index, int worker) {
     slabs(&own, w, 0);
 }
 
+static bool lies_together(const ch_layout *l, const dm_array *array) {
+    return array->stride[DM_X] == (int64_t)distmap_dtype_size(array->dtype) || l->width == 1;
+}
+
+static bool is_quick(const distmap_plan *plan, const dm_arrays *arrays, const ch_layout *l) {
+    const distmap_outputs *want = &plan->problem.want;
+    if (want->distance != DISTMAP_FLOAT32 || plan->wants_mask || plan->problem.border ||
+        !lies_together(l, &arrays->distance))
+        return false;
+    return !plan->wants_site || (want->index == DISTMAP_INT64 && !want->coords && !want->label &&
+                                 !arrays->payload.data && l->volumes == 1 && lies_together(l, &arrays->index));
+}
+
 static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     const ch_layout l = ch_lay_out(plan);
-    const distmap_outputs *want = &plan->problem.want;
     ch_job job = {
         .plan = plan,
         .arrays = arrays,
         .rows = &kernels[plan->context->isa][l.lane],
         .layout = &l,
-        .quick = want->distance == DISTMAP_FLOAT32 && !plan->wants_site && !plan->problem.border &&
-                 (arrays->distance.stride[DM_X] == sizeof(float) || l.width == 1),
+        .quick = is_quick(plan, arrays, &l),
         .stream = plan->elements > 1 << 21,
     };
     ch_walk_scratch(plan, &l, plan->scratch, &job.memory);

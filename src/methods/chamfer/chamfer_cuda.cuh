@@ -7,8 +7,8 @@
 
 #define CC_WHOLE 0xFFFFFFFFu /* all lanes of a warp */
 
-/* A thread's columns of a row. T: uint32_t, or uint64_t for keys. */
-template <class T> struct cc_row { T lane[CC_LANES]; };
+/* A thread's columns of a row. T: uint32_t, or uint64_t for keys. Moved 16 bytes at a time: columns are multiples of CC_LANES. */
+template <class T> struct __align__(16) cc_row { T lane[CC_LANES]; };
 
 /* A row and the one before it, in the direction of a sweep. */
 template <class T> struct cc_rows { cc_row<T> one, two; };
@@ -23,21 +23,27 @@ template <class T> DM_DEVICE cc_row<T> cc_empty(const cc_stage &p) {
     return row;
 }
 
-/* A strip's columns: `own` of them from `first` on, the others around; and this thread's. Multiples of CC_LANES. */
+/* A strip is a warp's, LANES columns to a thread: `own` ones from `first` on, the others around. */
 struct cc_strip {
-    int64_t column; /* this thread's first */
-    bool inside;    /* of memory, whose rows have whole words */
+    int64_t first, column; /* its first own one; this thread's first one. Multiples of 16, or of LANES */
+    bool inside;           /* of memory, whose rows have whole words */
     bool own;
 };
 
-DM_DEVICE int cc_own(int rows, bool knights) { return CC_COLUMNS - 2 * rows * (knights ? 2 : 1); }
-
-DM_DEVICE cc_strip cc_strip_at(const cc_stage &p, int64_t strip, int rows, bool knights) {
-    const int own = cc_own(rows, knights);
-    const int64_t first = strip * own, column = first - (CC_COLUMNS - own) / 2 + (int64_t)threadIdx.x * CC_LANES;
-    cc_strip s = {column, column >= 0 && column < p.words * 32, false};
+template <int LANES> DM_DEVICE cc_strip cc_strip_at(const cc_stage &p, int64_t strip, bool knights) {
+    const int around = CC_BAND * (knights ? 2 : 1), own = 32 * LANES - 2 * around;
+    const int64_t first = strip * own, column = first - around + (int64_t)threadIdx.x * LANES;
+    cc_strip s = {first, column, column >= 0 && column < p.words * 32, false};
     s.own = s.inside && column >= first && column < first + own;
     return s;
+}
+
+/* The next digit of a number with digits below `base`. 32-bit division is several times faster where it does. */
+DM_DEVICE int64_t cc_take(int64_t *number, int64_t base) {
+    const bool narrow = (uint64_t)(*number | base) <= UINT32_MAX;
+    const int64_t rest = narrow ? (uint32_t)*number / (uint32_t)base : *number / base, digit = *number - rest * base;
+    *number = rest;
+    return digit;
 }
 
 /* ---- A row's own distances ---- */
@@ -49,24 +55,36 @@ DM_DEVICE void cc_put(const cc_stage &p, uint64_t *lane, uint32_t elements, int6
     *lane = elements > p.reach ? p.cap : (uint64_t)(elements * p.step) << 32 | (uint64_t)(y * p.width + site);
 }
 
-/* R of row y: eight bits of a word, what lies beside them in it, and what lies beyond it. The left of two equals. */
+/* What LANES neighbouring columns are told: which of them are sites, and how many elements it is from the columns just
+ * outside to the nearest site on that side. */
+struct cc_sight {
+    uint32_t bits, left, right;
+};
+
+/* From the word that they are in, at `place`, and what it is told. */
+template <int LANES> DM_DEVICE cc_sight cc_sight_of(uint32_t word, uint32_t left, uint32_t right, uint32_t place) {
+    const uint32_t before = word & ((1u << place) - 1), mine = word >> place, after = mine >> LANES;
+    const cc_sight seen = {mine & ((1u << LANES) - 1),
+                           before ? place + (uint32_t)__clz((int)before) - 32 : left + place - 1,
+                           after ? (uint32_t)__ffs((int)after) - 1 : right + 31 - LANES - place};
+    return seen;
+}
+
+/* R of row y. The left one of two equally near sites. */
 template <class T> DM_DEVICE cc_row<T> cc_begin(const cc_stage &p, const cc_strip &s, int64_t plane, int64_t y) {
     if (!s.inside)
         return cc_empty<T>(p);
     const int64_t row_number = plane * p.height + y, at = row_number * p.words + s.column / 32;
-    const uint32_t place = (uint32_t)(s.column % 32), bits = p.bits[at], before = bits & ((1u << place) - 1);
-    const uint32_t mine = bits >> place, after = mine >> CC_LANES;
-    /* From the columns just outside this thread's. */
-    uint32_t left = before ? place + (uint32_t)__clz((int)before) - 32 : p.left[at] + place - 1;
-    uint32_t right = after ? (uint32_t)__ffs((int)after) - 1 : p.right[at] + 31 - CC_LANES - place;
+    const cc_sight seen = cc_sight_of<CC_LANES>(p.bits[at], p.left[at], p.right[at], (uint32_t)(s.column % 32));
+    uint32_t left = seen.left, right = seen.right;
     uint32_t to_right[CC_LANES];
 #pragma unroll
     for (int k = CC_LANES - 1; k >= 0; k--)
-        to_right[k] = right = mine >> k & 1 ? 0 : right + 1;
+        to_right[k] = right = seen.bits >> k & 1 ? 0 : right + 1;
     cc_row<T> row;
 #pragma unroll
     for (int k = 0; k < CC_LANES; k++) {
-        left = mine >> k & 1 ? 0 : left + 1;
+        left = seen.bits >> k & 1 ? 0 : left + 1;
         const bool leftwards = left <= to_right[k];
         cc_put(p, &row.lane[k], leftwards ? left : to_right[k], p.lanes ? row_number : y,
                s.column + k + (leftwards ? -(int64_t)left : (int64_t)to_right[k]));
@@ -98,7 +116,7 @@ template <class T> DM_DEVICE T cc_beside(const cc_row<T> &row, const T before[2]
 }
 
 template <class T> DM_DEVICE void cc_neighbours(const cc_stage &p, const cc_row<T> &row, T before[2], T after[2]) {
-    const int lane = (int)threadIdx.x;
+    const int lane = (int)threadIdx.x % 32;
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         const T left = __shfl_up_sync(CC_WHOLE, row.lane[CC_LANES - 2 + i], 1);
@@ -133,6 +151,15 @@ template <class T, bool KNIGHTS> DM_DEVICE void cc_look(const cc_stage &p, cc_ro
     seen->one = row;
 }
 
+template <class T, bool KNIGHTS> DM_DEVICE void cc_join(const cc_rows<T> &other, cc_rows<T> *rows) {
+#pragma unroll
+    for (int k = 0; k < CC_LANES; k++) {
+        rows->one.lane[k] = cc_min(rows->one.lane[k], other.one.lane[k]);
+        if (KNIGHTS)
+            rows->two.lane[k] = cc_min(rows->two.lane[k], other.two.lane[k]);
+    }
+}
+
 /* ---- What leaves a band ---- */
 
 template <class T>
@@ -140,34 +167,34 @@ DM_DEVICE T *cc_lanes(const cc_stage &p, void *rows, const cc_strip &s, int64_t 
     return (T *)rows + (plane * p.bands + band) * p.kept * p.words * 32 + s.column;
 }
 
-/* band < 0 or beyond the last: nothing comes in. */
+/* From memory; NULL: nothing comes in. */
+template <class T, bool KNIGHTS> DM_DEVICE cc_rows<T> cc_read(const cc_stage &p, const T *from) {
+    cc_rows<T> seen = {cc_empty<T>(p), cc_empty<T>(p)};
+    if (from)
+        seen.one = *(const cc_row<T> *)from;
+    if (from && KNIGHTS)
+        seen.two = *(const cc_row<T> *)(from + p.words * 32);
+    return seen;
+}
+
+template <class T, bool KNIGHTS> DM_DEVICE void cc_write(const cc_stage &p, T *to, const cc_rows<T> &seen) {
+    *(cc_row<T> *)to = seen.one;
+    if (KNIGHTS)
+        *(cc_row<T> *)(to + p.words * 32) = seen.two;
+}
+
+/* Of a band; before the first or after the last there is none. */
 template <class T, bool KNIGHTS>
 DM_DEVICE cc_rows<T> cc_load(const cc_stage &p, void *rows, const cc_strip &s, int64_t plane, int64_t band) {
-    cc_rows<T> seen = {cc_empty<T>(p), cc_empty<T>(p)};
-    if (!s.inside || band < 0 || band >= p.bands)
-        return seen;
-    const T *from = cc_lanes<T>(p, rows, s, plane, band);
-#pragma unroll
-    for (int k = 0; k < CC_LANES; k++) {
-        seen.one.lane[k] = from[k];
-        if (KNIGHTS)
-            seen.two.lane[k] = from[p.words * 32 + k];
-    }
-    return seen;
+    const bool some = s.inside && band >= 0 && band < p.bands;
+    return cc_read<T, KNIGHTS>(p, some ? cc_lanes<T>(p, rows, s, plane, band) : NULL);
 }
 
 template <class T, bool KNIGHTS>
 DM_DEVICE void cc_store(const cc_stage &p, void *rows, const cc_strip &s, int64_t plane, int64_t band,
                         const cc_rows<T> &seen) {
-    if (!s.own)
-        return;
-    T *to = cc_lanes<T>(p, rows, s, plane, band);
-#pragma unroll
-    for (int k = 0; k < CC_LANES; k++) {
-        to[k] = seen.one.lane[k];
-        if (KNIGHTS)
-            to[p.words * 32 + k] = seen.two.lane[k];
-    }
+    if (s.own)
+        cc_write<T, KNIGHTS>(p, cc_lanes<T>(p, rows, s, plane, band), seen);
 }
 
 /* ---- Out ---- */
@@ -186,5 +213,20 @@ DM_DEVICE void cc_emit(const dm_elements &e, const cc_stage &p, const int64_t at
     distance.u64 = none ? UINT64_MAX : cc_distance(lane);
     dm_element_emit(&e, at, distance, none ? DISTMAP_INDEX_NONE : start + cc_site(lane), raised);
 }
+
+/* ---- Launches ---- */
+
+/* Calls LAUNCH(lane type, knights) as the stage says. */
+#define CC_BY_LANE(p, LAUNCH)           \
+    do {                                \
+        if ((p)->keys && (p)->kept > 1) \
+            LAUNCH(uint64_t, true);     \
+        else if ((p)->keys)             \
+            LAUNCH(uint64_t, false);    \
+        else if ((p)->kept > 1)         \
+            LAUNCH(uint32_t, true);     \
+        else                            \
+            LAUNCH(uint32_t, false);    \
+    } while (0)
 
 #endif

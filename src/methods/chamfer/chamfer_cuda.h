@@ -5,11 +5,16 @@
 #include "cuda/elements.h"
 
 enum {
-    CC_BAND = 16,     /* rows of a band */
-    CC_LANES = 8,     /* neighbouring columns of a thread */
-    CC_COLUMNS = 256, /* of a strip, its own and its neighbours': a warp's */
-    CC_AT_ONCE = 4,   /* bands that a launch carries distances through; with knights half as many */
+    CC_BAND = 16,    /* rows of a band */
+    CC_LANES = 8,    /* neighbouring columns of a thread, and lanes */
+    CC_PAIRS = 8,    /* the same of 16-bit lanes, which lie in pairs */
+    CC_AT_ONCE = 12, /* bands that a launch carries distances through; with knights half as many, with sites too */
 };
+
+/* 16-bit lanes end here, which says "this far or farther". All of a band's strip is nearer to each other than so many steps,
+ * whatever the direction: 512 columns and 16 rows, and what is beside them. */
+#define CC_PAIR_CAP 0x8000u
+#define CC_PAIR_STEPS 600u
 
 #define CC_NO_SITE 0x80000000u /* elements to a site that is not there; more than rows can have */
 
@@ -28,11 +33,13 @@ typedef struct cc_stage {
     int kept;      /* 1, with knights 2 */
     bool keys;
     uint64_t cap, straight, diagonal, knight; /* in lanes */
+    bool roomy;                               /* CC_BAND steps of any kind fit above the cap */
     uint64_t steps[DM_NDIM + 1];              /* the same of a step along so many axes */
     void *lanes;                              /* [row][word * 32] what planes leave for slabs; NULL: they are the end */
     uint32_t step, reach;                     /* of one element; elements that it can take without passing cap */
     uint32_t most;                            /* distances beyond it are none */
     bool quick;                               /* float32 distances are all that is wanted */
+    bool pairs;                               /* a band's distances fit 16 bits, less the least of them */
 } cc_stage;
 
 #ifdef __cplusplus
@@ -41,10 +48,12 @@ extern "C" {
 cudaError_t cc_pack(const dm_elements *e, const cc_stage *p, cudaStream_t stream);
 /* Every band by itself: `own`. */
 cudaError_t cc_alone(const cc_stage *p, cudaStream_t stream);
-/* `carry` of CC_AT_ONCE bands from number `first` on in each direction, from that of the one before. */
+cudaError_t cc_alone_in_pairs(const cc_stage *p, cudaStream_t stream);
+/* `carry` of cc_at_once bands from number `first` on in each direction, from that of the one before. */
 cudaError_t cc_carry(const cc_stage *p, int64_t first, cudaStream_t stream);
 /* Every band from what is carried into it, and out, or into `lanes`. */
 cudaError_t cc_finish(const dm_elements *e, const cc_stage *p, cudaStream_t stream);
+cudaError_t cc_finish_in_pairs(const dm_elements *e, const cc_stage *p, cudaStream_t stream);
 /* The slabs at `place` along axis 0 or 1 look at those at place - back, unless that is 0; `finish`: they go out. */
 cudaError_t cc_slab(const dm_elements *e, const cc_stage *p, int axis, int64_t place, int back, bool finish,
                     cudaStream_t stream);
@@ -53,6 +62,9 @@ cudaError_t cc_slab(const dm_elements *e, const cc_stage *p, int axis, int64_t p
 #endif
 
 /* Bands that cc_carry takes at once. */
-static inline int64_t cc_at_once(const cc_stage *p) { return CC_AT_ONCE / p->kept; }
+static inline int64_t cc_at_once(const cc_stage *p) { return CC_AT_ONCE / p->kept / (p->keys ? 2 : 1); }
+
+/* A warp's strip has so many columns more on either side: what a walk can cross within a band. */
+static inline int64_t cc_around(const cc_stage *p) { return CC_BAND * p->kept; }
 
 #endif

@@ -3,8 +3,8 @@
 
 enum { MOST_BLOCKS = INT32_MAX };
 
-static int64_t strips_of(const cc_stage *p, int64_t rows) {
-    const int64_t own = CC_COLUMNS - 2 * rows * p->kept; /* a step crosses as many columns as rows are kept */
+static int64_t strips_of(const cc_stage *p) {
+    const int64_t own = 32 * CC_LANES - 2 * cc_around(p);
     return (p->words * 32 + own - 1) / own;
 }
 
@@ -22,11 +22,11 @@ DM_DEVICE place place_of(int64_t turn, int64_t strips, int64_t bands) {
  * column of a band. */
 template <class T, bool KNIGHTS>
 static __global__ void __launch_bounds__(32) alone(const __grid_constant__ cc_stage p, int64_t strips) {
-    __shared__ T room[CC_BAND * CC_COLUMNS];
+    __shared__ T room[CC_BAND * CC_LANES * 32];
     T *mine = room + threadIdx.x;
     for (int64_t turn = blockIdx.x; turn < strips * p.bands * p.planes; turn += gridDim.x) {
         const place here = place_of(turn, strips, p.bands);
-        const cc_strip s = cc_strip_at(p, here.strip, CC_BAND, KNIGHTS);
+        const cc_strip s = cc_strip_at<CC_LANES>(p, here.strip, KNIGHTS);
         const int64_t first = here.band * CC_BAND;
         const int rows = (int)min((int64_t)CC_BAND, p.height - first);
         cc_rows<T> down = {cc_empty<T>(p), cc_empty<T>(p)}, up = down;
@@ -39,45 +39,6 @@ static __global__ void __launch_bounds__(32) alone(const __grid_constant__ cc_st
             cc_look<T, KNIGHTS>(p, cc_resume(mine, y), &up);
         cc_store<T, KNIGHTS>(p, p.own[0], s, here.plane, here.band, down);
         cc_store<T, KNIGHTS>(p, p.own[1], s, here.plane, here.band, up);
-    }
-}
-
-/* Through a band's empty rows, and its own lanes. */
-template <class T, bool KNIGHTS>
-DM_DEVICE void pass(const cc_stage &p, const cc_rows<T> &own, int rows, cc_rows<T> *seen) {
-    for (int y = 0; y < rows; y++)
-        cc_look<T, KNIGHTS>(p, cc_empty<T>(p), seen);
-#pragma unroll
-    for (int k = 0; k < CC_LANES; k++) {
-        seen->one.lane[k] = cc_min(seen->one.lane[k], own.one.lane[k]);
-        if (KNIGHTS)
-            seen->two.lane[k] = cc_min(seen->two.lane[k], own.two.lane[k]);
-    }
-}
-
-/* Bands are counted from the end that the sweep comes from: all that are carried through have CC_BAND rows, for the last one
- * downwards, which may have less, is not, and upwards is where it starts.
- * Grid: a block for each strip of `rows` rows' width, direction and plane, in turns. Reads and writes a lane for the column
- * of a band, with knights two. */
-template <class T, bool KNIGHTS>
-static __global__ void __launch_bounds__(32) carry(const __grid_constant__ cc_stage p, int64_t strips, int64_t begin) {
-    enum { AT_ONCE = CC_AT_ONCE / (KNIGHTS ? 2 : 1) };
-    for (int64_t turn = blockIdx.x; turn < strips * 2 * p.planes; turn += gridDim.x) {
-        const place here = place_of(turn, strips, 2);
-        const bool up = here.band == 1;
-        const cc_strip s = cc_strip_at(p, here.strip, CC_BAND * AT_ONCE, KNIGHTS);
-        void *own = p.own[up], *true_rows = p.carry[up];
-        const int64_t before = up ? p.bands - begin : begin - 1;
-        cc_rows<T> seen = cc_load<T, KNIGHTS>(p, true_rows, s, here.plane, before), mine[AT_ONCE];
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++) /* all at once, ahead of the chain */
-            mine[i] = cc_load<T, KNIGHTS>(p, own, s, here.plane, up ? p.bands - 1 - begin - i : begin + i);
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++)
-            if (begin + i < p.bands - 1) {
-                pass<T, KNIGHTS>(p, mine[i], begin + i > 0 ? CC_BAND : 0, &seen);
-                cc_store<T, KNIGHTS>(p, true_rows, s, here.plane, up ? p.bands - 1 - begin - i : begin + i, seen);
-            }
     }
 }
 
@@ -135,12 +96,12 @@ DM_DEVICE void emit_row(const dm_elements &e, const cc_stage &p, const int64_t f
 template <class T, bool KNIGHTS>
 static __global__ void __launch_bounds__(32)
     finish(const __grid_constant__ dm_elements e, const __grid_constant__ cc_stage p, int64_t strips) {
-    __shared__ T room[CC_BAND * CC_COLUMNS];
+    __shared__ T room[CC_BAND * CC_LANES * 32];
     T *mine = room + threadIdx.x;
     unsigned raised = 0;
     for (int64_t turn = blockIdx.x; turn < strips * p.bands * p.planes; turn += gridDim.x) {
         const place here = place_of(turn, strips, p.bands);
-        const cc_strip s = cc_strip_at(p, here.strip, CC_BAND, KNIGHTS);
+        const cc_strip s = cc_strip_at<CC_LANES>(p, here.strip, KNIGHTS);
         const int64_t first = here.band * CC_BAND;
         const int rows = (int)min((int64_t)CC_BAND, p.height - first);
         cc_rows<T> seen = cc_load<T, KNIGHTS>(p, p.carry[0], s, here.plane, here.band - 1);
@@ -165,46 +126,23 @@ static __global__ void __launch_bounds__(32)
 
 /* ---- Launches ---- */
 
-/* Calls LAUNCH(lane type, knights) as the stage says. */
-#define BY_LANE(p, LAUNCH)              \
-    do {                                \
-        if ((p)->keys && (p)->kept > 1) \
-            LAUNCH(uint64_t, true);     \
-        else if ((p)->keys)             \
-            LAUNCH(uint64_t, false);    \
-        else if ((p)->kept > 1)         \
-            LAUNCH(uint32_t, true);     \
-        else                            \
-            LAUNCH(uint32_t, false);    \
-    } while (0)
-
 cudaError_t cc_alone(const cc_stage *p, cudaStream_t stream) {
-    const int64_t strips = strips_of(p, CC_BAND);
+    const int64_t strips = strips_of(p);
     const unsigned blocks = dm_blocks(strips * p->bands * p->planes, 1, MOST_BLOCKS);
     const cc_stage stage = *p;
 #define LAUNCH(T, knights) DM_LAUNCH((alone<T, knights>), blocks, 32, 0, stream, stage, strips)
-    BY_LANE(p, LAUNCH);
-#undef LAUNCH
-    return cudaGetLastError();
-}
-
-cudaError_t cc_carry(const cc_stage *p, int64_t first, cudaStream_t stream) {
-    const int64_t strips = strips_of(p, CC_BAND * cc_at_once(p));
-    const unsigned blocks = dm_blocks(strips * 2 * p->planes, 1, MOST_BLOCKS);
-    const cc_stage stage = *p;
-#define LAUNCH(T, knights) DM_LAUNCH((carry<T, knights>), blocks, 32, 0, stream, stage, strips, first)
-    BY_LANE(p, LAUNCH);
+    CC_BY_LANE(p, LAUNCH);
 #undef LAUNCH
     return cudaGetLastError();
 }
 
 cudaError_t cc_finish(const dm_elements *e, const cc_stage *p, cudaStream_t stream) {
-    const int64_t strips = strips_of(p, CC_BAND);
+    const int64_t strips = strips_of(p);
     const unsigned blocks = dm_blocks(strips * p->bands * p->planes, 1, MOST_BLOCKS);
     const dm_elements elements = *e;
     const cc_stage stage = *p;
 #define LAUNCH(T, knights) DM_LAUNCH((finish<T, knights>), blocks, 32, 0, stream, elements, stage, strips)
-    BY_LANE(p, LAUNCH);
+    CC_BY_LANE(p, LAUNCH);
 #undef LAUNCH
     return cudaGetLastError();
 }

@@ -16,7 +16,7 @@ typedef struct ch_layout {
     int64_t width, rows, volumes;      /* rows of a volume */
     size_t groups, pitch;              /* of a row in memory, in CH_GROUP and lanes */
     bool own_volumes;                  /* each worker solves whole volumes by itself; else all share one */
-    int64_t strips;                    /* of a plane that all share: parts of its columns */
+    int64_t halves, strips;            /* of a plane that all share: of its rows; parts of its columns */
     int64_t reach;                     /* columns that a step can cross */
 } ch_layout;
 
@@ -35,8 +35,8 @@ typedef struct ch_memory {
     char *near; /* see ch_start */
     char *none; /* a row of cap */
     char *lanes;
-    char *carry[2][2];   /* strips: the two rows below a band, of this band and the next */
-    uint64_t (*ends)[2]; /* strips: [rows][strips] lanes of the elements before and after */
+    char *carry[2][2][2]; /* strips: of each half, and of a band and the next, the two rows before it */
+    uint64_t (*ends)[2];  /* strips: [rows][strips] lanes of the elements before and after */
 } ch_memory;
 
 enum { CH_BAND = 128 }; /* rows of a band that is solved in strips */

@@ -11,8 +11,10 @@
  * the row come first (R), then those that stay in the plane but leave the row, all of them in one direction, down or up,
  * then those that leave the plane. U starts from D, not from R: every lane is the length of some walk, so that does no harm.
  *
- * A plane that all workers share goes by bands of rows, and each band by strips of columns. Within H rows a walk crosses at
- * most H columns (2 H with knights): a strip computes as many more on either side, for itself, and keeps only its own.
+ * "Down" and "up" may change parts, and in different rows: a plane that all workers share has two halves. The upper one goes
+ * down first, the lower one up; then each has what the other needs to go back from the middle. So two workers do no more
+ * than one. More of them go by bands of rows, and share each half's band by strips of columns. Within H rows a walk crosses
+ * at most H columns (2 H with knights): a strip computes as many more on either side, for itself, and keeps only its own.
  * Where rows begin inside the image, the distance of the element outside is found beforehand (`ends`).
  */
 #include "methods/chamfer/chamfer_sweep.h"
@@ -130,7 +132,11 @@ void ch_finish(const ch_job *job, ch_worker *w, int64_t volume, int64_t row, int
     at[DM_X] = first;
     if (job->quick) {
         float *out = (float *)dm_row_address(&job->arrays->distance, at);
-        if (job->rows->emit(lanes, (size_t)(end - first), (uint32_t)job->layout->most, job->stream, out))
+        int64_t *index = plan->wants_site ? (int64_t *)dm_row_address(&job->arrays->index, at) : NULL;
+        const size_t n = (size_t)(end - first);
+        const uint32_t most = (uint32_t)job->layout->most;
+        if (index ? job->rows->emit_sites(lanes, n, most, job->stream, out, index)
+                  : job->rows->emit(lanes, n, most, job->stream, out))
             dm_flag(plan, DISTMAP_FLAG_NO_SITE);
         return;
     }
@@ -167,7 +173,7 @@ ch_band ch_whole(const ch_job *job, int64_t volume, int64_t plane) {
     const ch_layout *l = job->layout;
     const int64_t height = job->plan->shape[l->slow[0]];
     return (ch_band){
-        .volume = volume, .plane = plane, .end = height, .columns = {0, l->width, 0, l->width}, .strip = -1};
+        .volume = volume, .plane = plane, .end = height, .columns = {0, l->width, 0, l->width}, .strip = -1, .way = 1};
 }
 
 /* A row on its way becomes one in memory: the band's own columns, and the pad beyond where they end the row. */
@@ -228,53 +234,71 @@ void ch_find_ends(const ch_job *job, ch_worker *w, int64_t volume, int64_t row) 
     }
 }
 
-void ch_down(const ch_job *job, ch_worker *w, char *lanes, const ch_band *band) {
+/* The two rows before row y on the sweep's way, as far as the plane has them. */
+typedef struct rows_before {
+    char *row[2];
+    bool any;
+} rows_before;
+
+static rows_before before(const ch_job *job, const ch_worker *w, char *lanes, const ch_band *band, int64_t y) {
+    const int64_t height = job->plan->shape[job->layout->slow[0]];
+    const int64_t edge = band->way > 0 ? band->first - 1 : band->end; /* the nearest row before the band */
+    rows_before result = {.any = y != (band->way > 0 ? 0 : height - 1)};
+    for (int i = 0; i < 2; i++) {
+        const int64_t from = y - (i + 1) * band->way;
+        const bool inside = from >= band->first && from < band->end;
+        if (from < 0 || from >= height)
+            result.row[i] = job->memory.none;
+        else if (inside && !band->in_place)
+            result.row[i] = w->ring[from % 3];
+        else if (!inside && band->beyond)
+            result.row[i] = column(job, band->beyond[(edge - from) * band->way], band->columns.from);
+        else
+            result.row[i] = column(job, ch_row(job, lanes, band->plane * height + from), band->columns.from);
+    }
+    return result;
+}
+
+/* Row number i of a band on the sweep's way. */
+static int64_t row_of(const ch_band *band, int64_t i) { return band->way > 0 ? band->first + i : band->end - 1 - i; }
+
+void ch_sweep_first(const ch_job *job, ch_worker *w, char *lanes, const ch_band *band) {
     const ch_columns *c = &band->columns;
     const int64_t start = band->plane * job->plan->shape[job->layout->slow[0]];
-    for (int64_t y = band->first; y < band->end; y++) {
-        char *kept = ch_row(job, lanes, start + y), *before[2];
-        char *row = band->in_place ? kept : w->ring[y % 3];
+    for (int64_t i = 0; i < band->end - band->first; i++) {
+        const int64_t y = row_of(band, i);
+        char *kept = ch_row(job, lanes, start + y), *row = band->in_place ? kept : w->ring[y % 3];
         const uint64_t *ends =
             band->strip < 0 ? NULL : job->memory.ends[(start + y) * job->layout->strips + band->strip];
         ch_begin(job, w, band->volume, start + y, c, ends, row);
-        for (int64_t i = 0; i < 2; i++) {
-            const int64_t from = y - 1 - i;
-            before[i] = from < 0                               ? job->memory.none
-                        : from < band->first || band->in_place ? column(job, ch_row(job, lanes, start + from), c->from)
-                                                               : w->ring[from % 3];
-        }
-        if (y > 0)
-            look_in_plane(job, row, before[0], before[1], (size_t)(c->to - c->from));
+        const rows_before from = before(job, w, lanes, band, y);
+        if (from.any)
+            look_in_plane(job, row, from.row[0], from.row[1], (size_t)(c->to - c->from));
         if (!band->in_place)
             keep(job, c, kept, row);
     }
     job->rows->settle();
 }
 
-void ch_up(const ch_job *job, ch_worker *w, char *lanes, const ch_band *band) {
+void ch_sweep_second(const ch_job *job, ch_worker *w, char *lanes, const ch_band *band) {
     const ch_layout *l = job->layout;
     const ch_columns *c = &band->columns;
-    const int64_t height = job->plan->shape[l->slow[0]], start = band->plane * height;
+    const int64_t start = band->plane * job->plan->shape[l->slow[0]], count = band->end - band->first;
     const size_t n = (size_t)(c->to - c->from);
-    for (int64_t y = band->end - 1; y >= band->first; y--) {
-        char *kept = column(job, ch_row(job, lanes, start + y), c->from), *after[2];
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t y = row_of(band, i);
+        char *kept = column(job, ch_row(job, lanes, start + y), c->from);
         char *row = band->in_place ? kept : w->ring[y % 3];
-        for (int64_t i = 0; i < 2; i++) {
-            const int64_t from = y + 1 + i;
-            after[i] = from >= height      ? job->memory.none
-                       : from >= band->end ? column(job, job->memory.carry[band->parity][from - band->end], c->from)
-                       : band->in_place    ? ch_row(job, lanes, start + from)
-                                           : w->ring[from % 3];
-        }
         if (!band->in_place)
             memcpy(row - CH_PAD * l->lane_size, kept - CH_PAD * l->lane_size, (n + 2 * CH_PAD) * l->lane_size);
-        if (y + 1 < height)
-            look_in_plane(job, row, after[0], after[1], n);
+        const rows_before from = before(job, w, lanes, band, y);
+        if (from.any)
+            look_in_plane(job, row, from.row[0], from.row[1], n);
         if (!band->in_place)
             ch_finish(job, w, band->volume, start + y, c->first, c->end, column(job, row, c->first - c->from));
+        if (band->leave && count - i <= 2)
+            keep(job, c, band->leave[count - 1 - i], row);
     }
-    for (int64_t y = band->first; band->strip >= 0 && y < band->first + 2 && y < band->end; y++)
-        keep(job, c, job->memory.carry[!band->parity][y - band->first], w->ring[y % 3]);
     job->rows->settle();
 }
 

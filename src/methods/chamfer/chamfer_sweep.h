@@ -10,7 +10,7 @@ typedef struct ch_job {
     const ch_rows *rows;
     const ch_layout *layout;
     ch_memory memory;
-    bool quick;  /* float32 distances in rows without gaps are all that is wanted */
+    bool quick;  /* float32 distances in rows without gaps are all that is wanted, with sites int64 indices too */
     bool stream; /* rows go past the cache, to memory and out of it */
 } ch_job;
 
@@ -19,15 +19,18 @@ typedef struct ch_band {
     int64_t volume, plane;
     int64_t first, end;
     ch_columns columns;
-    int strip;     /* < 0: whole rows */
-    int parity;    /* strips, upwards: which carries come in */
-    bool in_place; /* rows grow in the volume's memory, for slabs to come; else in the ring, and upwards they go out */
+    int strip;           /* < 0: whole rows */
+    int way;             /* of this sweep: 1 down, -1 up */
+    char *const *beyond; /* second sweep: the two rows before the band, nearest first; NULL: as they lie in memory */
+    char *const *leave;  /* second sweep: the next band's `beyond`; NULL: none comes */
+    bool in_place;       /* rows grow in memory, for slabs; else in the ring, and from the second sweep they go out */
 } ch_band;
 
 /* A whole plane as one band. */
 ch_band ch_whole(const ch_job *job, int64_t volume, int64_t plane);
-void ch_down(const ch_job *job, ch_worker *w, char *lanes, const ch_band *band);
-void ch_up(const ch_job *job, ch_worker *w, char *lanes, const ch_band *band);
+/* From the input, one way; then from what that left, the other way. */
+void ch_sweep_first(const ch_job *job, ch_worker *w, char *lanes, const ch_band *band);
+void ch_sweep_second(const ch_job *job, ch_worker *w, char *lanes, const ch_band *band);
 
 /* What lies outside the strips of row `row`, before and after them: memory.ends. */
 void ch_find_ends(const ch_job *job, ch_worker *w, int64_t volume, int64_t row);

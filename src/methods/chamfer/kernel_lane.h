@@ -1,13 +1,6 @@
 /* chamfer/cpu's row operations for one lane, written as plain loops that compilers make vectors of. A template: define LANE,
  * the unsigned type, and NAME(x), a name of its own for each lane; included for u16, u32 and u64. */
 
-/* Loops below write one row and read others: no lane that is read was written by an earlier turn. */
-#if defined(__clang__)
-#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define INDEPENDENT _Pragma("GCC ivdep")
-#endif
-
 static inline LANE NAME(least)(LANE a, LANE b) { return a < b ? a : b; }
 
 static void NAME(straight)(void *to, const void *by, size_t n, uint64_t cost) {

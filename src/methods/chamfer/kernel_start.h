@@ -1,6 +1,5 @@
-/* A row's own distances, R: the first of chamfer/cpu's operations, for one lane without sites. A template as kernel_lane.h;
- * WIDER is a type that sums of a whole row fit, and
- * NAME(outside) brings the carries in.
+/* A row's own distances, R: the first of chamfer/cpu's operations. A template as kernel_lane.h; NAME(at)(lane, index) is a
+ * lane whose site, if lanes have one, lies `index` elements farther on, and NAME(outside) brings the carries in.
  *
  *     R[x] = step * (elements to the nearest site of the row, on either side)
  *
@@ -21,24 +20,27 @@ static void NAME(start)(const ch_start *s, void *to) {
     NAME(pad)(row, CH_GROUP * groups, cap);
     if (!s->along) {
         for (size_t x = 0; x < CH_GROUP * groups; x++)
-            row[x] = s->site[x] ? 0 : cap;
+            row[x] = s->site[x] ? NAME(at)(0, s->index + x) : cap;
         return;
     }
     for (size_t g = 0; g < groups; g++) {
         uint64_t bytes;
         memcpy(&bytes, s->site + CH_GROUP * g, sizeof bytes);
         pattern[g] = (uint8_t)(bytes * 0x0102040810204080u >> 56); /* byte k to bit k, the lowest byte first */
-        memcpy(row + CH_GROUP * g, near[pattern[g]], sizeof *near);
+        LANE lanes[CH_GROUP];
+        memcpy(lanes, near[pattern[g]], sizeof lanes);
+        for (size_t k = 0; k < CH_GROUP; k++)
+            lanes[k] = NAME(at)(lanes[k], s->index + CH_GROUP * g);
+        memcpy(row + CH_GROUP * g, lanes, sizeof lanes);
     }
-    const WIDER group = (WIDER)(CH_GROUP * s->step);
-    WIDER left = (WIDER)s->left, right = (WIDER)s->right;
+    const LANE group = (LANE)(CH_GROUP * s->step); /* the cap leaves room for it */
+    LANE left = (LANE)s->left, right = (LANE)s->right;
     for (size_t g = 0; g < groups; g++) {
         const size_t h = groups - 1 - g;
-        const WIDER last = near[pattern[g]][CH_GROUP - 1], first = near[pattern[h]][0];
-        before[g] = (LANE)(left < cap ? left : cap);
-        after[h] = (LANE)(right < cap ? right : cap);
-        left = left + group < last ? left + group : last;
-        right = right + group < first ? right + group : first;
+        before[g] = left;
+        after[h] = right;
+        left = NAME(least)((LANE)(left + group), NAME(at)(near[pattern[g]][CH_GROUP - 1], s->index + CH_GROUP * g));
+        right = NAME(least)((LANE)(right + group), NAME(at)(near[pattern[h]][0], s->index + CH_GROUP * h));
     }
     NAME(outside)(before, after, groups, step, row);
 }

@@ -32,8 +32,6 @@ struct work {
 
 /* ---- Memory ---- */
 
-static size_t round64(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
-
 /* What a worker holds: in step 1 a row of sites and LANES rows of offsets, in step 2 a stack and LANES columns of
  * results. */
 struct tile {
@@ -47,20 +45,20 @@ struct tile {
 /* Lays the tile out from `base`, NULL to measure only; returns the bytes. The steps use the same memory. */
 static size_t lay_out(const distmap_plan *plan, char *base, struct tile *t) {
     const size_t width = (size_t)plan->shape[DM_X], height = (size_t)plan->shape[2];
-    const size_t sites = round64(width), rows = LANES * width * sizeof(int32_t);
-    const size_t stack = round64(height * sizeof(struct edm_point));
-    const size_t squared = round64(LANES * height * dm_number_size(plan->number));
+    const size_t sites = dm_round64(width), rows = LANES * width * sizeof(int32_t);
+    const size_t stack = dm_round64(height * sizeof(struct edm_point));
+    const size_t squared = dm_round64(LANES * height * dm_number_size(plan->number));
     const size_t index = plan->wants_site ? LANES * height * sizeof(int64_t) : 0;
     if (base)
         *t = (struct tile){(uint8_t *)base, (int32_t *)(base + sites), (struct edm_point *)base, base + stack,
                            index ? (int64_t *)(base + stack + squared) : NULL};
     const size_t one = sites + rows, two = stack + squared + index;
-    return round64(one > two ? one : two);
+    return dm_round64(one > two ? one : two);
 }
 
 static size_t tile_bytes(const distmap_plan *plan) { return lay_out(plan, NULL, NULL); }
 
-static size_t offset_bytes(const distmap_plan *plan) { return round64((size_t)plan->elements * sizeof(int32_t)); }
+static size_t offset_bytes(const distmap_plan *plan) { return dm_round64((size_t)plan->elements * sizeof(int32_t)); }
 
 static size_t scratch_bytes(const distmap_plan *plan) {
     return offset_bytes(plan) + (size_t)plan->context->threads * tile_bytes(plan);
@@ -117,35 +115,46 @@ static void step1_task(void *arg, size_t task, int worker) {
             to[lane] = t.row[(size_t)lane * (size_t)w->width + (size_t)x];
 }
 
+/* Reads a column of offsets and leaves its proximate points on the stack; how many. A point that leaves it costs no
+ * division. */
+static int32_t push_all(const struct edm_rule *rule, const int32_t *offset, int32_t length, struct edm_point *stack) {
+    int32_t count = 0;
+    for (int32_t j = 0; j < length; j++) {
+        if (offset[j] == EDM_NONE)
+            continue;
+        int64_t start = 0;
+        for (; count > 0; count--) {
+            const struct edm_pair pair = edm_compare(rule, stack[count - 1], j, offset[j]);
+            if (edm_takes(&pair, stack[count - 1].start))
+                continue;
+            start = edm_start(&pair);
+            break;
+        }
+        if (start < length)
+            stack[count++] = (struct edm_point){j, (int32_t)start, offset[j]};
+    }
+    return count;
+}
+
 /* Column x of the plane whose elements start at `first`, into lane `lane` of the tile. */
 static void solve_column(const struct work *w, const struct tile *t, int64_t first, int32_t x, size_t lane) {
     const bool narrow = w->plan->number == DM_U32;
-    struct edm_line line = {
-        .offset = w->offset + first + (int64_t)x * w->height,
-        .offset_apart = 1,
-        .stack = t->stack,
-        .stack_apart = 1,
-        .length = w->height,
-        .v = edm_pitch2(w->plan, DM_X),
-        .w = edm_pitch2(w->plan, 2),
-    };
-    edm_push_all(&line);
-    struct edm_cursor c = {0};
-    if (line.count)
-        c = edm_first(&line);
-    for (int32_t y = 0; y < w->height; y++) {
+    const struct edm_rule rule = {.v = edm_pitch2(w->plan, DM_X), .w = edm_pitch2(w->plan, 2)};
+    const int32_t count = push_all(&rule, w->offset + first + (int64_t)x * w->height, w->height, t->stack);
+    const struct edm_point *point = t->stack;
+    for (int32_t y = 0, left = count; y < w->height; y++) {
         const size_t place = (size_t)y * LANES + lane;
-        uint64_t squared = UINT64_MAX;
-        if (line.count) {
-            edm_move(&line, &c, y);
-            squared = edm_squared(&line, &c, y);
+        if (left > 1 && y >= point[1].start) {
+            point++;
+            left--;
         }
+        const uint64_t squared = count ? edm_squared(&rule, point, y) : UINT64_MAX;
         if (narrow)
             ((uint32_t *)t->squared)[place] = (uint32_t)squared; /* "none" is all ones in both widths */
         else
             ((uint64_t *)t->squared)[place] = squared;
         if (t->index)
-            t->index[place] = line.count ? first + (int64_t)c.at * w->width + x + c.offset : DISTMAP_INDEX_NONE;
+            t->index[place] = count ? first + (int64_t)point->at * w->width + x + point->offset : DISTMAP_INDEX_NONE;
     }
 }
 
@@ -177,8 +186,10 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
         .width = (int32_t)plan->shape[DM_X],
         .height = (int32_t)plan->shape[2],
     };
-    const size_t planes = (size_t)edm_planes(plan);
+    const size_t planes = (size_t)dm_plane_count(plan);
+    dm_phase(plan, "step 1");
     TRY(dm_parallel(plan, planes * groups(w.height), step1_task, &w, 0.35));
+    dm_phase(plan, "step 2");
     return dm_parallel(plan, planes * groups(w.width), step2_task, &w, 0.65);
 }
 

@@ -22,7 +22,9 @@
  * Voronoi map with the distance map and needs no memory of its own. Where rows come last (vv-hh, vh-vh, vtv-vtv) ties
  * are decided by the stack, see there; where columns do, by the order of the steps.
  *
- * Time O(height + width) for as many threads as the image has lines. Memory: 12 bytes per element; 16 in mode vtv-vtv.
+ * Time O(height + width) for as many threads as the image has lines: so few that what counts is how long each of them waits.
+ * Hence all modes read ahead, by pieces, and keep the top of the stack at hand (edm_cuda_stack.cuh). Memory: 12 bytes per
+ * element, 16 in mode vtv-vtv, and with a side above 65,536 8 more.
  *
  * Source: D. Man, K. Uda, Y. Ito, K. Nakano, "Accelerating Computation of Euclidean Distance Map using the GPU with
  * Efficient Memory Access", IJPEDS 2011, sections 5 and 6.
@@ -41,8 +43,11 @@ static const distmap_param_info params[] = {
 /* Step 1's sweeps are done when stacks begin, so `before` has their memory; and in mode vtv-vtv `after` that of `point`. */
 static size_t array_bytes(const distmap_plan *plan) { return dm_cuda_round((size_t)plan->elements * sizeof(int32_t)); }
 
+/* Points have two places on the line, and an offset. */
+static bool is_narrow(const distmap_plan *plan) { return plan->shape[2] <= 65536 && plan->shape[DM_X] <= 65536; }
+
 static size_t stack_bytes(const distmap_plan *plan) {
-    return dm_cuda_round((size_t)plan->elements * sizeof(struct edm_point));
+    return dm_cuda_round((size_t)plan->elements * (is_narrow(plan) ? 8 : 16));
 }
 
 static size_t scratch_bytes(const distmap_plan *plan) {
@@ -56,21 +61,25 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     char *scratch = plan->scratch;
     struct edm_work work = {
         .elements = dm_elements_make(plan, arrays),
-        .planes = edm_planes(plan),
+        .planes = dm_plane_count(plan),
         .height = (int32_t)plan->shape[2],
         .width = (int32_t)plan->shape[DM_X],
         .columns_first = columns_first,
         .turned = mode != VV_HH && mode != HH_VV,
         .tiles = mode == VTV_VTV,
-        .v = edm_pitch2(plan, columns_first ? 2 : DM_X),
-        .w = edm_pitch2(plan, columns_first ? DM_X : 2),
-        .stack = (struct edm_point *)scratch,
+        .rule = {.v = edm_pitch2(plan, columns_first ? 2 : DM_X),
+                 .w = edm_pitch2(plan, columns_first ? DM_X : 2),
+                 .by_row = columns_first},
+        .stack = scratch,
+        .narrow = is_narrow(plan),
         .offset = (int32_t *)(scratch + stack_bytes(plan)),
     };
     work.before = work.turned ? (int32_t *)scratch : work.offset;
     if (work.tiles)
         work.after = work.point = (int32_t *)(scratch + stack_bytes(plan) + array_bytes(plan));
+    dm_phase(plan, "step 1");
     TRY_CUDA(cuda, edm_step1(&work, cuda->stream));
+    dm_phase(plan, "step 2");
     TRY_CUDA(cuda, edm_step2(&work, cuda->stream));
     return DISTMAP_OK;
 }

@@ -17,15 +17,16 @@ struct edm_work {
     dm_elements elements;
     int64_t planes;
     int32_t height, width;
-    bool columns_first; /* step 1 goes along columns and step 2 along rows, else the other way round */
-    bool turned;        /* `offset` is */
-    bool tiles;         /* VTV: results are turned by a kernel of its own each, through shared memory */
-    int64_t v, w;       /* squared pitch along step 1's lines and along step 2's */
-    int32_t *before;    /* as the image lies: offset to the nearest site at or before the element on step 1's line */
-    int32_t *after;     /* VTV: the same at or after it */
-    int32_t *offset;    /* the nearer of the two */
-    struct edm_point *stack; /* [k][plane][line]: k-th point from the bottom */
-    int32_t *point;          /* VTV, turned: the proximate point of each element, EDM_NONE */
+    bool columns_first;   /* step 1 goes along columns and step 2 along rows, else the other way round */
+    bool turned;          /* `offset` is */
+    bool tiles;           /* VTV: results are turned by a kernel of its own each, through shared memory */
+    struct edm_rule rule; /* v: squared pitch along step 1's lines, w: along step 2's */
+    int32_t *before;      /* as the image lies: offset to the nearest site at or before the element on step 1's line */
+    int32_t *after;       /* VTV: the same at or after it */
+    int32_t *offset;      /* the nearer of the two */
+    void *stack;          /* [k][plane][line]: k-th point from the bottom, of 8 or 16 bytes */
+    bool narrow;          /* of 8 */
+    int32_t *point;       /* VTV, turned: the proximate point of each element, below 0: none */
 };
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* edm/cuda, step 2: the proximate points of each line, their intervals, and the results. */
-#include "methods/edm/edm_cuda.cuh"
+#include "methods/edm/edm_cuda_stack.cuh"
 
 /* The linear index of the site that lies `offset` from point `point`, both on the axes of the steps. */
 DM_DEVICE int64_t site_of(const struct edm_work *w, int64_t plane, int64_t line, int64_t point, int64_t offset) {
@@ -7,42 +7,40 @@ DM_DEVICE int64_t site_of(const struct edm_work *w, int64_t plane, int64_t line,
     return plane + y * w->width + x;
 }
 
-/* A thread to a line, in turns; neighbouring lines to neighbouring threads. Reads 4 bytes per element in a row and
- * again at each point of the stack, pushes up to 8, and writes the outputs as it goes along the line (VTV: 4 bytes to
- * `point`). */
+/* A thread to a line, in turns; neighbouring lines to neighbouring threads. Reads 4 bytes per element, pushes up to 8 or 16
+ * and reads them again, and writes the outputs as it goes along the line (VTV: 4 bytes to `point`). */
+template <class ENTRY>
 static __global__ void __launch_bounds__(EDM_THREADS) points(const __grid_constant__ struct edm_work w) {
+    __shared__ ENTRY ring[EDM_RING * EDM_THREADS];
     const dm_elements *e = &w.elements;
     const int64_t lines = edm_lines(&w, !w.columns_first), step = (int64_t)gridDim.x * EDM_THREADS;
     unsigned raised = 0;
     for (int64_t i = (int64_t)blockIdx.x * EDM_THREADS + threadIdx.x; i < lines; i += step) {
         struct edm_place p = edm_line_place(&w, i, !w.columns_first);
         const int64_t first = edm_line_first(&p, w.turned), apart = edm_line_apart(&w, &p, w.turned);
-        struct edm_line line;
+        edm_line<ENTRY> line;
         line.offset = w.offset + first;
         line.offset_apart = apart;
-        line.stack = w.stack + i;
+        line.stack = (ENTRY *)w.stack + i;
         line.stack_apart = lines;
+        line.ring = ring + threadIdx.x;
         line.length = p.length;
-        line.v = w.v;
-        line.w = w.w;
-        line.by_row = w.columns_first;
-        edm_push_all(&line);
-        struct edm_cursor c = {0, 0, EDM_NONE, 0};
-        if (line.count)
-            c = edm_first(&line);
+        line.rule = w.rule;
+        const int32_t count = edm_push_all(line);
+        edm_cursor<ENTRY> c = edm_first(line, count);
         for (int32_t k = 0; k < p.length; k++) {
-            if (line.count)
-                edm_move(&line, &c, k);
+            edm_move(line, k, &c);
             if (w.tiles) {
-                w.point[first + k * apart] = c.at;
+                w.point[first + k * apart] = c.point.at;
                 continue;
             }
             edm_line_move(&p, k);
             dm_value squared = dm_value_none(e);
-            if (line.count)
-                squared.u64 = edm_squared(&line, &c, k);
+            if (count)
+                squared.u64 = edm_squared(&w.rule, &c.point, k);
             dm_element_emit(e, p.at, squared,
-                            line.count ? site_of(&w, p.plane, p.line, c.at, c.offset) : DISTMAP_INDEX_NONE, &raised);
+                            count ? site_of(&w, p.plane, p.line, c.point.at, c.point.offset) : DISTMAP_INDEX_NONE,
+                            &raised);
         }
     }
     dm_raise(e, raised);
@@ -70,11 +68,12 @@ static __global__ void __launch_bounds__(EDM_TILE *EDM_TILE_ROWS) turn(const __g
             if (t.y + row >= w.height || t.x + lane >= w.width)
                 continue;
             const int64_t at[DM_NDIM] = {t.at[0], t.at[1], t.y + row, t.x + lane};
-            const int64_t from = point[lane][row], h = offset[lane][row], along = at[DM_X] - from;
+            const struct edm_point found = {point[lane][row], 0, offset[lane][row]};
             dm_value squared = dm_value_none(e);
-            if (from >= 0)
-                squared.u64 = (uint64_t)(w.v * h * h + w.w * along * along);
-            dm_element_emit(e, at, squared, from < 0 ? DISTMAP_INDEX_NONE : site_of(&w, t.plane, at[2], from, h),
+            if (found.at >= 0)
+                squared.u64 = edm_squared(&w.rule, &found, t.x + lane);
+            dm_element_emit(e, at, squared,
+                            found.at < 0 ? DISTMAP_INDEX_NONE : site_of(&w, t.plane, at[2], found.at, found.offset),
                             &raised);
         }
     }
@@ -84,7 +83,11 @@ static __global__ void __launch_bounds__(EDM_TILE *EDM_TILE_ROWS) turn(const __g
 cudaError_t edm_step2(const struct edm_work *work, cudaStream_t stream) {
     const struct edm_work w = *work;
     const int64_t lines = w.planes * (w.columns_first ? w.height : w.width);
-    DM_LAUNCH(points, dm_blocks(lines, EDM_THREADS, EDM_MOST_BLOCKS), EDM_THREADS, 0, stream, w);
+    const unsigned blocks = dm_blocks(lines, EDM_THREADS, EDM_MOST_BLOCKS);
+    if (w.narrow)
+        DM_LAUNCH(points<struct edm_narrow>, blocks, EDM_THREADS, 0, stream, w);
+    else
+        DM_LAUNCH(points<struct edm_wide>, blocks, EDM_THREADS, 0, stream, w);
     if (w.tiles)
         DM_LAUNCH(turn, edm_tile_blocks(&w), dim3(EDM_TILE, EDM_TILE_ROWS), 0, stream, w);
     return cudaGetLastError();

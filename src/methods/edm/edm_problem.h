@@ -3,15 +3,12 @@
 #ifndef DISTMAP_METHODS_EDM_PROBLEM_H
 #define DISTMAP_METHODS_EDM_PROBLEM_H
 
-#include "core/internal.h"
+#include "core/planes.h"
 
 static inline const char *edm_refuses(const distmap_plan *plan) {
-    if (plan->problem.input != DISTMAP_INPUT_MASK)
-        return "needs a mask input";
-    if (plan->number == DM_F64)
-        return "needs integer spacing";
-    if (plan->problem.border || plan->limited)
-        return "needs a problem without border and limit";
+    const char *why = dm_refuses_all_but_masks(plan);
+    if (why)
+        return why;
     for (int a = 0; a < DM_NDIM; a++) {
         if (plan->shape[a] > 1 && plan->measured[a] != (a >= 2))
             return "needs the last two axes, and no others, to be the measured ones";
@@ -20,8 +17,6 @@ static inline const char *edm_refuses(const distmap_plan *plan) {
     }
     return NULL;
 }
-
-static inline int64_t edm_planes(const distmap_plan *plan) { return plan->shape[0] * plan->shape[1]; }
 
 /* The linear index of a plane's first element; of `at`, t and z count. */
 static inline int64_t edm_plane_first(const distmap_plan *plan, const int64_t at[DM_NDIM]) {

@@ -25,7 +25,8 @@
  *
  * Time O(n). Source: D. Man, K. Uda, Y. Ito, K. Nakano, sections 2 and 3.
  *
- * C and CUDA alike: kernels say before including this what a function is (EDM_FUNCTION).
+ * C and CUDA alike: kernels say before including this what a function is (EDM_FUNCTION). The stack's own memory is the
+ * device's affair.
  */
 #ifndef DISTMAP_METHODS_EDM_STACK_H
 #define DISTMAP_METHODS_EDM_STACK_H
@@ -40,21 +41,15 @@
 #define EDM_NONE INT32_MIN /* an offset: there is no site */
 
 struct edm_point {
-    int32_t at;    /* where on the line */
-    int32_t start; /* the first x of its interval */
+    int32_t at;     /* where on the line */
+    int32_t start;  /* the first x of its interval */
+    int32_t offset; /* to its site, across the line */
 };
 
-struct edm_line {
-    const int32_t *offset; /* of element k: offset[k * offset_apart] */
-    int64_t offset_apart;
-    struct edm_point *stack; /* its k-th point from the bottom: stack[k * stack_apart] */
-    int64_t stack_apart;
-    int32_t length, count; /* elements of the line; points on the stack */
-    int64_t v, w;          /* squared pitch across the line and along it */
-    bool by_row;           /* ties go to the lower offset first */
+struct edm_rule {
+    int64_t v, w; /* squared pitch across the line and along it */
+    bool by_row;  /* ties go to the lower offset first */
 };
-
-EDM_FUNCTION int64_t edm_offset(const struct edm_line *l, int32_t at) { return l->offset[at * l->offset_apart]; }
 
 /* Of points i < j, what the difference above is at x = 0, and by how much it falls with each x. */
 struct edm_pair {
@@ -62,12 +57,13 @@ struct edm_pair {
     bool tie; /* where they are equally near, j has the element */
 };
 
-EDM_FUNCTION struct edm_pair edm_compare(const struct edm_line *l, int64_t i, int64_t offset_i, int64_t j,
-                                         int64_t offset_j) {
+EDM_FUNCTION int64_t edm_square(int32_t x) { return (int64_t)x * x; }
+
+EDM_FUNCTION struct edm_pair edm_compare(const struct edm_rule *r, struct edm_point i, int32_t j, int32_t offset) {
     struct edm_pair p;
-    p.above = l->v * (offset_j * offset_j - offset_i * offset_i) + l->w * (j * j - i * i);
-    p.slope = 2 * l->w * (j - i);
-    p.tie = l->by_row && offset_j < offset_i;
+    p.above = r->v * (edm_square(offset) - edm_square(i.offset)) + r->w * (edm_square(j) - edm_square(i.at));
+    p.slope = 2 * r->w * (j - i.at);
+    p.tie = r->by_row && offset < i.offset;
     return p;
 }
 
@@ -76,70 +72,18 @@ EDM_FUNCTION bool edm_takes(const struct edm_pair *p, int64_t x) {
     return p->above < fallen || (p->above == fallen && p->tie);
 }
 
-/* The first x that j takes; may lie outside the line. */
+/* The first x that j takes; may lie outside the line. Division takes several times longer in 64 bits. */
 EDM_FUNCTION int64_t edm_start(const struct edm_pair *p) {
-    const int64_t quotient = p->above / p->slope, rest = p->above - quotient * p->slope;
+    const bool narrow = p->above == (int32_t)p->above && p->slope == (int32_t)p->slope;
+    const int64_t quotient = narrow ? (int32_t)p->above / (int32_t)p->slope : p->above / p->slope;
+    const int64_t rest = p->above - quotient * p->slope;
     if (rest == 0 && p->tie)
         return quotient;
     return quotient + (rest >= 0); /* floor + 1 */
 }
 
-/* Reads the line and leaves its proximate points on the stack. A point that leaves it costs no division. */
-EDM_FUNCTION void edm_push_all(struct edm_line *l) {
-    l->count = 0;
-    for (int32_t j = 0; j < l->length; j++) {
-        const int64_t offset_j = edm_offset(l, j);
-        if (offset_j == EDM_NONE)
-            continue;
-        int64_t start = 0;
-        for (; l->count > 0; l->count--) {
-            const struct edm_point last = l->stack[(l->count - 1) * l->stack_apart];
-            const struct edm_pair pair = edm_compare(l, last.at, edm_offset(l, last.at), j, offset_j);
-            if (edm_takes(&pair, last.start))
-                continue;
-            start = edm_start(&pair);
-            break;
-        }
-        if (start >= l->length)
-            continue;
-        struct edm_point *top = &l->stack[l->count++ * l->stack_apart];
-        top->at = j;
-        top->start = (int32_t)start;
-    }
-}
-
-/* Goes through the intervals as x rises: the point nearest to x, of which `k` is the place on the stack and `offset` is
- * known, both from the x before. */
-struct edm_cursor {
-    int32_t k, next; /* next: where the interval ends */
-    int32_t at;
-    int64_t offset;
-};
-
-EDM_FUNCTION void edm_enter(const struct edm_line *l, struct edm_cursor *c) {
-    c->at = l->stack[c->k * l->stack_apart].at;
-    c->offset = edm_offset(l, c->at);
-    c->next = c->k + 1 < l->count ? l->stack[(c->k + 1) * l->stack_apart].start : l->length;
-}
-
-/* At x = 0; the stack is not empty. */
-EDM_FUNCTION struct edm_cursor edm_first(const struct edm_line *l) {
-    struct edm_cursor c;
-    c.k = 0;
-    edm_enter(l, &c);
-    return c;
-}
-
-EDM_FUNCTION void edm_move(const struct edm_line *l, struct edm_cursor *c, int32_t x) {
-    if (x < c->next)
-        return;
-    c->k++;
-    edm_enter(l, c);
-}
-
-EDM_FUNCTION uint64_t edm_squared(const struct edm_line *l, const struct edm_cursor *c, int32_t x) {
-    const int64_t along = (int64_t)x - c->at;
-    return (uint64_t)(l->v * c->offset * c->offset + l->w * along * along);
+EDM_FUNCTION uint64_t edm_squared(const struct edm_rule *r, const struct edm_point *p, int32_t x) {
+    return (uint64_t)(r->v * edm_square(p->offset) + r->w * edm_square(x - p->at));
 }
 
 #endif

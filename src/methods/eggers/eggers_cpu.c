@@ -209,14 +209,12 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     w.slots = (char *)plan->scratch + map_bytes(plan);
     w.rows = w.slots + (size_t)slot_count(plan) * slot_bytes(plan);
     const size_t rows = (size_t)(plan->elements / plan->shape[DM_X]);
+    dm_phase(plan, "read");
     TRY(dm_parallel(plan, rows, read_task, &w, 0.2));
+    dm_phase(plan, "propagation");
     TRY(dm_parallel(plan, (size_t)dm_plane_count(plan), plane_task, &w, 0.6));
+    dm_phase(plan, "emit");
     return dm_parallel(plan, rows, emit_task, &w, 1 - plan->progress_base);
-}
-
-static const char *refuses(const distmap_plan *plan) {
-    const char *why = dm_refuses_sites(plan);
-    return why ? why : dm_refuses_all_but_planes(plan);
 }
 
 const dm_method dm_eggers_cpu = {
@@ -228,7 +226,7 @@ const dm_method dm_eggers_cpu = {
             .device = "cpu",
             .exact = true,
         },
-    .refuses = refuses,
+    .refuses = dm_refuses_all_but_plane_distances,
     .scratch_bytes = scratch_bytes,
     .run = run,
 };

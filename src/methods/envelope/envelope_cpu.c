@@ -20,6 +20,7 @@
  * Meijster, J. Roerdink, W. Hesselink, "A General Algorithm for Computing Distance Transforms in Linear Time" (2000), for
  * envelopes at integer positions.
  */
+#include "core/scratch.h"
 #include "cpu/rows.h"
 #include "methods/envelope/envelope_hull.h"
 
@@ -38,16 +39,12 @@ struct work {
     bool last; /* its results go out */
 };
 
-static size_t round64(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
-
 /* ---- Memory ---- */
-
-static bool is_step(const distmap_plan *plan, int axis) { return plan->measured[axis] && plan->shape[axis] > 1; }
 
 static int slow_steps(const distmap_plan *plan) {
     int count = 0;
     for (int a = 0; a < DM_X; a++)
-        count += is_step(plan, a);
+        count += dm_axis_counts(plan, a);
     return count;
 }
 
@@ -59,8 +56,8 @@ static int64_t lanes(const distmap_plan *plan) { return plan->shape[DM_X] < LANE
 struct tile {
     union value *value;
     int64_t *site;  /* NULL when not wanted */
-    int64_t *label; /* LABELS only */
-    uint8_t *ruled; /* MASK and LABELS: the sites rule's verdict */
+    int64_t *label; /* LABELS and signed maps only: kinds */
+    uint8_t *ruled; /* MASK and LABELS: at distance 0 from itself, by the sites rule */
     void *run;      /* squared distances in the plan's number type */
     int64_t *run_site, *run_label;
     uint8_t *run_ruled;
@@ -72,13 +69,13 @@ static size_t lay_out(const distmap_plan *plan, char *base, struct tile *t) {
     const size_t row = (size_t)plan->shape[DM_X];
     size_t line = row, elements = row;
     for (int a = 0; a < DM_X; a++) {
-        if (!is_step(plan, a))
+        if (!dm_axis_counts(plan, a))
             continue;
         const size_t n = (size_t)plan->shape[a], turned = (n + PAD) * (size_t)lanes(plan);
         line = n > line ? n : line;
         elements = turned > elements ? turned : elements;
     }
-    const bool labels = plan->problem.input == DISTMAP_INPUT_LABELS, sites = plan->wants_site;
+    const bool labels = dm_by_kind(plan), sites = plan->wants_site;
     const struct {
         size_t bytes;
         void **place;
@@ -96,7 +93,7 @@ static size_t lay_out(const distmap_plan *plan, char *base, struct tile *t) {
     size_t end = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         *parts[i].place = base && parts[i].bytes ? base + end : NULL;
-        end += round64(parts[i].bytes);
+        end += dm_round64(parts[i].bytes);
     }
     return end;
 }
@@ -107,11 +104,11 @@ static size_t tile_bytes(const distmap_plan *plan) {
 }
 
 static size_t squared_bytes(const distmap_plan *plan) {
-    return slow_steps(plan) ? round64((size_t)plan->elements * dm_number_size(plan->number)) : 0;
+    return slow_steps(plan) ? dm_round64((size_t)plan->elements * dm_number_size(plan->number)) : 0;
 }
 
 static size_t site_bytes(const distmap_plan *plan) {
-    return slow_steps(plan) && plan->wants_site ? round64((size_t)plan->elements * site_size(plan)) : 0;
+    return slow_steps(plan) && plan->wants_site ? dm_round64((size_t)plan->elements * site_size(plan)) : 0;
 }
 
 static size_t scratch_bytes(const distmap_plan *plan) {
@@ -232,7 +229,10 @@ static void read_row(const struct work *w, const struct tile *t, const int64_t a
         dm_row_values(plan, &w->arrays->input, at, n, t->run);
         load_values(plan, t->run, n, t->value, 1);
     } else {
-        dm_row_sites(plan, &w->arrays->input, at, n, t->ruled);
+        if (t->label)
+            dm_row_kinds(plan, &w->arrays->input, at, n, t->label, t->ruled);
+        else
+            dm_row_sites(plan, &w->arrays->input, at, n, t->ruled);
         for (int64_t x = 0; x < n; x++)
             if (f64)
                 t->value[x].f64 = t->ruled[x] ? 0 : (double)INFINITY;
@@ -241,8 +241,6 @@ static void read_row(const struct work *w, const struct tile *t, const int64_t a
     }
     for (int64_t x = 0; t->site && x < n; x++)
         t->site[x] = is_none(t->value[x], f64) ? -1 : linear + x;
-    if (t->label)
-        dm_row_integers(&w->arrays->input, at, n, t->label);
 }
 
 static void row_task(void *arg, size_t index, int worker) {
@@ -259,7 +257,7 @@ static void row_task(void *arg, size_t index, int worker) {
     read_row(w, &t, at, linear);
     if (atomic_load_explicit(&plan->failure, memory_order_relaxed) != DISTMAP_OK)
         return; /* bad samples break the bounds that the step counts on */
-    if (is_step(plan, DM_X))
+    if (dm_axis_counts(plan, DM_X))
         step(w, &t, 0, linear);
     if (w->last) {
         store_values(plan, t.value, 1, n, t.run);
@@ -284,8 +282,7 @@ static void load_tile(const struct work *w, const struct tile *t, int64_t at[DM_
             load_sites(w, linear, count, t->site + i, pitch);
         if (!t->label)
             continue;
-        dm_row_integers(&w->arrays->input, at, count, t->run_label);
-        dm_row_sites(plan, &w->arrays->input, at, count, t->run_ruled);
+        dm_row_kinds(plan, &w->arrays->input, at, count, t->run_label, t->run_ruled);
         for (int64_t lane = 0; lane < count; lane++) {
             t->label[lane * pitch + i] = t->run_label[lane];
             t->ruled[lane * pitch + i] = t->run_ruled[lane];
@@ -346,19 +343,16 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     w.site = w.squared + squared_bytes(plan);
     w.workers = w.site + site_bytes(plan);
     const size_t lines = (size_t)(plan->elements / plan->shape[DM_X]);
+    dm_phase(plan, dm_axis_names[DM_X]);
     TRY(dm_parallel(plan, lines, row_task, &w, share));
     for (w.axis = DM_X - 1; w.axis >= 0; w.axis--) {
-        if (!is_step(plan, w.axis))
+        if (!dm_axis_counts(plan, w.axis))
             continue;
         w.last = --steps == 0;
+        dm_phase(plan, dm_axis_names[w.axis]);
         TRY(dm_parallel(plan, lines / (size_t)plan->shape[w.axis] * tiles_across(plan), tile_task, &w, share));
     }
     return DISTMAP_OK;
-}
-
-static const char *refuses(const distmap_plan *plan) {
-    (void)plan;
-    return NULL;
 }
 
 const dm_method dm_envelope_cpu = {
@@ -370,7 +364,6 @@ const dm_method dm_envelope_cpu = {
             .device = "cpu",
             .exact = true,
         },
-    .refuses = refuses,
     .scratch_bytes = scratch_bytes,
     .run = run,
 };

@@ -10,8 +10,6 @@
  */
 #include "methods/envelope/envelope_cuda.h"
 
-static bool is_step(const distmap_plan *plan, int axis) { return plan->measured[axis] && plan->shape[axis] > 1; }
-
 /* ---- Memory ---- */
 
 /* A list holds every element of a line and one beyond each end (labels). */
@@ -30,7 +28,7 @@ static int64_t lines_at_once(const distmap_plan *plan, int axis) {
 static size_t lists_bytes(const distmap_plan *plan) {
     size_t largest = 0;
     for (int a = 0; a < DM_NDIM; a++) {
-        const size_t bytes = is_step(plan, a) ? (size_t)lines_at_once(plan, a) * list_bytes(plan, a) : 0;
+        const size_t bytes = dm_axis_counts(plan, a) ? (size_t)lines_at_once(plan, a) * list_bytes(plan, a) : 0;
         largest = bytes > largest ? bytes : largest;
     }
     return largest;
@@ -55,17 +53,16 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
         .site = plan->wants_site ? (int64_t *)(scratch + value_bytes(plan)) : NULL,
         .lists = scratch + value_bytes(plan) + site_bytes(plan),
     };
+    dm_phase(plan, "read");
     TRY_CUDA(cuda, envelope_load(&work, cuda->stream));
     for (int axis = DM_X; axis >= 0; axis--)
-        if (is_step(plan, axis))
+        if (dm_axis_counts(plan, axis)) {
+            dm_phase(plan, dm_axis_names[axis]);
             TRY_CUDA(cuda, envelope_step(&work, axis, lines_at_once(plan, axis), cuda->stream));
+        }
+    dm_phase(plan, "emit");
     TRY_CUDA(cuda, envelope_emit(&work, cuda->stream));
     return DISTMAP_OK;
-}
-
-static const char *refuses(const distmap_plan *plan) {
-    (void)plan;
-    return NULL;
 }
 
 const dm_method dm_envelope_cuda = {
@@ -78,7 +75,6 @@ const dm_method dm_envelope_cuda = {
             .device = "cuda",
             .exact = true,
         },
-    .refuses = refuses,
     .scratch_bytes = scratch_bytes,
     .run = run,
 };

@@ -23,7 +23,7 @@ static __global__ void __launch_bounds__(ENVELOPE_THREADS) load(const __grid_con
         dm_value v = dm_value_none(e);
         if (e->input == DISTMAP_INPUT_SAMPLED)
             v = dm_element_value(e, at, &raised);
-        else if (dm_element_is_site(e, at, &raised))
+        else if (dm_element_is_zero(e, at, &raised))
             v.u64 = 0; /* the bits of 0.0 as well */
         ((dm_value *)w.value)[i] = v;
         if (w.site)
@@ -37,13 +37,13 @@ static __global__ void __launch_bounds__(ENVELOPE_THREADS) load(const __grid_con
 DM_DEVICE void envelope_line(const struct envelope_work *w, int axis, int64_t at[DM_NDIM], int64_t first,
                              struct hull hull, bool f64) {
     const dm_elements *e = &w->elements;
-    const bool labels = e->input == DISTMAP_INPUT_LABELS;
+    const bool labels = e->by_kind;
     const int64_t n = e->shape[axis], stride = e->linear[axis];
     union value *value = (union value *)w->value + first;
     int64_t *site = w->site ? w->site + first : NULL;
     union value zero;
     zero.u64 = 0;       /* the bits of 0.0 as well */
-    unsigned known = 0; /* NaN cannot occur in labels */
+    unsigned known = 0; /* what load has raised already */
     hull.from = hull.to = 0;
     if (f64)
         hull.w2.f64 = e->w2f[axis];
@@ -54,11 +54,11 @@ DM_DEVICE void envelope_line(const struct envelope_work *w, int axis, int64_t at
         hull.count = 0;
         if (labels) {
             at[axis] = hull.from;
-            const int64_t label = dm_element_label(e, at);
-            const bool background = dm_element_is_site(e, at, &known);
+            const int64_t label = dm_element_kind(e, at, &known);
+            const bool background = dm_element_is_zero(e, at, &known);
             for (hull.to = hull.from + 1; hull.to < n; hull.to++) {
                 at[axis] = hull.to;
-                if (dm_element_label(e, at) != label)
+                if (dm_element_kind(e, at, &known) != label)
                     break;
             }
             if (background)

@@ -173,21 +173,21 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     w.changed[1] = (uint8_t *)p + flag_bytes(plan);
     w.workers = p + 2 * flag_bytes(plan);
     const size_t rows = (size_t)(plan->elements / plan->shape[DM_X]);
+    dm_phase(plan, "read");
     TRY(dm_parallel(plan, rows, read_task, &w, 0.1));
+    dm_phase(plan, plan->params[KERNEL] == EROSION_2D ? "erosions" : "columns");
     if (plan->params[KERNEL] == EROSION_2D)
         TRY(erode(&w, EROSION_ALONG_BOTH, 0.8));
     if (plan->params[KERNEL] == EROSION_1D)
         TRY(erode(&w, EROSION_ALONG_Y, 0.4));
     if (plan->params[KERNEL] == EROSION_1D_LZ && dm_axis_counts(plan, 2))
         TRY(dm_parallel(plan, rows / (size_t)plan->shape[2] * (size_t)plan->shape[DM_X], column_task, &w, 0.4));
-    if (plan->params[KERNEL] != EROSION_2D)
+    if (plan->params[KERNEL] != EROSION_2D) {
+        dm_phase(plan, "rows");
         TRY(erode(&w, EROSION_ALONG_X, 0.4));
+    }
+    dm_phase(plan, "emit");
     return dm_parallel(plan, rows, emit_task, &w, 1 - plan->progress_base);
-}
-
-static const char *refuses(const distmap_plan *plan) {
-    const char *why = dm_refuses_sites(plan);
-    return why ? why : dm_refuses_all_but_planes(plan);
 }
 
 const dm_method dm_erosion_cpu = {
@@ -201,7 +201,7 @@ const dm_method dm_erosion_cpu = {
             .params = params,
             .param_count = sizeof params / sizeof *params,
         },
-    .refuses = refuses,
+    .refuses = dm_refuses_all_but_plane_distances,
     .scratch_bytes = scratch_bytes,
     .run = run,
 };

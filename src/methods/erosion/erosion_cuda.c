@@ -85,22 +85,22 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     struct dm_cuda *cuda = plan->context->cuda;
     const dm_elements elements = dm_elements_make(plan, arrays);
     struct memory m = memory_of(plan);
+    dm_phase(plan, "read");
     TRY_CUDA(cuda, erosion_load(&elements, m.map[0], cuda->stream));
+    dm_phase(plan, plan->params[KERNEL] == EROSION_2D ? "erosions" : "columns");
     if (plan->params[KERNEL] == EROSION_2D)
         TRY(erode(plan, &m, EROSION_ALONG_BOTH));
     if (plan->params[KERNEL] == EROSION_1D)
         TRY(erode(plan, &m, EROSION_ALONG_Y));
     if (plan->params[KERNEL] == EROSION_1D_LZ && dm_axis_counts(plan, 2))
         TRY_CUDA(cuda, erosion_columns(&elements, m.map[0], cuda->stream));
-    if (plan->params[KERNEL] != EROSION_2D)
+    if (plan->params[KERNEL] != EROSION_2D) {
+        dm_phase(plan, "rows");
         TRY(erode(plan, &m, EROSION_ALONG_X));
+    }
+    dm_phase(plan, "emit");
     TRY_CUDA(cuda, erosion_emit(&elements, m.map[0], cuda->stream));
     return DISTMAP_OK;
-}
-
-static const char *refuses(const distmap_plan *plan) {
-    const char *why = dm_refuses_sites(plan);
-    return why ? why : dm_refuses_all_but_planes(plan);
 }
 
 const dm_method dm_erosion_cuda = {
@@ -114,7 +114,7 @@ const dm_method dm_erosion_cuda = {
             .params = params,
             .param_count = sizeof params / sizeof *params,
         },
-    .refuses = refuses,
+    .refuses = dm_refuses_all_but_plane_distances,
     .scratch_bytes = scratch_bytes,
     .run = run,
 };

@@ -178,13 +178,16 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     struct work w = {.plan = plan, .arrays = arrays, .map = plan->scratch, .first = true};
     w.workers = (char *)plan->scratch + map_bytes(plan);
     const size_t rows = (size_t)(plan->elements / plan->shape[DM_X]);
+    dm_phase(plan, "read");
     TRY(dm_parallel(plan, rows, read_task, &w, 0.1));
     for (w.axis = DM_X - 1; w.axis >= 0; w.axis--) {
         if (!dm_axis_counts(plan, w.axis))
             continue;
+        dm_phase(plan, w.first ? "sequential" : "queues");
         TRY(dm_parallel(plan, rows / (size_t)plan->shape[w.axis] * (size_t)groups(plan), lines_task, &w, 0.2));
         w.first = false;
     }
+    dm_phase(plan, w.first ? "sequential" : "queues");
     w.axis = DM_X;
     return dm_parallel(plan, rows, row_task, &w, 1 - plan->progress_base);
 }

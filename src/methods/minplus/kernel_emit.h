@@ -46,6 +46,18 @@ static void emit_words(const mp_job *job, const int32_t *values, int32_t *out, s
 #undef MAKE
 }
 
+/* The same of a signed map: roots get their signs in the cache. */
+static void emit_signed(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM], const int32_t *d2, float *out,
+                        size_t n) {
+    const V32 most = v32_set(job->most);
+    float *made = (float *)w->squared;
+    for (size_t x = 0; x < n; x += N32)
+        f32_store(made + x, root(v32_load(d2 + x), most));
+    dm_row_sites(job->plan, &job->arrays->input, at, (int64_t)n, w->bytes);
+    dm_sign_floats(job->plan, w->bytes, (int64_t)n, made);
+    emit_words(job, w->squared, (int32_t *)out, n);
+}
+
 /* True when a value is beyond `most`, that is: has no site. */
 static bool any_none(const mp_job *job, const int32_t *d2, size_t n) {
     const V32 most = v32_set(job->most);
@@ -56,6 +68,13 @@ static bool any_none(const mp_job *job, const int32_t *d2, size_t n) {
     for (; x < n; x++)
         any |= d2[x] > job->most;
     return any;
+}
+
+/* A row of a mask: 1 where d2 is at most `most`, or, `beyond`, where it is more. */
+static void emit_mask(const mp_job *job, const int32_t *d2, uint8_t *out, size_t n, bool beyond) {
+    const int32_t most = job->most;
+    for (size_t x = 0; x < n; x++)
+        out[x] = (d2[x] > most) == beyond;
 }
 
 /* A final row, or run of a row, from at: d2, and the sites' linear indices (u32; NULL where not wanted). */
@@ -81,8 +100,15 @@ static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM
     }
     if (none)
         dm_flag(plan, DISTMAP_FLAG_NO_SITE);
-    if (out->distance.data)
-        emit_distance(job, d2, (float *)dm_row_address(&out->distance, at), n, none);
+    float *distance = out->distance.data ? (float *)dm_row_address(&out->distance, at) : NULL;
+    if (distance && plan->problem.sign)
+        emit_signed(job, w, at, d2, distance, n);
+    else if (distance)
+        emit_distance(job, d2, distance, n, none);
+    if (out->within.data)
+        emit_mask(job, d2, (uint8_t *)dm_row_address(&out->within, at), n, false);
+    if (out->beyond.data)
+        emit_mask(job, d2, (uint8_t *)dm_row_address(&out->beyond, at), n, true);
     if (!site)
         return;
     if (out->index.dtype == DISTMAP_INT32) {

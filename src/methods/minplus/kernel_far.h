@@ -251,14 +251,15 @@ static void site_pixels(const mp_job *job, mp_worker *w, uint32_t here, size_t f
  * `limit` (far_prune with a = b = 1, in integers; not in planes so tall that these could overflow). Returns how many. */
 static size_t far_collect(const mp_job *job, mp_worker *w, const uint16_t *below, size_t first, size_t last,
                           uint16_t reach_y, int32_t limit) {
-    const V16 absent = v16_set(0xFFFF);
+    const V16 absent = v16_set(0xFFFF), apart = v16_set(job->labels);
     const bool tall = (int64_t)job->wy2 * job->height * job->height >= FAR_EXACT;
     const int32_t no_site = tall ? MP_NONE : FAR_EXACT;
     const V32 none = v32_set(reach_y < MP_FAR16 ? reach_y + 1 : MP_FAR16), far_away = v32_set(no_site),
               weight = v32_set(job->wy2);
     int32_t *value = w->column + N32; /* one vector of room before it */
     for (size_t x = first; x < last; x += N16) {
-        const V16 g16 = v16_bits(w->inside, x, absent, v16_min(v16_load(w->above + x), v16_load(below + x)));
+        const V16 rows = v16_min(v16_load(w->above + x), v16_load(below + x));
+        const V16 g16 = v16_bits(w->inside, x, absent, v16_adds(rows, apart));
         for (int half = 0; half < 2; half++) {
             const V32 g = half ? v16_high(g16) : v16_low(g16);
             v32_store(value + x + (size_t)(half * N32),

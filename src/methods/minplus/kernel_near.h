@@ -44,11 +44,13 @@ static inline V16 edge(const mp_job *job, size_t x) {
  * settle are left to the far search. False when not done. */
 enum { NEAR_TRY = 24 };
 
-static inline bool near_pair(const mp_job *job, const uint16_t *f, size_t x, V16 *out_a, V16 *out_b) {
+static inline ALWAYS bool near_pair(const mp_job *job, const uint16_t *f, const uint16_t *cap, size_t x, bool labels,
+                                    V16 *out_a, V16 *out_b) {
     const uint16_t *cost = job->near_cost;
-    const V16 cap = v16_set(job->near_cap);
-    V16 a = v16_min(v16_load(f + x), v16_min(cap, edge(job, x)));
-    V16 b = v16_min(v16_load(f + x + N16), v16_min(cap, edge(job, x + N16)));
+    const V16 limit = v16_set(job->near_cap);
+    const V16 cap_a = labels ? v16_load(cap + x) : limit, cap_b = labels ? v16_load(cap + x + N16) : limit;
+    V16 a = v16_min(v16_load(f + x), v16_min(cap_a, edge(job, x)));
+    V16 b = v16_min(v16_load(f + x + N16), v16_min(cap_b, edge(job, x + N16)));
     V16 most = v16_max(a, b);
     f += x;
     int k = 1;
@@ -66,20 +68,24 @@ static inline bool near_pair(const mp_job *job, const uint16_t *f, size_t x, V16
     return !v16_any_gt(most, v16_set(cost[k] < 0xFFFE ? cost[k] : 0xFFFE));
 }
 
-/* Values of a whole padded row into w->d2. open[i] is set to 1 where group i is left to the far search. Returns the number
- * of such groups. */
-static size_t near_row(const mp_job *job, mp_worker *w) {
-    const uint16_t *f = w->padded + MP_PAD;
+/* Values of a whole padded row into w->d2, of labels from w->cap down. open[i] is set to 1 where group i is left to the far
+ * search. Returns the number of such groups. */
+static inline ALWAYS size_t near_row_as(const mp_job *job, mp_worker *w, bool labels) {
+    const uint16_t *f = w->padded + MP_PAD, *cap = w->cap;
     memset(w->open, 0, job->wide / NEAR_GROUP);
     for (size_t x = 0; x < job->wide; x += 2 * N16) {
         V16 a, b;
-        w->open[x / NEAR_GROUP] |= !near_pair(job, f, x, &a, &b);
+        w->open[x / NEAR_GROUP] |= !near_pair(job, f, cap, x, labels, &a, &b);
         v32_store(w->d2 + x, v16_low(a));
         v32_store(w->d2 + x + N32, v16_high(a));
         v32_store(w->d2 + x + 2 * N32, v16_low(b));
         v32_store(w->d2 + x + 3 * N32, v16_high(b));
     }
     return open_groups(job, w);
+}
+
+static size_t near_row(const mp_job *job, mp_worker *w) {
+    return job->labels ? near_row_as(job, w, true) : near_row_as(job, w, false);
 }
 
 /* The same over keys, `right` being those with the side bit. */

@@ -33,9 +33,12 @@ static void row_keys(const mp_job *job, mp_worker *w, const uint64_t *bits, cons
 
 /* The largest distance to a site within its column, of columns [x0, x1). */
 static uint16_t largest_column(const mp_job *job, const mp_worker *w, const uint16_t *below, size_t x0, size_t x1) {
+    const V16 apart = v16_set(job->labels);
     V16 most = v16_set(0);
-    for (size_t x = x0; x < x1; x += N16)
-        most = v16_max(most, v16_min(edge(job, x), v16_min(v16_load(w->above + x), v16_load(below + x))));
+    for (size_t x = x0; x < x1; x += N16) {
+        const V16 rows = v16_min(v16_load(w->above + x), v16_load(below + x));
+        most = v16_max(most, v16_min(edge(job, x), v16_adds(rows, apart)));
+    }
     uint16_t lanes[N16], g = 0;
     v16_store(lanes, most);
     for (int i = 0; i < N16; i++)
@@ -95,56 +98,83 @@ static void far_groups(const mp_job *job, mp_worker *w, const mp_plane *plane, c
     }
 }
 
+/* Row y of a plane into w->d2 and w->found. `below` are the row's counters, with labels those of the row after; `*skip`
+ * rows go to the far search at once, because a near one just failed. */
+static void solve_row(const mp_job *job, const mp_plane *plane, int64_t y, uint32_t start, const uint16_t *below,
+                      int *skip, mp_worker *w) {
+    enum { SKIP_ROWS = 15 };
+    const size_t groups = job->wide / NEAR_GROUP, row = (size_t)y * job->words;
+    const uint64_t *bits = plane->bits + row, *barriers = bits, *ground = w->inside;
+    if (job->labels) {
+        barriers = plane->turns + row;
+        if (plane->ground)
+            memcpy(w->inside, plane->ground + row, job->words * sizeof *w->inside);
+        row_kinds(job, w, bits, barriers, ground, below);
+        if (job->height == 1) { /* nothing but the row's own turns */
+            fill_none(job, w, 0, job->wide);
+            cap_row(job, w, ground);
+            return;
+        }
+    } else if (job->sites) {
+        row_keys(job, w, bits, below);
+    } else {
+        row_values(job, w, bits, below);
+    }
+    size_t left = groups;
+    if (*skip) {
+        --*skip;
+    } else {
+        left = job->sites ? near_row_sites(job, w, below, start + (uint32_t)(y * job->width)) : near_row(job, w);
+        *skip = 2 * left > groups ? SKIP_ROWS : 0;
+    }
+    if (!left)
+        return;
+    if (!job->labels)
+        find_inside(job, w, bits);
+    if (2 * left > groups)
+        far_any(job, w, plane, below, y, start, 0, job->wide, 0, job->wide, MP_FAR16);
+    else
+        far_groups(job, w, plane, barriers, below, y, start);
+    if (job->labels)
+        cap_row(job, w, ground);
+}
+
 static void solve_block(const mp_job *job, const mp_plane *plane, int64_t block, mp_worker *w) {
     const int rows = block_rows(job, block);
     const uint64_t *bits = plane->bits + (size_t)(block * MP_BLOCK) * job->words;
     const uint16_t *down = plane->down + (size_t)block * job->wide;
-    const size_t groups = job->wide / NEAR_GROUP;
     const int64_t *linear = job->plan->linear;
     const uint32_t start = (uint32_t)(plane->t * linear[0] + plane->z * linear[1] + plane->y * linear[2]);
     if (job->tile_rows < rows)
         step_boundaries(job, bits, rows, down, w);
     memcpy(w->above, plane->up + (size_t)block * job->wide, job->wide * sizeof *w->above);
 
-    memset(w->deep, 0, groups);
-    int skip = 0; /* rows that go to the far search at once, because a near one just failed */
-    enum { SKIP_ROWS = 15 };
+    memset(w->deep, 0, job->wide / NEAR_GROUP);
+    int skip = 0;
     for (int first = 0; first < rows; first += job->tile_rows) {
         const int last = first + job->tile_rows < rows ? first + job->tile_rows : rows;
-        const uint16_t *next = last == rows ? down : w->boundary + (size_t)(last / job->tile_rows) * job->wide;
+        const uint16_t *after = last == rows ? down : w->boundary + (size_t)(last / job->tile_rows) * job->wide;
+        const uint16_t *next = after;
         for (int r = last - 1; r >= first; r--) {
             uint16_t *out = w->below + (size_t)(r - first) * job->wide;
             step_row(job, bits + (size_t)r * job->words, next, out);
             next = out;
         }
         for (int r = first; r < last; r++) {
-            const int64_t y = block * MP_BLOCK + r;
-            const uint16_t *below = w->below + (size_t)(r - first) * job->wide;
-            if (job->sites)
-                row_keys(job, w, bits + (size_t)r * job->words, below);
-            else
-                row_values(job, w, bits + (size_t)r * job->words, below);
-            w->wide_row = false;
-            if (skip) {
-                skip--;
-                find_inside(job, w, bits + (size_t)r * job->words);
-                far_any(job, w, plane, below, y, start, 0, job->wide, 0, job->wide, MP_FAR16);
-            } else {
-                const uint32_t here = start + (uint32_t)(y * job->width);
-                const size_t left = job->sites ? near_row_sites(job, w, below, here) : near_row(job, w);
-                if (left)
-                    find_inside(job, w, bits + (size_t)r * job->words);
-                if (2 * left > groups) {
-                    skip = SKIP_ROWS;
-                    far_any(job, w, plane, below, y, start, 0, job->wide, 0, job->wide, MP_FAR16);
-                } else if (left) {
-                    far_groups(job, w, plane, bits + (size_t)r * job->words, below, y, start);
-                }
+            const int row = r - first + job->labels;
+            const uint16_t *below = first + row < last ? w->below + (size_t)row * job->wide : after;
+            const int64_t y = block * MP_BLOCK + r, at[DM_NDIM] = {plane->t, plane->z, plane->y + y, 0};
+            if (job->ball.on && job->last_is_plane) {
+                ball_row(job, w, at, bits + (size_t)r * job->words, below);
+                continue;
             }
-            const int64_t at[DM_NDIM] = {plane->t, plane->z, plane->y + y, 0};
+            w->wide_row = false;
+            solve_row(job, plane, y, start, below, &skip, w);
             const uint32_t *site = job->sites ? w->found : NULL;
             if (job->last_is_plane)
                 emit_final(job, w, at, w->d2, site, (size_t)job->width);
+            else if (job->ball.on)
+                ball_rest(job, w, at, w->d2, (size_t)job->width);
             else
                 emit_between(job, at, w->d2, site, (size_t)job->width);
         }

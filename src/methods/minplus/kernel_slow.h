@@ -96,12 +96,13 @@ static inline V16 slow_least(const uint16_t *lines, int64_t n) {
 }
 
 /* Solves N16 lines into columns [c, c + N16) of the tile's results; false when they need the far search. */
-static bool slow_near(const mp_job *job, const mp_pass *pass, const uint16_t *lines, int c, mp_worker *w) {
+static inline ALWAYS bool slow_near_as(const mp_job *job, const mp_pass *pass, const uint16_t *lines, int c,
+                                       mp_worker *w, bool labels) {
     const int64_t n = pass->n;
     const V16 cap = v16_set(job->cap16), least = slow_least(lines, n), most = v16_set(0xFFFE);
     for (int64_t i = 0; i < n; i++) {
         const uint16_t *f = lines + i * N16;
-        V16 best = v16_min(v16_load(f), cap);
+        V16 best = v16_min(v16_load(f), labels ? v16_min(cap, line_cap(pass, w, i)) : cap);
         const int64_t both = i < n - 1 - i ? i : n - 1 - i, far = i > n - 1 - i ? i : n - 1 - i;
         const int64_t reach = far < SLOW_STEPS ? far : SLOW_STEPS, pairs = both < reach ? both : reach;
         const int64_t side = i > n - 1 - i ? -N16 : N16; /* where only one neighbour is left */
@@ -120,6 +121,10 @@ static bool slow_near(const mp_job *job, const mp_pass *pass, const uint16_t *li
         v32_store(out + N32, v16_high(best));
     }
     return true;
+}
+
+static bool slow_near(const mp_job *job, const mp_pass *pass, const uint16_t *lines, int c, mp_worker *w) {
+    return job->labels ? slow_near_as(job, pass, lines, c, w, true) : slow_near_as(job, pass, lines, c, w, false);
 }
 
 /* How far in linear index a site lies that is at `offset` from the element k steps along the pass. */
@@ -326,6 +331,8 @@ static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM
         for (int j = 0; j < count; j++) {
             const size_t to = i * (size_t)pass->columns + (size_t)(c + j), from = (size_t)j * pitch + i;
             w->tile_d2[to] = w->line_d2[from];
+            if (job->labels)
+                w->tile_d2[to] = capped(w->tile_d2[to], pass, w->tile_turn[i * N16 + (size_t)j]);
             if (!job->sites)
                 continue;
             const uint32_t best = w->line_arg[from], site = (uint32_t)sites[(size_t)best * N16 + (size_t)j];
@@ -348,6 +355,8 @@ static void slow_tile(const mp_job *job, const mp_pass *pass, const int64_t at[D
         const uint16_t *lines = w->tile + line;
         const int32_t *sites = job->sites ? w->tile_site + line : NULL;
         const uint32_t own = (uint32_t)(base + first + c);
+        if (job->labels)
+            line_turns(job, pass, at, first + c, w);
         const bool done =
             job->sites ? slow_near_sites(job, pass, lines, sites, own, c, w) : slow_near(job, pass, lines, c, w);
         if (!done)

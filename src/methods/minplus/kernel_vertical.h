@@ -7,32 +7,13 @@
  * two instructions for N16 columns.
  */
 
-/* The bit row of plane row y: bit x is set where element x is a site; bits from `width` on are zero. */
-static void pack_row(const mp_job *job, const mp_plane *plane, int64_t y, uint64_t *bits, mp_worker *w) {
-    const dm_array *in = &job->arrays->input;
+/* Row y of a plane as bits: its sites, or its turns. */
+static void pack_row(const mp_job *job, const mp_plane *plane, int64_t y, mp_worker *w) {
     const int64_t at[DM_NDIM] = {plane->t, plane->z, plane->y + y, 0};
-    const distmap_sites_rule rule = job->plan->problem.sites.rule;
-    const uint8_t *bytes;
-    uint8_t value;
-    uint64_t invert = 0;
-    if (distmap_dtype_size(in->dtype) == 1 && in->stride[DM_X] == 1 &&
-        (rule == DISTMAP_SITES_ZERO || rule == DISTMAP_SITES_NONZERO)) {
-        bytes = (const uint8_t *)dm_row_address(in, at);
-        value = 0;
-        invert = rule == DISTMAP_SITES_NONZERO ? UINT64_MAX : 0;
-    } else {
-        dm_row_sites(job->plan, in, at, job->width, w->bytes);
-        bytes = w->bytes;
-        value = 1;
-    }
-    const size_t full = (size_t)job->width / 64, tail = (size_t)job->width % 64;
-    for (size_t i = 0; i < full; i++)
-        bits[i] = bytes_equal(bytes + 64 * i, value) ^ invert;
-    if (tail) {
-        uint8_t rest[64] = {0};
-        memcpy(rest, bytes + 64 * full, tail);
-        bits[full] = (bytes_equal(rest, value) ^ invert) & (((uint64_t)1 << tail) - 1);
-    }
+    if (job->labels)
+        pack_kinds(job, plane, y, w);
+    else
+        pack_sites(job, at, plane->bits + (size_t)y * job->words, w);
 }
 
 static inline int block_rows(const mp_job *job, int64_t block) {
@@ -45,7 +26,7 @@ static void pack_block(const mp_job *job, const mp_plane *plane, int64_t block, 
     const int rows = block_rows(job, block);
     uint64_t *bits = plane->bits + (size_t)(block * MP_BLOCK) * job->words;
     for (int r = 0; r < rows; r++)
-        pack_row(job, plane, block * MP_BLOCK + r, bits + (size_t)r * job->words, w);
+        pack_row(job, plane, block * MP_BLOCK + r, w);
 
     const V16 zero = v16_set(0), one = v16_set(1), none = v16_set(0xFFFF);
     uint16_t *after = block + 1 < job->blocks ? plane->up + (size_t)(block + 1) * job->wide : NULL;

@@ -14,6 +14,7 @@
 enum {
     MP_NONE = INT32_MAX,
     MP_FAR16 = 0xFFFF, /* a column distance of this and more, or none */
+    MP_GROUP = 8,      /* elements that a row of turns takes at once */
     MP_BLOCK = 64,     /* rows between stored carries */
     MP_NEAR = 126,     /* widest near search along a row */
     MP_KEY_STEPS = 24, /* steps that d2 in a key can take, at most */
@@ -56,16 +57,22 @@ typedef struct mp_worker {
     uint16_t *keys_left, *keys_right; /* with sites: the same size, the row's keys */
     int32_t *d2;                      /* [wide] a row's results */
     uint32_t *found;                  /* [wide] and their sites, as linear indices */
-    int32_t *squared;                 /* [wide] u32, for dm_row_emit */
+    int32_t *squared;                 /* [wide] u32, for dm_row_emit; the floats of a signed run */
     int64_t *site;                    /* [wide] likewise */
     uint8_t *open;                    /* [wide / 64] groups that the near search left open */
     uint8_t *deep;                    /* [wide / 64] groups that keys did not settle in the row before */
-    uint64_t *inside;                 /* [words] sites of the row that lie between two others */
-    int32_t *column;                  /* [wide + slack] values of a row's columns */
-    mp_far far;                       /* [wide + slack] */
-    uint8_t *bytes;                   /* [wide] sites of a row that is not plain bytes */
+    uint64_t *inside; /* [words] sites of the row that lie between two others; of labels the background */
+    int32_t *column;  /* [wide + slack] values of a row's columns */
+    mp_far far;       /* [wide + slack] */
+    uint8_t *bytes;                   /* [wide] a row's sites, or its mask, where the array is not plain bytes */
+    uint16_t *cost[2];                /* kernel_ball.h: [pad + wide + pad] */
+    /* Labels and signed maps. */
+    int64_t *kind[2];    /* [wide] labels of two rows that are to be compared, or their sides as bits */
+    uint16_t *turn;      /* [wide] distance to the next element of another kind within the row */
+    uint16_t *cap;       /* [wide] its square, weighted and saturated */
+    uint16_t *tile_turn; /* [n][lanes] such distances along the lines in work */
     /* A small plane's own bits and carries. */
-    uint64_t *bits;
+    uint64_t *bits, *turns, *ground;
     uint16_t *up, *down;
     uint32_t *first_site, *last_site;
     /* Wide problems. */
@@ -81,6 +88,18 @@ typedef struct mp_worker {
     uint32_t *line_arg;
 } mp_worker;
 
+/* Masks alone are wanted, and kernel_ball.h finds them: L, and the most steps within it. */
+typedef struct mp_ball {
+    bool on;
+    int32_t limit2;  /* L, below 2^24 */
+    uint16_t across; /* along x, no more than the width */
+    uint16_t down;   /* along y */
+    uint16_t along;  /* along the slow axis, no more than it has elements, below 255 */
+    int axis;        /* the slow axis, */
+    int32_t w2;      /* and its squared pitch */
+    size_t pad;      /* on either side of a row's costs; 0 in volumes */
+} mp_ball;
+
 /* The problem as the kernels see it. */
 typedef struct mp_job {
     distmap_plan *plan;
@@ -90,7 +109,7 @@ typedef struct mp_job {
     int tile_rows;      /* rows of a block done at once; divides MP_BLOCK */
     int64_t blocks;
     int32_t wx2, wy2;
-    uint16_t near_y;                 /* largest g with wy2 g^2 <= 65534 */
+    uint16_t near_y, near_x;         /* largest g with wy2 g^2 <= 65534, and the same along x */
     uint16_t near_cost[MP_NEAR + 2]; /* wx2 k^2, with sites doubled; saturated */
     int near_steps;                  /* near_cost is below 65535 up to here, at most MP_NEAR */
     uint16_t near_most;              /* largest value that near_steps can settle */
@@ -99,8 +118,12 @@ typedef struct mp_job {
     uint16_t near_cap;               /* the same for the near search; none with sites */
     uint16_t key_y, key_cost[MP_KEY_STEPS + 2]; /* the same for keys */
     int key_steps;
-    int32_t most;       /* results above this are "none": the limit, or MP_NONE - 1 */
-    bool sites;         /* indices are wanted, or carried between stages */
+    int32_t most;                    /* results above this are "none": the limit, or MP_NONE - 1 */
+    bool labels;                     /* an element looks for the nearest of another kind (kernel_labels.h), ... */
+    bool sides;                      /* ... its kind being not its label but the side of a signed map */
+    uint64_t *turns[2];              /* turns along t and z where these count, of all rows: [rows][words] */
+    uint16_t (*near_turn)[MP_GROUP]; /* [256] for every pattern of turns among eight elements their e by it */
+    bool sites;                      /* indices are wanted, or carried between stages */
     bool offsets;       /* between stages a u32 holds dy << 16 | dx (16 bits each), which tells site and d2 alike */
     bool wide_numbers;  /* minplus_wide.c: squared distances may pass 2^31 - 1 */
     bool tall;          /* planes have rows beyond the u16 counters */
@@ -108,13 +131,17 @@ typedef struct mp_job {
     bool emit_general;  /* final rows go through dm_row_emit; else straight to float32 and index memory */
     bool last_is_plane; /* no slow pass follows: rows are final */
     mp_store d2_store, site_store; /* else they go here */
+    mp_ball ball;
+    const dm_array *costs; /* volumes' masks: the output where costs rest between stages */
     mp_worker *workers;
 } mp_job;
 
 /* A plane being solved: where it lies, and its vertical summary. */
 typedef struct mp_plane {
     int64_t t, z, y;     /* y: of its first row */
-    uint64_t *bits;      /* [height][words] */
+    uint64_t *bits;      /* [height][words] sites; of labels the turns along y */
+    uint64_t *turns;     /* the same along x; labels only */
+    uint64_t *ground;    /* the background of labels; NULL where there is none */
     uint16_t *up, *down; /* [blocks][wide]: distance from the row before / after the block to the nearest site there and
                              beyond; 0xFFFF none */
     uint32_t *first_site, *last_site; /* tall planes: [wide] rows of each column's first and last site, or MP_NO_SITE */
@@ -127,6 +154,7 @@ typedef struct mp_pass {
     int32_t w2;    /* squared pitch */
     int64_t inner; /* elements that lie side by side within one step of the axis */
     int columns;   /* of a tile; a multiple of 64 */
+    uint16_t near; /* largest k with w2 k^2 <= 65534 */
     bool last;
     uint16_t cost[MP_SLOW];                   /* w2 k^2, saturated */
     uint16_t key_cost[MP_SLOW_KEY_STEPS + 2]; /* the same for keys */
@@ -154,6 +182,8 @@ typedef struct mp_kernels {
     void (*carry)(const mp_job *job, const mp_plane *plane, size_t first, size_t last); /* multiples of 64 */
     void (*solve_block)(const mp_job *job, const mp_plane *plane, int64_t block, mp_worker *w);
     void (*slow_tile)(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, int count,
+                      mp_worker *w);
+    void (*ball_tile)(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, int count,
                       mp_worker *w);
 } mp_kernels;
 

@@ -13,6 +13,7 @@
  */
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "methods/minplus/minplus_layout.h"
 
@@ -35,21 +36,35 @@ static size_t scratch_bytes(const distmap_plan *plan) {
 
 /* ---- What it accepts ---- */
 
+/* Labels, and signed maps: counters of 16 bits along every axis, and no sites. */
+static const char *refuses_kinds(const distmap_plan *plan) {
+    if (plan->wants_site)
+        return "needs outputs of distances only where the input is labels or the map is signed";
+    for (int a = 0; a < DM_NDIM; a++)
+        if (dm_axis_counts(plan, a) && plan->shape[a] > MP_FAR16)
+            return "needs axes of at most 65,535 elements where the input is labels or the map is signed";
+    if (mp_largest_squared(plan) >= MP_NONE)
+        return "needs squared distances below 2^31 - 1 where the input is labels or the map is signed";
+    return NULL;
+}
+
 static const char *refuses(const distmap_plan *plan) {
-    if (plan->problem.input != DISTMAP_INPUT_MASK)
-        return "needs a mask input";
+    if (plan->problem.input == DISTMAP_INPUT_SAMPLED)
+        return "needs a mask or label input";
     if (plan->number == DM_F64)
         return "needs integer spacing";
     if (!plan->measured[DM_X] || plan->shape[DM_X] == 1)
         return "needs the last axis among the measured ones, and longer than 1";
     for (int a = 0; a < DM_NDIM; a++) {
-        if (plan->measured[a] && plan->shape[a] > 1 && plan->w2[a] > 1 << 24)
+        if (dm_axis_counts(plan, a) && plan->w2[a] > 1 << 24)
             return "needs a spacing of at most 4096";
         if (plan->shape[a] > 1 << 24 && plan->measured[a])
             return "needs axes of at most 2^24 elements";
     }
     if (plan->measured[2] && plan->shape[2] > 2 * MP_FAR16)
         return "needs at most 131,070 rows in a plane";
+    if (dm_by_kind(plan))
+        return refuses_kinds(plan);
     const double most = mp_largest_squared(plan);
     if (most >= 0x1p43)
         return "needs squared distances below 2^43";
@@ -66,6 +81,10 @@ static bool contiguous(const int64_t stride[DM_NDIM], const distmap_plan *plan, 
         if (plan->shape[a] > 1 && stride[a] != plan->linear[a] * size)
             return false;
     return true;
+}
+
+static bool mask_contiguous(const dm_array *mask, const distmap_plan *plan) {
+    return !mask->data || contiguous(mask->stride, plan, 1);
 }
 
 static mp_store output_store(const dm_array *a) {
@@ -90,11 +109,12 @@ static uint16_t saturate16(uint64_t v) { return v < 0xFFFF ? (uint16_t)v : 0xFFF
 static void set_arithmetic(mp_job *job) {
     const distmap_plan *plan = job->plan;
     job->wx2 = (int32_t)plan->w2[3];
-    job->wy2 = plan->measured[2] && plan->shape[2] > 1 ? (int32_t)plan->w2[2] : 1;
+    job->wy2 = dm_axis_counts(plan, 2) ? (int32_t)plan->w2[2] : 1;
     job->most = plan->limited && plan->limit2 < MP_NONE - 1 ? (int32_t)plan->limit2 : MP_NONE - 1;
     job->cap16 = saturate16((uint64_t)job->most + 1);
     const int most = job->sites ? 0x7FFE : 0xFFFE;
     job->near_y = (uint16_t)sqrt(most / job->wy2);
+    job->near_x = (uint16_t)sqrt(most / job->wx2);
     job->near_cap = job->sites ? 0xFFFF : job->cap16;
     for (int k = 0; k < MP_NEAR + 2; k++) {
         const uint64_t cost = (uint64_t)job->wx2 * (uint64_t)(k * k);
@@ -114,6 +134,20 @@ static void set_arithmetic(mp_job *job) {
         job->edge[i] = job->wide - MP_BLOCK + i < (size_t)job->width ? 0xFFFF : 0;
 }
 
+/* A pattern's own turn that is lowest, and what the others say. */
+static void set_turns(mp_job *job) {
+    for (int k = 0; k < MP_GROUP; k++)
+        job->near_turn[0][k] = MP_FAR16;
+    for (unsigned pattern = 1; pattern < 256; pattern++) {
+        const int turn = __builtin_ctz(pattern);
+        for (int k = 0; k < MP_GROUP; k++) {
+            const uint16_t by_it = (uint16_t)(turn <= k ? k - turn + 1 : turn - k);
+            const uint16_t by_others = job->near_turn[pattern & (pattern - 1)][k];
+            job->near_turn[pattern][k] = by_it < by_others ? by_it : by_others;
+        }
+    }
+}
+
 static void set_outputs(mp_job *job) {
     const distmap_plan *plan = job->plan;
     const dm_arrays *out = job->arrays;
@@ -121,8 +155,10 @@ static void set_outputs(mp_job *job) {
     const bool plain_distance =
         !want->distance || (want->distance == DISTMAP_FLOAT32 && out->distance.stride[DM_X] == 4);
     const bool plain_index = !want->index || out->index.stride[DM_X] == (int64_t)distmap_dtype_size(want->index);
-    job->emit_general =
-        plan->problem.border || want->squared || want->coords || want->label || !plain_distance || !plain_index;
+    const bool plain_masks = (!want->within || out->within.stride[DM_X] == 1) &&
+                             (!want->beyond || (out->beyond.stride[DM_X] == 1 && plan->problem.input == DISTMAP_INPUT_MASK));
+    job->emit_general = plan->problem.border || want->squared || want->coords || want->label || !plain_distance ||
+                        !plain_index || !plain_masks;
     job->stream = plan->elements > 1 << 21;
 }
 
@@ -142,6 +178,8 @@ static mp_plane plane_at(const stage *s, int64_t index, const mp_worker *memory)
     const int64_t *shape = s->job->plan->shape;
     mp_plane plane = {
         .bits = memory->bits,
+        .turns = memory->turns,
+        .ground = memory->ground,
         .up = memory->up,
         .down = memory->down,
         .first_site = memory->first_site,
@@ -189,13 +227,18 @@ static void solve_task(void *arg, size_t block, int worker) {
 static distmap_status run_planes(stage *s, const mp_worker *shared, double share) {
     const mp_layout *l = s->layout;
     distmap_plan *plan = s->job->plan;
-    if (l->own_planes)
+    if (l->own_planes) {
+        dm_phase(plan, "planes");
         return dm_parallel(plan, (size_t)l->planes, own_plane_task, s, share);
+    }
     const double each = share / (double)l->planes;
     for (int64_t i = 0; i < l->planes; i++) {
         s->plane = plane_at(s, i, shared);
+        dm_phase(plan, "pack");
         TRY(dm_parallel(plan, (size_t)l->blocks, pack_task, s, 0.2 * each));
+        dm_phase(plan, "carry");
         TRY(dm_parallel(plan, (l->wide + CARRY_COLUMNS - 1) / CARRY_COLUMNS, carry_task, s, 0.0));
+        dm_phase(plan, "near and far");
         TRY(dm_parallel(plan, (size_t)l->blocks, solve_task, s, 0.8 * each));
     }
     return DISTMAP_OK;
@@ -214,8 +257,12 @@ static void slow_task(void *arg, size_t index, int worker) {
             at[a] = run % job->plan->shape[a];
             run /= job->plan->shape[a];
         }
-    s->kernels->slow_tile(job, &s->pass, at, first, left < s->pass.columns ? (int)left : s->pass.columns,
-                          &job->workers[worker]);
+    const int count = left < s->pass.columns ? (int)left : s->pass.columns;
+    mp_worker *w = &job->workers[worker];
+    if (job->ball.on)
+        s->kernels->ball_tile(job, &s->pass, at, first, count, w);
+    else
+        s->kernels->slow_tile(job, &s->pass, at, first, count, w);
 }
 
 static distmap_status run_slow(stage *s, int axis, bool last, bool merge, double share) {
@@ -226,6 +273,7 @@ static distmap_status run_slow(stage *s, int axis, bool last, bool merge, double
         .w2 = (int32_t)plan->w2[axis],
         .inner = merge ? plan->linear[axis] : plan->shape[DM_X],
         .columns = mp_slow_columns(plan, axis),
+        .near = (uint16_t)sqrt(0xFFFE / (double)plan->w2[axis]),
         .last = last,
     };
     for (int k = 0; k < MP_SLOW; k++)
@@ -233,8 +281,20 @@ static distmap_status run_slow(stage *s, int axis, bool last, bool merge, double
     for (int k = 0; k < MP_SLOW_KEY_STEPS + 2; k++)
         s->pass.key_cost[k] = saturate_key(plan->w2[axis] * (uint64_t)(k * k));
     s->tiles = (s->pass.inner + s->pass.columns - 1) / s->pass.columns;
+    dm_phase(s->job->plan, dm_axis_names[axis]);
     const int64_t runs = plan->elements / (s->pass.n * s->pass.inner);
     return dm_parallel(s->job->plan, (size_t)(runs * s->tiles), slow_task, s, share);
+}
+
+/* What the rounds of kernel_ball.h see beyond a row's ends: nothing, or next to it the border. */
+static void set_ball_pads(const mp_job *job, mp_worker *w) {
+    const size_t pad = job->ball.pad;
+    for (int i = 0; i < 2 && pad > 0; i++) {
+        memset(w->cost[i], 0xFF, pad * sizeof *w->cost[i]);
+        memset(w->cost[i] + pad + job->wide, 0xFF, pad * sizeof *w->cost[i]);
+        if (job->plan->problem.border)
+            w->cost[i][pad - 1] = w->cost[i][pad + job->wide] = 0;
+    }
 }
 
 static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
@@ -250,17 +310,29 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
         .wide = l.wide,
         .tile_rows = l.tile_rows,
         .blocks = l.blocks,
+        .labels = l.labels,
+        .sides = l.sides,
+        .turns = {memory.turns[0], memory.turns[1]},
+        .near_turn = memory.near_turn,
         .sites = l.sites,
         .wide_numbers = l.wide_numbers,
         .offsets = l.offsets,
         .tall = l.tall,
         .last_is_plane = !l.slow,
+        .ball = l.ball,
         .workers = memory.workers,
     };
     set_arithmetic(&job);
     set_outputs(&job);
-    bool merge = !job.emit_general && !l.wide_numbers;
-    if (l.slow) {
+    if (job.labels)
+        set_turns(&job);
+    /* Turns lie row by row, whole words each. */
+    bool merge = (l.ball.on || !job.emit_general) && !l.wide_numbers && !(l.labels && l.width % 64) &&
+                 mask_contiguous(&arrays->within, plan) && mask_contiguous(&arrays->beyond, plan);
+    if (plan->problem.sign) /* emitted by the input, too */
+        merge = merge && contiguous(arrays->input.stride, plan, (int64_t)distmap_dtype_size(arrays->input.dtype));
+    job.costs = arrays->within.data ? &arrays->within : &arrays->beyond;
+    if (l.slow && !l.ball.on) {
         const dm_array *d2_output = arrays->distance.data ? &arrays->distance : &arrays->squared;
         const dm_array *site_output = arrays->index.data ? &arrays->index : d2_output;
         if (!l.wide_numbers && !l.offsets) {
@@ -272,7 +344,10 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
             merge = merge && contiguous(job.site_store.stride, plan, 4);
         }
     }
-    for (int i = 0; i < plan->context->threads; i++)
+    for (int i = 0; i < plan->context->threads; i++) {
+        set_ball_pads(&job, &job.workers[i]);
+        if (l.labels)
+            memset(job.workers[i].inside, 0, l.words * sizeof *job.workers[i].inside);
         for (size_t x = 0; x < MP_PAD; x++) {
             mp_worker *w = &job.workers[i];
             w->padded[x] = w->padded[MP_PAD + l.wide + x] = 0xFFFF;
@@ -281,9 +356,10 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
                 w->keys_right[x] = w->keys_right[MP_PAD + l.wide + x] = 0xFFFF;
             }
         }
+    }
 
     stage s = {.job = &job, .kernels = kernels[plan->context->isa], .layout = &l};
-    const bool z = mp_slow_axis(plan, 1), t = mp_slow_axis(plan, 0);
+    const bool z = dm_axis_counts(plan, 1), t = dm_axis_counts(plan, 0);
     const double slow_share = z && t ? 0.3 : 0.4;
     TRY(run_planes(&s, &memory.shared, 1.0 - slow_share * (z + t)));
     if (z)

@@ -2,7 +2,7 @@
  * the minplus_cuda_*.cu files.
  *
  *   pack:   rows of elements into entries, 1/4 byte per pixel
- *   planes: every (y, x) plane: a near search, and a far search for what it leaves open
+ *   planes: every (y, x) plane: a near search, and a far search for what it leaves open; small ones by one direct search
  *   z:      the same along z, from the planes' squared distances or, with sites, the offsets of their sites: 4 bytes per
  *           voxel
  *   emit:   only for outputs other than float32 distances or uint32 squares, and indices: from squared distances, and
@@ -12,24 +12,34 @@
  */
 #include "methods/minplus/minplus_cuda.h"
 
+#include "core/scratch.h"
+
+enum { DIRECT, NEVER = 0, SMALL = 1 };
+
+static const char *const direct_names[] = {"never", "small"};
+static const distmap_param_info params[] = {
+    [DIRECT] = {"direct", SMALL, NEVER, SMALL, "small planes in one search, or in tiles as large ones are",
+                direct_names},
+};
+
 static int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
-static bool has_z(const distmap_plan *plan) { return plan->measured[1] && plan->shape[1] > 1; }
+static bool has_z(const distmap_plan *plan) { return dm_axis_counts(plan, 1); }
 
 /* ---- What it accepts ---- */
 
 static const char *refuses(const distmap_plan *plan) {
     if (plan->context->cuda->shared_bytes < MC_TILE_BYTES)
         return "needs a GPU with 107 KiB of shared memory to a block (compute capability 8.0, 8.7, 9.0 and others)";
-    if (plan->problem.input != DISTMAP_INPUT_MASK)
-        return "needs a mask input";
+    if (plan->problem.input != DISTMAP_INPUT_MASK || plan->problem.sign)
+        return "needs a mask input, and a map without sign";
     if (plan->number != DM_U32)
         return "needs integer spacing, and squared distances of 32 bits";
     if (plan->wants_site && plan->elements > INT32_MAX)
         return "needs fewer than 2^31 elements for indices";
     if (plan->wants_site && has_z(plan) && (plan->shape[2] > INT16_MAX || plan->shape[DM_X] > INT16_MAX))
         return "needs planes of at most 32,767 x 32,767 for indices in a volume";
-    if (plan->measured[0] && plan->shape[0] > 1)
+    if (dm_axis_counts(plan, 0))
         return "needs at most three measured axes, the last ones";
     if (!plan->measured[DM_X] || plan->shape[DM_X] == 1 || (plan->shape[2] > 1 && !plan->measured[2]))
         return "needs the last two axes among the measured ones, and the last longer than 1";
@@ -45,23 +55,16 @@ static const char *refuses(const distmap_plan *plan) {
 /* ---- Memory ---- */
 
 typedef struct layout {
-    char *base; /* NULL: only count */
-    size_t used;
+    dm_scratch scratch;
     mc_stage planes, z;
     int64_t marks;           /* words of both stages' marks, which lie side by side, from planes.any_open on */
     int32_t *store;          /* what planes leave for z */
     int32_t *squared, *site; /* for emit */
 } layout;
 
-static void *take(layout *l, int64_t count, size_t size) {
-    void *memory = l->base ? l->base + l->used : NULL;
-    l->used += dm_cuda_round((size_t)count * size);
-    return memory;
-}
-
 static void take_marks(layout *l, mc_stage *s) {
-    s->any_open = take(l, 2, sizeof *s->any_open);
-    s->open = take(l, s->planes * s->strips * s->units, sizeof *s->open);
+    s->any_open = dm_take(&l->scratch, 2, sizeof *s->any_open);
+    s->open = dm_take(&l->scratch, s->planes * s->strips * s->units, sizeof *s->open);
 }
 
 /* One of float32 distances and uint32 squares, and indices, can be stored by the searches themselves. */
@@ -69,7 +72,7 @@ static bool is_direct(const distmap_plan *plan) {
     const distmap_outputs *want = &plan->problem.want;
     const bool value = (!want->distance && !want->squared) || (want->distance == DISTMAP_FLOAT32 && !want->squared) ||
                        (want->squared == DISTMAP_UINT32 && !want->distance);
-    return value && !plan->problem.border && !want->coords && !want->label;
+    return value && !plan->problem.border && !want->coords && !want->label && !plan->wants_mask;
 }
 
 /* How the far search divides its work, and what it asks for. */
@@ -107,7 +110,7 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
     s->linear[0] = plan->linear[0];
     s->linear[1] = plan->linear[axis == 2 ? 1 : 2];
     s->linear[2] = plan->linear[axis];
-    s->wy2 = plan->measured[axis] && plan->shape[axis] > 1 ? (int32_t)plan->w2[axis] : 1;
+    s->wy2 = dm_axis_counts(plan, axis) ? (int32_t)plan->w2[axis] : 1;
     for (int64_t k = 0; k <= MC_REACH + 1; k++) {
         const int64_t cost = s->wy2 * k * k;
         s->done[k] = (uint16_t)(cost < MC_SURE ? cost : MC_SURE - 1);
@@ -117,13 +120,15 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
             s->key[side][k] =
                 (uint32_t)((cost < MC_KEY_SURE ? cost : MC_KEY_SURE) << 6 | (side ? 32 + k : 32 - k)) * 0x00010001u;
     }
+    while (1 << s->row_bits < height)
+        s->row_bits++;
     while (s->wx2 * s->clamp * s->clamp < MC_SURE)
         s->clamp++;
     set_columns(plan->context->cuda, s, axis == 1);
 }
 
 static layout lay_out(const distmap_plan *plan, char *base) {
-    layout l = {.base = base};
+    layout l = {.scratch = {.base = base, .unit = DM_CUDA_UNIT}};
     const int64_t *shape = plan->shape;
     set_stage(plan, &l.planes, shape[0] * shape[1], shape[2], 2);
     take_marks(&l, &l.planes);
@@ -131,22 +136,22 @@ static layout lay_out(const distmap_plan *plan, char *base) {
         set_stage(plan, &l.z, shape[0] * shape[2], shape[1], 1);
         take_marks(&l, &l.z);
     }
-    l.marks = (int64_t)(l.used / sizeof(uint32_t));
-    l.planes.entries = take(&l, l.planes.planes * l.planes.groups * l.planes.height * 4, sizeof(mc_entry));
-    l.planes.list = take(&l, l.planes.blocks * l.planes.list_pitch, sizeof(uint16_t));
+    l.marks = (int64_t)(l.scratch.used / sizeof(uint32_t));
+    l.planes.entries = dm_take(&l.scratch, l.planes.planes * l.planes.groups * l.planes.height * 4, sizeof(mc_entry));
+    l.planes.list = dm_take(&l.scratch, l.planes.blocks * l.planes.list_pitch, sizeof(uint16_t));
     if (has_z(plan)) {
-        l.z.list = take(&l, l.z.blocks * l.z.list_pitch, sizeof(uint16_t));
-        l.store = take(&l, plan->elements, sizeof *l.store);
-        l.planes.alive = l.z.alive = take(&l, l.planes.planes, sizeof *l.planes.alive);
+        l.z.list = dm_take(&l.scratch, l.z.blocks * l.z.list_pitch, sizeof(uint16_t));
+        l.store = dm_take(&l.scratch, plan->elements, sizeof *l.store);
+        l.planes.alive = l.z.alive = dm_take(&l.scratch, l.planes.planes, sizeof *l.planes.alive);
     }
     if (!is_direct(plan)) {
-        l.squared = take(&l, plan->elements, sizeof *l.squared);
-        l.site = plan->wants_site ? take(&l, plan->elements, sizeof *l.site) : NULL;
+        l.squared = dm_take(&l.scratch, plan->elements, sizeof *l.squared);
+        l.site = plan->wants_site ? dm_take(&l.scratch, plan->elements, sizeof *l.site) : NULL;
     }
     return l;
 }
 
-static size_t scratch_bytes(const distmap_plan *plan) { return lay_out(plan, NULL).used; }
+static size_t scratch_bytes(const distmap_plan *plan) { return lay_out(plan, NULL).scratch.used; }
 
 /* ---- The method ---- */
 
@@ -184,17 +189,36 @@ static void set_outputs(const distmap_plan *plan, const dm_arrays *arrays, const
     }
     if (plan->limited && plan->limit2 < last->most)
         last->most = (uint32_t)plan->limit2;
-    last->flags = plan->cuda->flags;
+    last->flags = &plan->cuda->outcome->flags;
 }
 
-static distmap_status search(struct dm_cuda *cuda, const mc_stage *stage) {
+/* Whether the direct search can take the stage, its numbers being small enough (minplus_cuda_direct.cu), and takes less time
+ * than the others, wherever sites are. */
+static bool is_small(const distmap_plan *plan, const mc_stage *s) {
+    enum { ROWS = MC_DIRECT_ROWS, MOST_ELEMENTS = 1 << 19, MOST_PAIRS = 1 << 28 }; /* of pixels and rows */
+    const int64_t farthest = s->wy2 * ((int64_t)s->height + ROWS) * (s->height + ROWS);
+    const int64_t largest = (int64_t)plan->max2 + farthest + (int64_t)s->wy2 * ROWS * ROWS;
+    const bool fits = plan->wants_site ? largest << s->row_bits < 1 << 30 : largest < 1 << 24;
+    return plan->params[DIRECT] == SMALL && fits && plan->elements <= MOST_ELEMENTS &&
+           plan->elements * s->height <= MOST_PAIRS;
+}
+
+static distmap_status search(distmap_plan *plan, const mc_stage *stage, bool z) {
+    struct dm_cuda *cuda = plan->context->cuda;
+    if (is_small(plan, stage)) {
+        dm_phase(plan, z ? "direct, z" : "direct");
+        TRY_CUDA(cuda, mc_direct(stage, cuda->stream));
+        return DISTMAP_OK;
+    }
     const bool small = stage->planes * stage->groups * divide_up(stage->height, MC_TILE_ROWS) < cuda->multiprocessors;
+    dm_phase(plan, z ? "near, z" : "near");
     if (stage->sites != MC_SITES_NONE)
         TRY_CUDA(cuda, mc_near_sites(stage, cuda->stream));
     else if (small)
         TRY_CUDA(cuda, mc_near_small(stage, cuda->stream));
     else
         TRY_CUDA(cuda, mc_near(stage, cuda->stream));
+    dm_phase(plan, z ? "far, z" : "far");
     TRY_CUDA(cuda, mc_far(stage, cuda->stream));
     return DISTMAP_OK;
 }
@@ -215,14 +239,17 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     }
     set_outputs(plan, arrays, &l, has_z(plan) ? &l.z : &l.planes);
 
+    dm_phase(plan, "pack");
     if (has_z(plan))
         TRY_CUDA(cuda, cudaMemsetAsync(l.planes.alive, 0, (size_t)l.planes.planes, cuda->stream));
     TRY_CUDA(cuda, mc_pack(&elements, &l.planes, l.marks, cuda->stream));
-    TRY(search(cuda, &l.planes));
+    TRY(search(plan, &l.planes, false));
     if (has_z(plan))
-        TRY(search(cuda, &l.z));
-    if (!is_direct(plan))
+        TRY(search(plan, &l.z, true));
+    if (!is_direct(plan)) {
+        dm_phase(plan, "emit");
         TRY_CUDA(cuda, mc_emit(&elements, l.squared, l.site, cuda->multiprocessors, cuda->stream));
+    }
     return DISTMAP_OK;
 }
 
@@ -234,6 +261,8 @@ const dm_method dm_minplus_cuda = {
             .source = "this project; docs/internals.md",
             .device = "cuda",
             .exact = true,
+            .params = params,
+            .param_count = 1,
         },
     .refuses = refuses,
     .scratch_bytes = scratch_bytes,

@@ -29,6 +29,7 @@ enum {
     MC_STRIDE = 64,      /* how far hard tiles go at first, */
     MC_WIDE = 136,       /* and then */
     MC_UNIT = 64,        /* rows of a unit */
+    MC_DIRECT_ROWS = 32, /* of a block of the direct search */
     MC_TILE_ROWS = 128,  /* of a tile of the near search, at most */
     MC_MOST_UNITS = 768, /* of a column: squared distances are below 2^31 */
     MC_PLANE_THREADS = 256, /* of a block of the far search of planes, */
@@ -85,6 +86,8 @@ typedef struct mc_stage {
     mc_sites sites;
     mc_rows site;
     int64_t linear[3]; /* how far apart in linear index outer planes, inner planes and rows are */
+    /* Direct search. */
+    int32_t row_bits; /* that hold a row */
     /* Far search. */
     uint32_t *any_open;                /* [2]: whether any unit is open; how many pieces of strips are taken */
     uint8_t *open;                     /* [plane][strip][unit]: whether it is */
@@ -104,6 +107,8 @@ cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, cuda
 cudaError_t mc_near(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_small(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_sites(const mc_stage *p, cudaStream_t stream);
+/* All results of small planes. */
+cudaError_t mc_direct(const mc_stage *p, cudaStream_t stream);
 /* What was left open. */
 cudaError_t mc_far(const mc_stage *p, cudaStream_t stream);
 /* Squared distances and, unless NULL, sites, one after another in linear order, into all outputs. */

@@ -74,8 +74,7 @@ DM_DEVICE plan solve_few(const mc_stage &p, const work &w, uint32_t *units, reac
 template <bool SLOW> DM_DEVICE bool has_site(const mc_stage &p, const work &w, int32_t j) {
     if (SLOW)
         return mc_alive(p, w.plane)[j];
-    const uint2 entry = w.entries[j];
-    return entry.x != 0 || entry.y != MC_WHOLE;
+    return has_any(w.entries[j]);
 }
 
 /* The rows that have a site: a list, unless they follow one another and are STEP at least. */

@@ -53,14 +53,6 @@ DM_DEVICE void segment(const mc_stage &p, const uint32_t *const row0[8], int k, 
     }
 }
 
-DM_DEVICE uint32_t largest(const uint32_t best[STRIP]) {
-    uint32_t most = best[0];
-#pragma unroll
-    for (int i = 1; i < STRIP; i++)
-        most = __vmaxu2(most, best[i]);
-    return max(most & 0xFFFF, most >> 16);
-}
-
 /* Whether any pixel of the warp's may still gain from step k. */
 DM_DEVICE bool beyond(const mc_stage &p, const uint32_t best[STRIP], int k) {
     return __any_sync(MC_WHOLE, largest(best) > p.done[k]);

@@ -41,13 +41,7 @@ DM_DEVICE void pair_steps(const mc_stage &p, const uint32_t *const row0[8], uint
     }
 }
 
-DM_DEVICE uint32_t largest_of_pairs(const uint32_t best[STRIP]) {
-    uint32_t most = best[0];
-#pragma unroll
-    for (int i = 1; i < STRIP; i++)
-        most = __vmaxu2(most, best[i]);
-    return max(most & 0xFFFF, most >> 16) >> pairs::BITS;
-}
+DM_DEVICE uint32_t largest_of_pairs(const uint32_t best[STRIP]) { return largest(best) >> pairs::BITS; }
 
 /* Whether any pixel of the warp's may still gain from step k, or get another site of the same distance. */
 DM_DEVICE bool pairs_open(const mc_stage &p, const uint32_t best[STRIP], int k) {

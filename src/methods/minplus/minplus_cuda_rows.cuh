@@ -22,6 +22,8 @@ DM_DEVICE int lane_column(const mc_stage &p, int32_t strip, int column) {
     return min(column, p.width - 1 - strip * 32);
 }
 
+DM_DEVICE bool has_any(uint2 entry) { return entry.x != 0 || entry.y != MC_WHOLE; }
+
 /* How far the sites of an entry's row are from its column `lane`. The row must have a site: then of the two sides, one that
  * has none is farther than the other. */
 DM_DEVICE uint32_t outer_distance(uint2 entry, int lane) {

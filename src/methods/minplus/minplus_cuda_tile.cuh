@@ -212,6 +212,15 @@ DM_DEVICE void lane_rows(const tile &t, int warp, int lane, const uint32_t *row0
         row0[i] = t.squares + (MC_WIDE + warp / 2 * STRIP) * PAIRS + warp % 2 * 32 + (lane ^ mix(i, warp % 2));
 }
 
+/* The largest half of a thread's words. */
+DM_DEVICE uint32_t largest(const uint32_t best[STRIP]) {
+    uint32_t most = best[0];
+#pragma unroll
+    for (int i = 1; i < STRIP; i++)
+        most = __vmaxu2(most, best[i]);
+    return max(most & 0xFFFF, most >> 16);
+}
+
 /* For the whole block: on from `reach` steps with as many rows more as the hardest of the open strips can need, in two
  * strides. The same `reach` comes back where that is the end: nothing is open, or most pixels have not seen a site yet and are
  * likely to lie too deep. `most` is the largest of this thread's values where its strip is open; *hardest is 0 between calls. */
@@ -222,6 +231,9 @@ DM_DEVICE int32_t widen(const mc_stage &p, const tile &t, int32_t reach, bool op
     if (open)
         atomicMax(hardest, most);
     __syncthreads();
+    /* In the z stage, whose values change little from row to row, what is too deep now stays so. */
+    if (SLOW && reach == MC_REACH && *hardest > (uint32_t)p.wy2 * MC_WIDE * MC_WIDE)
+        return reach;
     const float needed = fminf(sqrtf((float)(*hardest / (uint32_t)p.wy2)), (float)MC_WIDE);
     const int32_t segments = max(((int32_t)needed - reach + SEGMENT - 1) / SEGMENT, 1);
     const int32_t to = min(reach + segments * SEGMENT, reach == MC_REACH ? MC_STRIDE : MC_WIDE);

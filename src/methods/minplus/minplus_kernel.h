@@ -7,10 +7,13 @@
 #include "cpu/simd.h"
 #include "methods/minplus/minplus.h"
 
+#include "methods/minplus/kernel_pack.h"
+#include "methods/minplus/kernel_labels.h"
 #include "methods/minplus/kernel_vertical.h"
 #include "methods/minplus/kernel_near.h"
 #include "methods/minplus/kernel_far.h"
 #include "methods/minplus/kernel_emit.h"
+#include "methods/minplus/kernel_ball.h"
 #include "methods/minplus/kernel_plane.h"
 #include "methods/minplus/kernel_slow.h"
 
@@ -19,4 +22,5 @@ const mp_kernels MP_TABLE = {
     .carry = carry,
     .solve_block = solve_block,
     .slow_tile = slow_tile,
+    .ball_tile = ball_tile,
 };

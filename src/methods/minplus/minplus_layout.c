@@ -1,12 +1,14 @@
 /* The shape of minplus/cpu's work, and its scratch: one walk counts it, and the same walk hands it out. */
 #include "methods/minplus/minplus_layout.h"
 
+#include <math.h>
+
+#include "core/scratch.h"
+
 enum { SLACK = 64, SMALL_PLANE = 1 << 22 };
 
 static int64_t round_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
-
-bool mp_slow_axis(const distmap_plan *plan, int axis) { return plan->measured[axis] && plan->shape[axis] > 1; }
 
 double mp_largest_squared(const distmap_plan *plan) {
     double most = 0;
@@ -28,6 +30,33 @@ int mp_slow_columns(const distmap_plan *plan, int axis) {
     return columns < 64 ? 64 : columns > 1024 ? 1024 : (int)columns;
 }
 
+/* The most steps of squared pitch w2 within a squared limit. */
+static int64_t steps_within(int64_t limit2, uint64_t w2) { return (int64_t)sqrt((double)(limit2 / (int64_t)w2)); }
+
+static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static mp_ball lay_ball(const distmap_plan *plan) {
+    const distmap_outputs *want = &plan->problem.want;
+    const uint64_t limit2 = plan->limit2 < plan->max2 ? plan->limit2 : plan->max2; /* nothing is farther than max2 */
+    const bool z = dm_axis_counts(plan, 1), t = dm_axis_counts(plan, 0);
+    mp_ball ball = {.axis = t ? 0 : 1, .w2 = 1};
+    if (!plan->wants_mask || dm_by_kind(plan) || plan->wants_site || want->distance || want->squared || limit2 >= 1 << 24 || (z && t))
+        return ball;
+    ball.on = true;
+    ball.limit2 = (int32_t)limit2;
+    ball.across = (uint16_t)min64(steps_within(ball.limit2, plan->w2[DM_X]), plan->shape[DM_X]);
+    ball.down = (uint16_t)steps_within(ball.limit2, dm_axis_counts(plan, 2) ? plan->w2[2] : 1);
+    if (!z && !t) {
+        ball.pad = (size_t)round_up(ball.across / 2 + 2, 64);
+        return ball;
+    }
+    const int64_t along = min64(steps_within(ball.limit2, plan->w2[ball.axis]), plan->shape[ball.axis]);
+    ball.on = along < UINT8_MAX && !wide_numbers(plan);
+    ball.along = (uint16_t)along;
+    ball.w2 = (int32_t)plan->w2[ball.axis];
+    return ball;
+}
+
 mp_layout mp_lay_out(const distmap_plan *plan) {
     mp_layout l = {.width = plan->shape[3]};
     l.rows_only = !plan->measured[2];
@@ -40,18 +69,24 @@ mp_layout mp_lay_out(const distmap_plan *plan) {
     l.tile_rows = l.wide <= 4096 ? MP_BLOCK : l.wide <= 16384 ? 16 : 8;
     l.longest = 1;
     for (int a = 0; a < 2; a++)
-        if (mp_slow_axis(plan, a)) {
+        if (dm_axis_counts(plan, a)) {
             l.slow = true;
             l.longest = max64(l.longest, plan->shape[a]);
             const int columns = mp_slow_columns(plan, a);
             l.columns = columns > l.columns ? columns : l.columns;
         }
     const distmap_outputs *want = &plan->problem.want;
+    l.ball = lay_ball(plan);
+    if (l.ball.on)
+        return l;
     l.tall = l.height > MP_FAR16;
     l.wide_numbers = wide_numbers(plan);
     l.sites = carries_sites(plan);
+    l.sides = plan->problem.sign;
+    l.labels = dm_by_kind(plan);
+    l.ground = l.labels && !l.sides && plan->problem.sites.rule != DISTMAP_SITES_NONE;
     l.offsets = plan->wants_site && !l.wide_numbers && l.width <= INT16_MAX && l.height <= INT16_MAX &&
-                mp_slow_axis(plan, 0) != mp_slow_axis(plan, 1);
+                dm_axis_counts(plan, 0) != dm_axis_counts(plan, 1);
     const bool output = want->distance || want->squared, sites_alone = l.wide_numbers || l.offsets;
     l.d2_scratch = l.slow && !sites_alone && !output;
     l.site_scratch = l.slow && !want->index && (sites_alone ? !output : plan->wants_site);
@@ -60,83 +95,87 @@ mp_layout mp_lay_out(const distmap_plan *plan) {
 
 /* ---- Scratch: one walk that counts, or hands out ---- */
 
-typedef struct bump {
-    char *base; /* NULL: only count */
-    size_t used;
-} bump;
-
-static void *take(bump *b, int64_t count, size_t size) {
-    void *memory = b->base ? b->base + b->used : NULL;
-    b->used += (size_t)round_up((int64_t)((size_t)count * size), 64);
-    return memory;
+static void take_plane(dm_scratch *b, const mp_layout *l, mp_worker *w) {
+    w->bits = dm_take(b, l->height * (int64_t)l->words, 8);
+    w->turns = l->labels ? dm_take(b, l->height * (int64_t)l->words, 8) : NULL;
+    w->ground = l->ground ? dm_take(b, l->height * (int64_t)l->words, 8) : NULL;
+    w->up = dm_take(b, l->blocks * (int64_t)l->wide, 2);
+    w->down = dm_take(b, l->blocks * (int64_t)l->wide, 2);
+    w->first_site = dm_take(b, l->tall ? (int64_t)l->wide : 0, 4);
+    w->last_site = dm_take(b, l->tall ? (int64_t)l->wide : 0, 4);
 }
 
-static void take_plane(bump *b, const mp_layout *l, mp_worker *w) {
-    w->bits = take(b, l->height * (int64_t)l->words, 8);
-    w->up = take(b, l->blocks * (int64_t)l->wide, 2);
-    w->down = take(b, l->blocks * (int64_t)l->wide, 2);
-    w->first_site = take(b, l->tall ? (int64_t)l->wide : 0, 4);
-    w->last_site = take(b, l->tall ? (int64_t)l->wide : 0, 4);
-}
-
-static void take_worker(bump *b, const distmap_plan *plan, const mp_layout *l, mp_worker *w) {
+static void take_worker(dm_scratch *b, const distmap_plan *plan, const mp_layout *l, mp_worker *w) {
     const int64_t wide = (int64_t)l->wide, line = round_up(l->longest, 64) + 64;
     const int64_t row = max64(max64(wide, line), l->columns) + SLACK;
-    w->below = take(b, l->tile_rows * wide, 2);
-    w->boundary = take(b, MP_BLOCK / l->tile_rows * wide, 2);
-    w->above = take(b, wide, 2);
-    w->padded = take(b, wide + 2 * MP_PAD, 2);
-    w->keys_left = take(b, l->sites ? wide + 2 * MP_PAD : 0, 2);
-    w->keys_right = take(b, l->sites ? wide + 2 * MP_PAD : 0, 2);
-    w->d2 = take(b, row, 4);
-    w->found = take(b, row, 4);
-    w->squared = take(b, row, 4);
-    w->site = take(b, row, 8);
-    w->open = take(b, wide / 64, 1);
-    w->deep = take(b, wide / 64, 1);
-    w->bytes = take(b, wide, 1);
-    w->inside = take(b, (int64_t)l->words, 8);
-    for (int i = 0; i < 2; i++) {
-        w->far.p[i] = (int32_t *)take(b, row, 4);
-        w->far.f[i] = (int32_t *)take(b, row, 4);
+    w->below = dm_take(b, l->tile_rows * wide, 2);
+    w->boundary = dm_take(b, MP_BLOCK / l->tile_rows * wide, 2);
+    w->above = dm_take(b, wide, 2);
+    w->padded = dm_take(b, wide + 2 * MP_PAD, 2);
+    w->keys_left = dm_take(b, l->sites ? wide + 2 * MP_PAD : 0, 2);
+    w->keys_right = dm_take(b, l->sites ? wide + 2 * MP_PAD : 0, 2);
+    w->d2 = dm_take(b, row, 4);
+    w->found = dm_take(b, row, 4);
+    w->squared = dm_take(b, row, 4);
+    w->site = dm_take(b, row, 8);
+    w->open = dm_take(b, wide / 64, 1);
+    w->deep = dm_take(b, wide / 64, 1);
+    w->bytes = dm_take(b, row, 1);
+    for (int i = 0; i < 2; i++)
+        w->cost[i] = dm_take(b, l->ball.pad > 0 ? wide + 2 * (int64_t)l->ball.pad : 0, 2);
+    if (l->labels) {
+        w->turn = dm_take(b, wide, 2);
+        w->cap = dm_take(b, wide, 2);
+        for (int i = 0; i < 2; i++)
+            w->kind[i] = dm_take(b, wide, 8);
+        w->tile_turn = dm_take(b, l->slow ? 32 * l->longest : 0, 2);
     }
-    w->far.key = (int32_t *)take(b, row, 4);
-    w->column = take(b, row, 4);
-    w->envelope = take(b, l->wide_numbers ? row : 0, sizeof *w->envelope);
-    w->wide_squared = take(b, l->wide_numbers ? row : 0, 8);
+    w->inside = dm_take(b, (int64_t)l->words, 8);
+    for (int i = 0; i < 2; i++) {
+        w->far.p[i] = (int32_t *)dm_take(b, row, 4);
+        w->far.f[i] = (int32_t *)dm_take(b, row, 4);
+    }
+    w->far.key = (int32_t *)dm_take(b, row, 4);
+    w->column = dm_take(b, row, 4);
+    w->envelope = dm_take(b, l->wide_numbers ? row : 0, sizeof *w->envelope);
+    w->wide_squared = dm_take(b, l->wide_numbers ? row : 0, 8);
     if (l->own_planes)
         take_plane(b, l, w);
     if (!l->slow)
         return;
     int64_t tile = 0;
     for (int a = 0; a < 2; a++)
-        if (mp_slow_axis(plan, a))
+        if (dm_axis_counts(plan, a))
             tile = max64(tile, (plan->shape[a] + 1) * mp_slow_columns(plan, a));
-    w->tile = take(b, tile, 2);
-    w->tile_d2 = take(b, tile + SLACK, 4);
-    w->line = take(b, 32 * line, 4);
-    w->line_d2 = take(b, 32 * line + SLACK, 4);
-    w->line_arg = take(b, 32 * line + SLACK, 4);
+    w->tile = dm_take(b, tile, 2);
+    w->tile_d2 = dm_take(b, tile + SLACK, 4);
+    w->line = dm_take(b, 32 * line, 4);
+    w->line_d2 = dm_take(b, 32 * line + SLACK, 4);
+    w->line_arg = dm_take(b, 32 * line + SLACK, 4);
     if (l->sites) {
-        w->tile_key = take(b, 32 * (line + 2 * MP_SLOW_KEY_STEPS), 2);
-        w->tile_site = take(b, tile + SLACK, 4);
-        w->tile_found = take(b, tile + SLACK, 4);
+        w->tile_key = dm_take(b, 32 * (line + 2 * MP_SLOW_KEY_STEPS), 2);
+        w->tile_site = dm_take(b, tile + SLACK, 4);
+        w->tile_found = dm_take(b, tile + SLACK, 4);
     }
 }
 
 size_t mp_walk_scratch(const distmap_plan *plan, const mp_layout *l, void *base, mp_scratch *s) {
-    bump b = {.base = base};
+    dm_scratch b = {.base = base, .unit = DM_CPU_UNIT};
     const int threads = plan->context->threads;
-    s->workers = take(&b, threads, sizeof *s->workers);
+    s->workers = dm_take(&b, threads, sizeof *s->workers);
     for (int i = 0; i < threads; i++) {
         mp_worker unused;
         take_worker(&b, plan, l, base ? &s->workers[i] : &unused);
     }
     if (!l->own_planes)
         take_plane(&b, l, &s->shared);
+    for (int a = 0; a < 2; a++)
+        s->turns[a] =
+            l->labels && dm_axis_counts(plan, a) ? dm_take(&b, plan->elements / l->width * (int64_t)l->words, 8) : NULL;
+    s->near_turn = l->labels ? dm_take(&b, 256, sizeof *s->near_turn) : NULL;
     if (l->d2_scratch)
-        s->d2 = take(&b, plan->elements, 4);
+        s->d2 = dm_take(&b, plan->elements, 4);
     if (l->site_scratch)
-        s->site = take(&b, plan->elements, 4);
+        s->site = dm_take(&b, plan->elements, 4);
     return b.used;
 }

@@ -14,15 +14,18 @@ typedef struct mp_layout {
     int64_t longest; /* of the slow axes */
     int columns;     /* of a slow tile */
     bool slow;
-    bool sites; /* see mp_job */
+    bool sites, labels, sides, ground; /* see mp_job, mp_plane */
     bool d2_scratch, site_scratch;
     bool wide_numbers, tall, offsets; /* see mp_job */
+    mp_ball ball;
 } mp_layout;
 
 typedef struct mp_scratch {
     mp_worker *workers;
     mp_worker shared; /* bits and carries of the plane that all workers share */
     void *d2, *site;
+    uint64_t *turns[2];
+    uint16_t (*near_turn)[MP_GROUP];
 } mp_scratch;
 
 mp_layout mp_lay_out(const distmap_plan *plan);
@@ -31,8 +34,7 @@ mp_layout mp_lay_out(const distmap_plan *plan);
  * method accepts.) */
 double mp_largest_squared(const distmap_plan *plan);
 
-/* Whether z (1) or t (0) asks for a slow pass, and how many lines its tiles hold. */
-bool mp_slow_axis(const distmap_plan *plan, int axis);
+/* How many lines the tiles of a slow pass, along z (1) or t (0), hold. */
 int mp_slow_columns(const distmap_plan *plan, int axis);
 
 /* Hands out the scratch that starts at `base`; NULL: only counts. Returns its size in bytes. */

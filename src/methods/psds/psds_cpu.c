@@ -190,9 +190,12 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     w.above = (uint32_t *)(p + 2 * map_bytes(plan));
     w.workers = p + 3 * map_bytes(plan);
     const size_t rows = (size_t)(plan->elements / plan->shape[DM_X]);
+    dm_phase(plan, "row scans");
     TRY(dm_parallel(plan, rows, row_task, &w, 0.2));
+    dm_phase(plan, "column scans");
     if (dm_axis_counts(plan, 2))
         TRY(dm_parallel(plan, (size_t)(dm_plane_count(plan) * groups(plan)), column_task, &w, 0.3));
+    dm_phase(plan, "search");
     return dm_parallel(plan, rows, search_task, &w, 1 - plan->progress_base);
 }
 

@@ -48,9 +48,12 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
         .scan_columns = dm_axis_counts(plan, 2),
         .sites = plan->wants_site,
     };
+    dm_phase(plan, "row scans");
     TRY_CUDA(cuda, psds_rows(&work, cuda->stream));
+    dm_phase(plan, "column scans");
     if (work.scan_columns)
         TRY_CUDA(cuda, psds_columns(&work, cuda->stream));
+    dm_phase(plan, "search");
     TRY_CUDA(cuda, psds_search(&work, cuda->stream));
     return DISTMAP_OK;
 }

@@ -1,0 +1,3 @@
+/* esf/cpu's kernels for one instruction set; see esf_kernel.h. */
+#define ESF_TABLE dm_esf_avx512
+#include "methods/esf/esf_kernel.h"

@@ -1,0 +1,75 @@
+/* The integer medial axis: the rule of distmap_skeleton for one element and one neighbour, for CPU and GPU alike, to the
+ * bit. Where elements lie, and their sites, are told along the measured axes alone, slowest first.
+ *
+ * Source: W. H. Hesselink, J. B. T. M. Roerdink, IEEE TPAMI 30(12), 2008: definition 6 and section 6 (pruning). */
+#ifndef DISTMAP_OPERATIONS_SKELETON_H
+#define DISTMAP_OPERATIONS_SKELETON_H
+
+#include <math.h>
+
+#include "core/internal.h"
+
+enum { SK_AXES = 3 };
+
+typedef struct sk_rule {
+    int axes;                /* measured ones */
+    int axis[SK_AXES];       /* their numbers in the normal form */
+    int64_t length[SK_AXES]; /* elements along them */
+    double w2[SK_AXES];      /* squared pitches */
+    double pitch, more;      /* h, and C h^2 */
+    double gamma2;
+    distmap_pruning pruning;
+    bool border;
+} sk_rule;
+
+typedef struct sk_point {
+    int64_t at[SK_AXES], site[SK_AXES];
+} sk_point;
+
+/* The nearest outside element, for one that is nearest to the border. Of equally near ones that with the first coordinates:
+ * before the image along the slowest axis, ..., the fastest; behind it along the fastest, ..., the slowest. */
+DM_ANYWHERE void sk_leave(const sk_rule *r, sk_point *e) {
+    double nearest = (double)INFINITY;
+    for (int i = 0; i < 2 * r->axes; i++) {
+        const int k = i < r->axes ? i : 2 * r->axes - 1 - i;
+        const int64_t outside = i < r->axes ? -1 : r->length[k];
+        const double steps = (double)(i < r->axes ? e->at[k] + 1 : outside - e->at[k]), d = r->w2[k] * (steps * steps);
+        if (!(d < nearest))
+            continue;
+        nearest = d;
+        for (int other = 0; other < r->axes; other++)
+            e->site[other] = other == k ? outside : e->at[other];
+    }
+}
+
+/* Whether e, of the shape, is on the skeleton because of its neighbour q. */
+DM_ANYWHERE bool sk_marks(const sk_rule *r, const sk_point *e, const sk_point *q) {
+    double apart = 0, d = 0, us = 0, ss = 0, vu = 0;
+    for (int k = 0; k < r->axes; k++) {
+        const double u = (double)(e->site[k] - q->site[k]), v = (double)(e->at[k] - q->at[k]);
+        const double s = (double)(e->at[k] - e->site[k] + (q->at[k] - q->site[k]));
+        apart += fabs(u);
+        d += r->w2[k] * (u * u);
+        us += r->w2[k] * (u * s);
+        ss += r->w2[k] * (s * s);
+        vu += r->w2[k] * (v * u);
+    }
+    if (apart <= 1 || us > 0) /* <u, e' + q' - e - q> is -us */
+        return false;
+    switch (r->pruning) {
+    case DISTMAP_PRUNING_SQUARE_ROOT: return d > r->pitch * sqrt(ss) + 2 * vu + r->more;
+    case DISTMAP_PRUNING_LINEAR: return d > r->gamma2 * ss;
+    default: return d > r->gamma2;
+    }
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+sk_rule sk_rule_of(const distmap_plan *plan);
+/* Whether coordinates, those of outside elements too, fit 16 bits. */
+bool sk_is_narrow(const distmap_plan *plan);
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,20 @@
+/* All kernels of skeleton/cpu for one instruction set. A skeleton_ISA.c defines SK_TABLE, the name of its table, and
+ * includes this; CMake gives that file its compiler flags. */
+#include <math.h>
+
+#include "cpu/independent.h"
+#include "operations/skeleton_cpu.h"
+
+#define T int16_t
+#define NAME(operation) operation##_i16
+#include "operations/kernel_coordinates.h"
+#undef T
+#undef NAME
+
+#define T int32_t
+#define NAME(operation) operation##_i32
+#include "operations/kernel_coordinates.h"
+#undef T
+#undef NAME
+
+const sk_kernels SK_TABLE = {{{split_32_i16, split_64_i16}, edges_i16}, {{split_32_i32, split_64_i32}, edges_i32}};

@@ -1,0 +1,3 @@
+/* skeleton/cpu's filter for one instruction set; see skeleton_kernel.h. */
+#define SK_TABLE dm_skeleton_sse4
+#include "operations/skeleton_kernel.h"
