@@ -3,19 +3,15 @@
  * Every line is the fastest of --repeat runs into warm outputs, beside the bandwidth of a plain copy by as many threads
  * measured in the same run: figures of different runs, or machines, do not compare, but shares of the copy do.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <json-c/json.h>
-#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "cli.h"
-#include "commit.h"
 
 enum { COPY_BYTES = 256 << 20, COPY_REPEATS = 5 };
 
@@ -71,6 +67,7 @@ static double copy_bandwidth(int threads) {
 struct bench {
     const struct options *options;
     distmap_context *context;
+    struct place place;
     const char *device;
     double copy; /* bytes per second */
     uint64_t seed;
@@ -85,7 +82,8 @@ struct line {
     int64_t shape[DISTMAP_MAX_NDIM];
 };
 
-static void give_line(const struct bench *bench, const struct line *line, double seconds, size_t scratch_bytes) {
+static void give_line(const struct bench *bench, const struct line *line, const struct settings *settings,
+                      double seconds, size_t scratch_bytes) {
     const double elements = (double)element_count(line->ndim, line->shape);
     const double bytes = elements * (bench->options->with_index ? 9 : 5); /* mask in, float32 and int32 out */
     const double ns = seconds * 1e9 / elements, share = bench->copy > 0 ? 100 * bytes / seconds / bench->copy : 0;
@@ -99,6 +97,7 @@ static void give_line(const struct bench *bench, const struct line *line, double
     }
     json_object *row = json_object_new_object();
     json_object_object_add(row, "method", json_object_new_string(line->method));
+    json_object_object_add(row, "params", settings_json(settings, distmap_method_find(line->method)));
     json_object_object_add(row, "shape", json_shape(line->ndim, line->shape));
     json_object_object_add(row, "pattern", json_object_new_string(line->pattern));
     json_object_object_add(row, "density", line->density < 0 ? NULL : json_object_new_double(line->density));
@@ -114,14 +113,9 @@ static void give_line(const struct bench *bench, const struct line *line, double
 static int time_method(const struct bench *bench, const struct line *line, const distmap_arrays *arrays,
                        const distmap_problem *problem) {
     const struct options *options = bench->options;
-    const distmap_plan_options how = {
-        .method = line->method,
-        .params = options->params,
-        .param_count = (size_t)options->param_count,
-        .host_views = true,
-    };
-    distmap_plan *plan = NULL;
-    if (distmap_plan_create(bench->context, problem, &how, &plan))
+    struct settings settings;
+    distmap_plan *plan;
+    if (plan_make(options, bench->context, &bench->place, line->method, problem, &settings, &plan))
         return fail_library();
     double best = HUGE_VAL;
     const int repeats = options->repeat ? options->repeat : 3;
@@ -136,17 +130,11 @@ static int time_method(const struct bench *bench, const struct line *line, const
     distmap_description description;
     distmap_plan_describe(plan, &description);
     distmap_plan_destroy(&plan);
-    give_line(bench, line, best, description.scratch_bytes);
+    give_line(bench, line, &settings, best, description.scratch_bytes);
     return 0;
 }
 
 /* ---- All methods on one mask, all masks of one shape ---- */
-
-static bool accepts(const struct bench *bench, const char *method, const distmap_problem *problem) {
-    size_t scratch;
-    const distmap_plan_options how = {.method = method};
-    return distmap_scratch_bytes(bench->context, problem, &how, &scratch) != DISTMAP_ERROR_UNSUPPORTED;
-}
 
 static int time_mask(const struct bench *bench, struct line *line, const distmap_arrays *arrays,
                      const distmap_problem *problem) {
@@ -162,7 +150,7 @@ static int time_mask(const struct bench *bench, struct line *line, const distmap
     for (size_t row = 0; status == 0 && methods->count == 0 && (info = distmap_method_get(row)); row++)
         if (info->exact && strcmp(info->device, bench->device) == 0 &&
             strncmp(info->name, "brute/", 6) != 0 && /* brute force takes quadratic time */
-            accepts(bench, info->name, problem)) {
+            method_accepts(bench->context, info->name, problem)) {
             line->method = info->name;
             status = time_method(bench, line, arrays, problem);
         }
@@ -232,42 +220,14 @@ static int time_sides(const struct bench *bench, int ndim, const number_list *gi
 /* ---- The report ---- */
 
 static json_object *whole_report(const struct bench *bench) {
-    struct machine machine;
-    machine_look(&machine);
-    json_object *object = json_object_new_object(), *box = json_object_new_object();
-    json_object_object_add(box, "cpu", json_object_new_string(machine.cpu));
-    json_object_object_add(box, "processors", json_object_new_int(machine.processors));
-    json_object_object_add(box, "memory_bytes", json_object_new_int64((int64_t)machine.memory_bytes));
-    json_object_object_add(object, "machine", box);
-    json_object_object_add(object, "version", json_object_new_string(distmap_version()));
-    json_object_object_add(object, "commit", *CLI_COMMIT ? json_object_new_string(CLI_COMMIT) : NULL);
-    json_object_object_add(object, "compiler", json_object_new_string(CLI_COMPILER));
+    json_object *object = json_object_new_object();
+    json_add_machine(object);
     json_object_object_add(object, "isa", json_object_new_string(distmap_context_isa(bench->context)));
     json_object_object_add(object, "threads", json_object_new_int(distmap_context_threads(bench->context)));
     json_object_object_add(object, "seed", json_object_new_int64((int64_t)bench->seed));
     json_object_object_add(object, "copy_gb_per_s", json_object_new_double(bench->copy * 1e-9));
     json_object_object_add(object, "results", json_object_get(bench->results));
     return object;
-}
-
-/* Writes the report, or with NULL only sees whether it could be: better to know before minutes of measuring. It takes its
- * name when it is whole. */
-static int write_report(struct json_object *report, const char *path) {
-    char part[PATH_MAX];
-    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
-        return fail("%s: the name is too long", path);
-    FILE *file = fopen(part, "w");
-    bool good = file != NULL;
-    if (file && report)
-        good = fputs(json_object_to_json_string_ext(report, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE),
-                     file) >= 0 &&
-               fputc('\n', file) != EOF;
-    good = file && fclose(file) == 0 && good;
-    if (good && report && rename(part, path) == 0)
-        return 0;
-    const int reason = errno;
-    remove(part);
-    return good && !report ? 0 : fail("%s: cannot write: %s", path, strerror(reason));
 }
 
 static int check_names(const struct options *options) {
@@ -289,17 +249,15 @@ static int check_names(const struct options *options) {
 static int run(const struct options *options) {
     static const double usual_sizes[] = {1024, 4096}, usual_volumes[] = {128};
     struct bench bench = {.options = options, .table = !options->json && !options->quiet};
+    if (options->suite)
+        return suite_run(options);
     int status = check_names(options);
-    if (status || (options->output && (status = write_report(NULL, options->output))))
+    if (status || (options->output && (status = json_write(NULL, options->output))))
         return status;
-    const distmap_context_options how = {
-        .device = options->device, .ordinal = options->ordinal, .threads = options->threads};
     bench.device = options->device == DISTMAP_DEVICE_CUDA ? "cuda" : "cpu";
-    if (distmap_context_create(&how, &bench.context))
+    if (place_open_on(options, options->device, NULL, NULL, &bench.place, &bench.context))
         return fail_library();
-    bench.seed = options->seed;
-    if (!options->seed_given && getrandom(&bench.seed, sizeof bench.seed, 0) == sizeof bench.seed)
-        bench.seed >>= 32; /* short enough to type */
+    bench.seed = pattern_seed(options);
     const int threads = distmap_context_threads(bench.context);
     bench.copy = copy_bandwidth(threads);
     bench.results = json_object_new_array();
@@ -316,7 +274,7 @@ static int run(const struct options *options) {
     if (status == 0 && (options->json || options->output)) {
         json_object *report = whole_report(&bench);
         if (options->output)
-            status = write_report(report, options->output);
+            status = json_write(report, options->output);
         if (options->json)
             json_print(report);
         else
@@ -333,7 +291,9 @@ const struct command command_bench = {
     .arguments = "",
     .summary = "time the methods over sizes, densities and patterns",
     .about = "Times the methods: the fastest of a few runs into warm outputs (mask in, float32 distance out), as\n"
-             "time per element, bytes per second, and share of the bandwidth of a plain copy in the same run.",
-    .example = "  distmap bench --sizes 512 --densities 0.01 --patterns random,blobs -o bench.json\n",
+             "time per element, bytes per second, and share of the bandwidth of a plain copy in the same run.\n"
+             "With --suite, goes through the tables of a paper on today's machine, the production method beside.",
+    .example = "  distmap bench --sizes 512 --densities 0.01 --patterns random,blobs -o bench.json\n"
+               "  distmap bench --suite man-edm --quick\n",
     .run = run,
 };

@@ -16,7 +16,24 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 /* ---- Subcommands ---- */
 
-enum { EDT = 1, VORONOI = 2, INFO = 4, METHODS = 8, DEVICES = 16, BENCH = 32, ALL = 63, MAPS = EDT | VORONOI };
+enum {
+    EDT = 1,
+    VORONOI = 2,
+    INFO = 4,
+    METHODS = 8,
+    DEVICES = 16,
+    BENCH = 32,
+    TUNE = 64,
+    REPORT = 128,
+    ESF = 256,
+    SKELETON = 512,
+    MORPH = 1024,
+    ALL = 2047 - REPORT, /* that compute */
+    DISTANCES = EDT | VORONOI,
+    INWARDS = EDT | SKELETON,               /* the sites are the background, unless told otherwise */
+    LENGTHS = DISTANCES | SKELETON | MORPH, /* in the units of the spacing */
+    MAPS = LENGTHS | ESF
+};
 
 struct options;
 struct command {
@@ -29,7 +46,8 @@ struct command {
     int (*run)(const struct options *);
 };
 
-extern const struct command command_edt, command_voronoi, command_info, command_methods, command_devices, command_bench;
+extern const struct command command_edt, command_voronoi, command_skeleton, command_morph, command_esf, command_info,
+    command_methods, command_devices, command_bench, command_tune, command_report;
 
 /* ---- Options ---- */
 
@@ -57,11 +75,19 @@ struct options {
     distmap_metric metric;
     int chamfer[3];
     number_list spacing; /* count 0: the file's */
-    bool labels, components, border;
+    bool labels, components, boundaries, border, is_signed;
+    distmap_surface surface; /* goes with is_signed */
+    bool surface_given;
     double limit;        /* 0: none */
     distmap_dtype dtype; /* NONE: by the result */
     name_list axes;      /* count 0: all */
-    bool device_given;   /* else: a GPU if there is one that works and takes the problem */
+    distmap_esf esf;
+    bool steady;
+    distmap_skeleton skeleton;
+    bool gamma_given;
+    distmap_morphology morphology;
+    bool step_given, radius_given; /* of it */
+    bool device_given;             /* else: a GPU if there is one that works and takes the problem */
     distmap_device device;
     int ordinal; /* which of the devices of that kind */
     int threads; /* 0: all */
@@ -69,14 +95,19 @@ struct options {
     name_list settings;             /* --param, as given */
     distmap_param params[MAX_LIST]; /* the same, read; names are those of the settings */
     int param_count;
+    bool no_tuned; /* what was tuned is not looked at */
     bool json, quiet;
-    number_list sizes, volumes, densities; /* bench */
+    number_list sizes, volumes, densities; /* bench, tune */
     name_list patterns, methods;
     bool with_index;
     int repeat;
+    char *suite;
+    bool quick; /* bench --suite, tune */
     uint64_t seed;
     bool seed_given;
 };
+
+extern const char *const pruning_names[]; /* as options name them */
 
 /* Reads a subcommand's arguments. *help is set when --help or --version was asked for and answered. */
 int options_read(const struct command *command, int argc, const char **argv, struct options *options, bool *help);
@@ -89,6 +120,8 @@ int value_device(const char *option, const char *text, distmap_device *device, i
 int value_integer(const char *option, const char *text, int64_t lowest, int64_t highest, int64_t *value);
 int value_numbers(const char *option, const char *text, double lowest, double highest, number_list *list);
 int value_names(const char *option, const char *text, name_list *list);
+/* One of `names`, a list that ends with NULL: its place. */
+int value_choice(const char *option, const char *text, const char *const *names, int *choice);
 int value_sites(const char *option, const char *text, distmap_sites *sites);
 /* "squared", "cityblock", "chamfer:3,4" */
 int value_metric(const char *option, const char *text, struct options *options);
@@ -115,6 +148,70 @@ int signal_caught(void); /* its number, or 0 */
 void progress_begin(const struct options *options, const char *phase);
 int progress_step(void *user, double fraction); /* a distmap_progress; nonzero after a signal */
 void progress_end(void);
+
+/* ---- Devices and parameters (machine.c, params.c, tuned.c) ---- */
+
+struct place {
+    distmap_device device;
+    int ordinal;
+    char model[256]; /* of the processor or GPU */
+};
+
+/* Opens the device that the options name. Without --device a method's name tells it; without either it is a GPU if that can
+ * be had, else the CPU. */
+int place_open(const struct options *options, distmap_progress *progress, void *user, struct place *place,
+               distmap_context **context);
+/* Opens one of that kind. */
+distmap_status place_open_on(const struct options *options, distmap_device device, distmap_progress *progress,
+                             void *user, struct place *place, distmap_context **context);
+
+/* A plan's parameters: those of --param, then what was tuned for the others. */
+struct settings {
+    distmap_param params[2 * MAX_LIST];
+    int given, count;
+};
+
+/* Makes a plan of `method` (NULL: the library chooses) and tells its settings. */
+distmap_status plan_make(const struct options *options, distmap_context *context, const struct place *place,
+                         const char *method, const distmap_problem *problem, struct settings *settings,
+                         distmap_plan **plan);
+bool method_accepts(const distmap_context *context, const char *method, const distmap_problem *problem);
+
+struct json_object;
+/* {"m1": {"value": 32, "from": "tuned"}, ...}: all the method has; from: given, tuned, default. */
+struct json_object *settings_json(const struct settings *settings, const distmap_method_info *method);
+/* A value, by its name where it has one. */
+struct json_object *param_json(const distmap_param_info *info, int64_t value);
+const distmap_param_info *param_find(const distmap_method_info *method, const char *name); /* or NULL */
+bool param_from_name(const distmap_param_info *info, const char *name, int64_t *value);
+
+/* What the cache has for the method on this problem: their number. Trouble is told once, and then there is nothing. */
+int tuned_find(const struct options *options, const struct place *place, const distmap_method_info *method,
+               const distmap_problem *problem, distmap_param params[MAX_LIST]);
+/* Whether values can be stored, to be asked before they are searched. */
+int tuned_check(void);
+/* Stores an entry with what `found` holds, in place of one of the same key. `found` stays the caller's. */
+int tuned_store(const struct options *options, const struct place *place, const distmap_method_info *method,
+                const distmap_problem *problem, struct json_object *found);
+bool tuned_path(char *path); /* PATH_MAX long; false: there is no place for it */
+
+/* ---- The search for the fastest values (search.c) ---- */
+
+struct search {
+    const struct options *options;
+    distmap_context *context;
+    const distmap_method_info *method;
+    const distmap_problem *problem;
+    const distmap_arrays *arrays; /* one run each */
+    int runs, repeats;
+    double patience;                 /* seconds: a race is repeated until they have passed too */
+    int64_t values[MAX_LIST];        /* found: one per parameter */
+    double seconds, default_seconds; /* found: of a run, the geometric mean over `arrays` */
+    double deadline, share;          /* the search's own: when a run is given up, what is done of the sweep */
+};
+
+int search_run(struct search *search);
+int search_watch(void *search, double fraction); /* the context's distmap_progress, its user being the search */
 
 /* ---- The input ---- */
 
@@ -148,8 +245,9 @@ distmap_dtype index_dtype(const distmap_problem *problem);
 
 struct work {
     distmap_context *context;
-    distmap_device device;
+    struct place place;
     distmap_plan *plan;
+    struct settings settings;
     distmap_description description;
     unsigned flags;
     double seconds;
@@ -201,12 +299,17 @@ void elements_count(const distmap_view *view, struct statistics *statistics); /*
 void dtype_limits(distmap_dtype dtype, double *least, double *most);
 /* The largest squared or plain distance that is not "no site"; 0 when there is none. Row-major, no gaps. */
 double elements_largest(const distmap_view *view);
+/* The least and largest finite element of floats, 0 taken in; row-major, no gaps. */
+void elements_extent(const distmap_view *view, double *least, double *largest);
 
 /* Numbers the connected groups of sites (8 neighbours in 2-D, 26 in 3-D, along the measured axes) 1, 2, ... in the order
  * of their first elements; 0 elsewhere. `numbers`: one uint32 per element, row-major. */
 int components_number(const distmap_view *view, const distmap_problem *problem, uint32_t *numbers, int64_t *count);
 /* Whether one group holds most of the sites. */
 bool components_one_rules(const uint32_t *numbers, int64_t elements, int64_t count);
+/* Elements whose next neighbour along one of the `axes` (bits; 0: all) has another label, other than 0, become 0. Row-major,
+ * no gaps. */
+void boundaries_clear(const distmap_view *labels, unsigned axes);
 
 /* ---- Previews ---- */
 
@@ -224,18 +327,24 @@ struct preview {
 int preview_open(struct preview *preview, const struct options *options, const distmap_problem *problem,
                  const distmap_image_info *input, bool regions);
 int preview_distances(struct preview *preview, const distmap_view *distances, bool squared, double largest);
+int preview_strengths(struct preview *preview, const distmap_view *strengths);
+/* Elements of `marks` that are not 0, on the shape, which is what are no sites in `sites`. */
+int preview_marks(struct preview *preview, const distmap_view *marks, const distmap_view *sites);
 /* `sites`: the run's input, to show the sites themselves in darker colours. `index`: with data, zones are those of pieces of
  * the sites, cut by a coarse grid, rather than those of labels. */
 int preview_regions(struct preview *preview, const distmap_view *labels, const distmap_view *sites,
                     const distmap_view *index);
+/* A set, or labels, and the run's input: what was there before is darker, what is no more dark. */
+int preview_sets(struct preview *preview, const distmap_view *sets, const distmap_view *before);
 void preview_close(struct preview *preview);
 
 enum { DISTANCE_TONES = 84, LINE_LEVELS = 3, REGION_COLOURS = 126 };
 enum { COLOUR_GAP = 0, COLOUR_NO_SITE = 1, COLOUR_EDGE = 2, COLOUR_FIRST = 3 };
 void colours_distance(uint8_t palette[256][3]); /* COLOUR_FIRST + level * DISTANCE_TONES + tone */
+void colours_signed(uint8_t palette[256][3]);   /* the same, 0 in the middle */
 void colours_regions(uint8_t palette[256][3]);  /* COLOUR_FIRST + region, + REGION_COLOURS for its sites */
 
-/* ---- A map from file to file (edt, voronoi) ---- */
+/* ---- A map from file to file (edt, voronoi, esf, morph) ---- */
 
 struct job {
     struct source source;
@@ -243,24 +352,34 @@ struct job {
     struct work work;
     struct sink map, index;
     struct preview preview;
-    double largest;     /* of a distance map; < 0: not a distance map */
-    int64_t components; /* < 0: not counted */
+    double largest;                  /* of a distance map; < 0: not a distance map */
+    double least;                    /* of a signed map */
+    int64_t components;              /* < 0: not counted */
+    distmap_convergence convergence; /* esf */
+    int64_t marked;                  /* skeleton: elements */
     double write_seconds;
 };
 
+/* A whole run, of whose steps `compute` is all but giving everything back. */
+int job_run(const struct options *options, int (*compute)(struct job *job, const struct options *options));
+/* Plans the problem, opens the outputs (see below) and reads the input. */
+int job_begin(struct job *job, const struct options *options, distmap_dtype dtype, bool regions);
 /* Opens the outputs that the options name, the map with elements of `dtype`. */
 int job_open_outputs(struct job *job, const struct options *options, distmap_dtype dtype, bool regions);
 /* Writes what is not written yet, gives all outputs their names, and reports. */
 int job_finish(struct job *job, const struct options *options);
 void job_close(struct job *job);
+/* The largest distance, of either sign. */
+double job_farthest(const struct job *job);
 
 /* One line on stderr and, with --json, an object on stdout. */
 void report_give(const struct job *job, const struct options *options);
 
-struct json_object;
 struct json_object *json_shape(int ndim, const int64_t *shape);
 struct json_object *json_number(double value); /* infinities and NaN, which JSON lacks, as null */
 void json_print(struct json_object *object);   /* and lets go of it */
+/* Writes it to a file, which takes its name when it is whole; or with NULL only sees whether that could be. */
+int json_write(struct json_object *object, const char *path);
 /* "328 x 400" */
 const char *shape_text(int ndim, const int64_t *shape, char *text, size_t size);
 
@@ -273,6 +392,7 @@ struct machine {
 };
 
 void machine_look(struct machine *machine);
+void json_add_machine(struct json_object *object); /* and which build this is */
 
 /* ---- Benchmark patterns ---- */
 
@@ -280,7 +400,16 @@ enum { BENCH_LONGEST = 1 << 20 }; /* side */
 
 /* Fills a mask (0 at sites) of ndim axes with a named pattern; false when there is no such pattern. */
 bool pattern_fill(const char *name, double density, uint64_t seed, int ndim, const int64_t *shape, uint8_t *mask);
-const char *pattern_name(int row); /* NULL past the end */
+uint64_t pattern_seed(const struct options *options); /* --seed, or a fresh one */
+const char *pattern_name(int row);                    /* NULL past the end */
 bool pattern_takes_density(const char *name);
+
+/* Calls task(arg, i) for i in [0, count), on all processors. */
+void share_out(int64_t count, void (*task)(void *arg, int64_t i), void *arg);
+
+/* ---- The papers' tables (suites/) ---- */
+
+int suite_run(const struct options *options);                   /* bench --suite */
+int suite_find(const char *option, const char *name, int *row); /* 0, or says which there are */
 
 #endif

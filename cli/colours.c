@@ -2,6 +2,7 @@
  *
  * Distances: viridis (Stefan van der Walt and Nathaniel Smith, given to the public domain), interpolated between ten of
  * its colours; each tone also blended with the colour of iso-lines, half and fully, so that lines have smooth edges.
+ * Signed distances: red below 0, blue above, both darker with the distance; white between them.
  * Regions: hues at golden-ratio steps in OKLCh (Bjorn Ottosson 2020), where equal lightness looks equally light.
  */
 #include <math.h>
@@ -68,4 +69,15 @@ void colours_regions(uint8_t palette[256][3]) {
         oklch(0.83 + lighter, 0.085, turns, palette[COLOUR_FIRST + region]);
         oklch(0.50 + lighter, 0.125, turns, palette[COLOUR_FIRST + REGION_COLOURS + region]);
     }
+}
+
+void colours_signed(uint8_t palette[256][3]) {
+    set_common(palette);
+    for (int level = 0; level < LINE_LEVELS; level++)
+        for (int tone = 0; tone < DISTANCE_TONES; tone++) {
+            const double share = 2.0 * tone / (DISTANCE_TONES - 1) - 1, far = fabs(share);
+            const double darker = 0.3 * level / (LINE_LEVELS - 1);
+            oklch((0.97 - 0.52 * far) * (1 - darker), 0.16 * sqrt(far) * (1 - 0.3 * far), share < 0 ? 0.07 : 0.69,
+                  palette[COLOUR_FIRST + level * DISTANCE_TONES + tone]);
+        }
 }

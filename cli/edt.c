@@ -12,8 +12,7 @@ static int compute(struct job *job, const struct options *options) {
         return status;
     if (options->index)
         problem->want.index = index_dtype(problem);
-    if ((status = work_plan(&job->work, options, problem)) || (status = job_open_outputs(job, options, dtype, false)) ||
-        (status = source_read(&job->source, options)))
+    if ((status = job_begin(job, options, dtype, false)))
         return status;
 
     distmap_arrays arrays = {.input = job->source.view, .index = job->index.view};
@@ -23,29 +22,29 @@ static int compute(struct job *job, const struct options *options) {
 
     const bool told =
         options->json || options->preview || !options->quiet; /* else a pass over the result for nothing */
-    job->largest = told ? elements_largest(&job->map.view) : 0;
-    if ((status = preview_distances(&job->preview, &job->map.view, options->squared, job->largest)))
+    if (told && options->is_signed)
+        elements_extent(&job->map.view, &job->least, &job->largest);
+    else
+        job->largest = told ? elements_largest(&job->map.view) : 0;
+    if ((status = preview_distances(&job->preview, &job->map.view, options->squared, job_farthest(job))))
         return status;
     return job_finish(job, options);
 }
 
-static int run(const struct options *options) {
-    struct job job = {.components = -1};
-    const int status = compute(&job, options);
-    job_close(&job);
-    return status;
-}
+static int run(const struct options *options) { return job_run(options, compute); }
 
 const struct command command_edt = {
     .name = "edt",
     .bit = EDT,
     .arguments = "INPUT -o OUTPUT",
     .summary = "distance from every element to the nearest site",
-    .about = "Writes the exact Euclidean distance from every element of an image or volume to the nearest site.\n"
-             "Sites are the elements equal to 0, unless --sites or --threshold says otherwise; so the map of a\n"
-             "mask is, inside its objects, the distance to the background. Lengths are in the file's voxel size;\n"
-             "--metric cityblock, chessboard and chamfer:A,B[,C] count steps, whatever the voxels' size.\n"
-             "Elements without a site get infinity, or the type's largest value.",
+    .about =
+        "Writes the exact Euclidean distance from every element of an image or volume to the nearest site.\n"
+        "Sites are the elements equal to 0, unless --sites or --threshold says otherwise; so the map of a\n"
+        "mask is, inside its objects, the distance to the background. Lengths are in the file's voxel size;\n"
+        "--metric cityblock, chessboard and chamfer:A,B[,C] count steps, whatever the voxels' size.\n"
+        "Elements without a site get infinity, or the type's largest value. With --signed the sites get distances\n"
+        "too, negative ones, to the nearest element that is none.",
     .example = "  distmap edt data/horse.png -o horse.npy --threshold 128 --preview horse_distance.png\n",
     .run = run,
 };

@@ -196,3 +196,22 @@ double elements_largest(const distmap_view *view) {
     default: return 0;
     }
 }
+
+#define EXTENT(TYPE)                                        \
+    TYPE low = 0, high = 0;                                 \
+    for (int64_t i = 0; i < count; i++) {                   \
+        const TYPE value = ((const TYPE *)view->data)[i];   \
+        const TYPE finite = value - value == 0 ? value : 0; \
+        low = finite < low ? finite : low;                  \
+        high = finite > high ? finite : high;               \
+    }                                                       \
+    *least = low, *largest = high
+
+void elements_extent(const distmap_view *view, double *least, double *largest) {
+    const int64_t count = element_count(view->ndim, view->shape);
+    if (view->dtype == DISTMAP_FLOAT32) {
+        EXTENT(float);
+    } else {
+        EXTENT(double);
+    }
+}

@@ -1,4 +1,6 @@
-/* What edt and voronoi have in common: their outputs, and how a run ends. */
+/* What the subcommands that compute maps have in common: their outputs, and how a run ends. */
+#include <math.h>
+
 #include "cli.h"
 
 int job_open_outputs(struct job *job, const struct options *options, distmap_dtype dtype, bool regions) {
@@ -8,6 +10,21 @@ int job_open_outputs(struct job *job, const struct options *options, distmap_dty
         status = sink_open(&job->index, options->index, &job->problem, info, job->problem.want.index);
     if (status == 0)
         status = preview_open(&job->preview, options, &job->problem, info, regions);
+    return status;
+}
+
+int job_begin(struct job *job, const struct options *options, distmap_dtype dtype, bool regions) {
+    int status;
+    if ((status = work_plan(&job->work, options, &job->problem)) ||
+        (status = job_open_outputs(job, options, dtype, regions)))
+        return status;
+    return source_read(&job->source, options);
+}
+
+int job_run(const struct options *options, int (*compute)(struct job *job, const struct options *options)) {
+    struct job job = {.largest = -1, .components = -1};
+    const int status = compute(&job, options);
+    job_close(&job);
     return status;
 }
 
@@ -29,3 +46,5 @@ void job_close(struct job *job) {
     work_end(&job->work);
     source_close(&job->source);
 }
+
+double job_farthest(const struct job *job) { return fmax(job->largest, -job->least); }

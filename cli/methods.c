@@ -20,6 +20,8 @@ static json_object *metrics_json(unsigned metrics) {
     return names;
 }
 
+static const char *const field_names[] = {"distance", "edge strength", "skeleton", "morphology"};
+
 static json_object *method_json(const distmap_method_info *info) {
     json_object *object = json_object_new_object(), *params = json_object_new_array();
     for (size_t i = 0; i < info->param_count; i++) {
@@ -38,15 +40,17 @@ static json_object *method_json(const distmap_method_info *info) {
     json_object_object_add(object, "summary", json_object_new_string(info->summary));
     json_object_object_add(object, "source", json_object_new_string(info->source));
     json_object_object_add(object, "device", json_object_new_string(info->device));
-    json_object_object_add(object, "metrics", metrics_json(info->metrics));
+    json_object_object_add(object, "field", json_object_new_string(field_names[info->field]));
+    if (info->field == DISTMAP_FIELD_DISTANCE)
+        json_object_object_add(object, "metrics", metrics_json(info->metrics));
     json_object_object_add(object, "exact", json_object_new_boolean(info->exact));
     json_object_object_add(object, "params", params);
     return object;
 }
 
 static void method_print(const distmap_method_info *info) {
-    printf("%-14s %s, %s\n%14s %s\n%14s Source: %s\n", info->name, info->device, info->exact ? "exact" : "not exact",
-           "", info->summary, "", info->source);
+    printf("%-14s %s, %s, %s\n%14s %s\n%14s Source: %s\n", info->name, info->device, field_names[info->field],
+           info->exact ? "exact" : "not exact", "", info->summary, "", info->source);
     for (size_t i = 0; i < info->param_count; i++) {
         const distmap_param_info *param = &info->params[i];
         printf("%14s --param %s=", "", param->name);

@@ -56,8 +56,17 @@ static int read_spacing(struct options *o, const char *option, const char *text)
     return value_numbers(option, text, DBL_MIN, DBL_MAX, &o->spacing);
 }
 static int read_signed(struct options *o, const char *option, const char *text) {
-    (void)o, (void)text;
-    return usage("%s: signed distances are not in this version", option);
+    (void)option, (void)text;
+    o->is_signed = true;
+    return 0;
+}
+static int read_surface(struct options *o, const char *option, const char *text) {
+    const bool half = strcmp(text, "half") == 0;
+    if (!half && strcmp(text, "centre") != 0)
+        return usage("%s: '%s' is no surface; centre and half are", option, text);
+    o->surface = half ? DISTMAP_SURFACE_HALF : DISTMAP_SURFACE_CENTRE;
+    o->surface_given = true;
+    return 0;
 }
 static int read_limit(struct options *o, const char *option, const char *text) {
     return value_number(option, text, DBL_MIN, DBL_MAX, &o->limit);
@@ -69,6 +78,54 @@ static int read_dtype(struct options *o, const char *option, const char *text) {
 static int read_axes(struct options *o, const char *option, const char *text) {
     return value_names(option, text, &o->axes);
 }
+static int read_rho(struct options *o, const char *option, const char *text) {
+    return value_number(option, text, DBL_MIN, DBL_MAX, &o->esf.rho);
+}
+static int read_steps(struct options *o, const char *option, const char *text) {
+    return value_integer(option, text, 1, INT64_MAX, &o->esf.steps);
+}
+static int read_steady(struct options *o, const char *option, const char *text) {
+    (void)option, (void)text;
+    o->steady = true;
+    return 0;
+}
+static int read_dt(struct options *o, const char *option, const char *text) {
+    return value_number(option, text, DBL_MIN, DBL_MAX, &o->esf.dt);
+}
+static int read_tolerance(struct options *o, const char *option, const char *text) {
+    return value_number(option, text, DBL_MIN, DBL_MAX, &o->esf.tolerance);
+}
+const char *const pruning_names[] = {"square-root", "linear", "constant", NULL};
+
+static int read_pruning(struct options *o, const char *option, const char *text) {
+    int choice = 0;
+    const int status = value_choice(option, text, pruning_names, &choice);
+    o->skeleton.pruning = (distmap_pruning)choice;
+    return status;
+}
+static int read_gamma(struct options *o, const char *option, const char *text) {
+    o->gamma_given = true;
+    return value_number(option, text, 0, 1e15, &o->skeleton.gamma);
+}
+static int read_op(struct options *o, const char *option, const char *text) {
+    static const char *const names[] = {"dilate", "erode", "open", "close", NULL};
+    int step = 0;
+    o->step_given = true;
+    const int status = value_choice(option, text, names, &step);
+    o->morphology.step = (distmap_morphology_step)step;
+    return status;
+}
+static int read_radius(struct options *o, const char *option, const char *text) {
+    o->radius_given = true;
+    return value_number(option, text, 0, DBL_MAX, &o->morphology.radius);
+}
+static int read_outside(struct options *o, const char *option, const char *text) {
+    static const char *const names[] = {"background", "set", NULL};
+    int choice = 0;
+    const int status = value_choice(option, text, names, &choice);
+    o->morphology.outside = choice;
+    return status;
+}
 static int read_labels(struct options *o, const char *option, const char *text) {
     (void)option, (void)text;
     o->labels = true;
@@ -77,6 +134,11 @@ static int read_labels(struct options *o, const char *option, const char *text) 
 static int read_components(struct options *o, const char *option, const char *text) {
     (void)option, (void)text;
     o->components = true;
+    return 0;
+}
+static int read_boundaries(struct options *o, const char *option, const char *text) {
+    (void)option, (void)text;
+    o->boundaries = true;
     return 0;
 }
 static int read_border(struct options *o, const char *option, const char *text) {
@@ -89,11 +151,13 @@ static int read_with_index(struct options *o, const char *option, const char *te
     o->with_index = true;
     return 0;
 }
+/* There is nothing to tune on one element. */
+static double least_side(const struct options *o) { return o->command->bit == TUNE ? 2 : 1; }
 static int read_sizes(struct options *o, const char *option, const char *text) {
-    return value_numbers(option, text, 1, BENCH_LONGEST, &o->sizes);
+    return value_numbers(option, text, least_side(o), BENCH_LONGEST, &o->sizes);
 }
 static int read_volumes(struct options *o, const char *option, const char *text) {
-    return value_numbers(option, text, 1, 1 << 14, &o->volumes);
+    return value_numbers(option, text, least_side(o), 1 << 14, &o->volumes);
 }
 static int read_densities(struct options *o, const char *option, const char *text) {
     return value_numbers(option, text, 0, 1, &o->densities);
@@ -109,6 +173,21 @@ static int read_repeat(struct options *o, const char *option, const char *text) 
     const int status = value_integer(option, text, 1, 1000, &value);
     o->repeat = (int)value;
     return status;
+}
+static int read_suite(struct options *o, const char *option, const char *text) {
+    int row;
+    o->suite = copy_text(text);
+    return suite_find(option, text, &row);
+}
+static int read_quick(struct options *o, const char *option, const char *text) {
+    (void)option, (void)text;
+    o->quick = true;
+    return 0;
+}
+static int read_no_tuned(struct options *o, const char *option, const char *text) {
+    (void)option, (void)text;
+    o->no_tuned = true;
+    return 0;
 }
 static int read_seed(struct options *o, const char *option, const char *text) {
     int64_t value = 0;
@@ -167,44 +246,86 @@ static int read_version(struct options *o, const char *option, const char *text)
 static const option_row rows[] = {
     {"output", 'o', MAPS, "OUT", read_output, "where the result goes; its ending tells the format, - is stdout (NPY)"},
     {"output", 'o', BENCH, "OUT.json", read_output, "write the results as JSON"},
-    {"sites", 0, MAPS, "SITES", read_sites,
+    {"output", 'o', REPORT, "OUT.html", read_output, "where the page goes"},
+    {"rho", 0, ESF, "R", read_rho, "length over which strengths fall off, in elements"},
+    {"steps", 0, ESF, "N", read_steps, "make N explicit steps"},
+    {"steady", 0, ESF, NULL, read_steady, "compute the state at rest instead"},
+    {"dt", 0, ESF, "D", read_dt, "length of a step (default 0.2 in an image, 1/7 in a volume)"},
+    {"tolerance", 0, ESF, "T", read_tolerance, "largest residual at rest (default 1e-5; 1e-10 with --dtype float64)"},
+    {"op", 0, MORPH, "OP", read_op, "dilate, erode, open or close"},
+    {"radius", 0, MORPH, "R", read_radius, "of the ball, in the unit of the spacing"},
+    {"outside", 0, MORPH, "WHAT", read_outside, "what lies outside the image: background (default) or set"},
+    {"sites", 0, DISTANCES, "SITES", read_sites,
      "elements to measure from: zero, nonzero, VALUE, LO..HI (either end may be left out)"},
+    {"sites", 0, SKELETON, "SITES", read_sites,
+     "the background's elements: zero (default), nonzero, VALUE, LO..HI (either end may be left out)"},
+    {"sites", 0, MORPH, "SITES", read_sites,
+     "the set's elements: nonzero (default), zero, VALUE, LO..HI (either end may be left out)"},
+    {"sites", 0, ESF, "SITES", read_sites,
+     "the shape's elements: nonzero (default), zero, VALUE, LO..HI (either end may be left out)"},
     {"threshold", 0, MAPS, "T", read_threshold, "the foreground is what is >= T, instead of what is not 0"},
     {"metric", 0, EDT, "METRIC", read_metric, "euclidean (default), squared, cityblock, chessboard or chamfer:A,B[,C]"},
-    {"spacing", 0, MAPS, "W,W[,W]", read_spacing,
+    {"pruning", 0, SKELETON, "RULE", read_pruning,
+     "which branches are left out: square-root (default), linear, constant"},
+    {"gamma", 0, SKELETON, "G", read_gamma, "how many: linear, a ratio of about 0.5 to 1; constant, a length"},
+    {"spacing", 0, LENGTHS, "W,W[,W]", read_spacing,
      "element pitch per axis, slowest first, or one for all; default: the file's"},
     {"axes", 0, MAPS, "AXES", read_axes, "measure along these axes only, as in y,x or 1,2; each slice for itself"},
     {"labels", 0, EDT, NULL, read_labels, "measure to the nearest element of another label; 0 is background"},
+    {"labels", 0, MORPH, NULL, read_labels, "dilate or erode each label; 0 is background"},
     {"labels", 0, VORONOI, NULL, read_labels, "OUT gets the input's value at the nearest site"},
     {"components", 0, VORONOI, NULL, read_components, "OUT gets the number of the nearest connected group of sites"},
-    {"signed", 0, EDT, NULL, read_signed, NULL},
-    {"border", 0, MAPS, NULL, read_border, "what lies just outside the image counts as sites too"},
-    {"limit", 0, MAPS, "R", read_limit, "look no farther than R; elements beyond have no site"},
-    {"index", 0, MAPS, "OUT", read_index, "also write the linear index of the nearest site (-1: none, -2: border)"},
+    {"signed", 0, EDT, NULL, read_signed,
+     "sites get distances too, to the nearest element that is none, as negative numbers"},
+    {"surface", 0, EDT, "SURFACE", read_surface,
+     "with --signed: from elements of the other side (centre, default), or half-way before them (half)"},
+    {"boundaries", 0, VORONOI, NULL, read_boundaries,
+     "OUT gets 0 where the next element along an axis is of another region"},
+    {"border", 0, DISTANCES, NULL, read_border, "what lies just outside the image counts as sites too"},
+    {"border", 0, SKELETON, NULL, read_border, "what lies outside the image is background too"},
+    {"limit", 0, DISTANCES, "R", read_limit, "look no farther than R; elements beyond have no site"},
+    {"index", 0, DISTANCES, "OUT", read_index,
+     "also write the linear index of the nearest site (-1: none, -2: border)"},
     {"dtype", 0, EDT, "DTYPE", read_dtype,
      "float32, float64; with other metrics uint32, uint64 too, and uint16 but for squared"},
+    {"dtype", 0, SKELETON, "DTYPE", read_dtype,
+     "uint8 (default) or bool: 1 on the skeleton; float32, float64: the distance to the background there"},
+    {"dtype", 0, MORPH, "DTYPE", read_dtype,
+     "bool (default) or uint8; of labels any integer type, default: the input's"},
+    {"dtype", 0, ESF, "DTYPE", read_dtype, "float32 (default) or float64"},
     {"dtype", 0, VORONOI, "DTYPE", read_dtype, "any integer type; default: the input's, int32 for components"},
     {"preview", 0, MAPS, "OUT.png", read_preview, "also make a picture to look at"},
-    {"sizes", 0, BENCH, "N,...", read_sizes, "sides of square images (default 1024,4096)"},
+    {"suite", 0, BENCH, "NAME", read_suite, "the tables of a paper: man-edm, pba, psds, erosion or esf"},
+    {"quick", 0, BENCH, NULL, read_quick, "with --suite: fewer and small images, seconds instead of minutes"},
+    {"sizes", 0, BENCH | TUNE, "N,...", read_sizes, "sides of square images (default 1024,4096)"},
     {"volumes", 0, BENCH, "N,...", read_volumes, "sides of cubic volumes (default 128)"},
+    {"volumes", 0, TUNE, "N,...", read_volumes, "sides of cubic volumes (default 256)"},
     {"densities", 0, BENCH, "P,...", read_densities,
-     "shares of sites for the pattern 'random' (default 0.0001,0.01,0.5)"},
+     "shares of sites for random, even and points (default 0.0001,0.01,0.5)"},
+    {"densities", 0, TUNE, "P,...", read_densities,
+     "shares of sites in random masks, which count alike (default 0.0001,0.01,0.5)"},
     {"patterns", 0, BENCH, "NAME,...", read_patterns,
-     "random, corner, lattice, diagonal, circle, parabola, blobs (default: all)"},
+     "random, even, points, corner, lattice, diagonal, circle, parabola, blobs, regions, objects, strapwork\n"
+     "                           (default: all)"},
     {"methods", 0, BENCH, "NAME,...", read_methods, "methods to time (default: the exact ones, brute force aside)"},
     {"index", 0, BENCH, NULL, read_with_index, "compute nearest-site indices too"},
     {"repeat", 0, BENCH, "N", read_repeat, "runs of each, of which the fastest counts (default 3)"},
-    {"seed", 0, BENCH, "N", read_seed, "seed of the patterns (default: a fresh one, which is printed)"},
-    {"device", 0, MAPS, "DEVICE", read_device,
+    {"repeat", 0, TUNE, "N", read_repeat, "runs of what comes near the fastest, in turns (default 7 and 0.3 s)"},
+    {"quick", 0, TUNE, NULL, read_quick, "images of 1024 alone, one density, 3 runs, unless options say otherwise"},
+    {"seed", 0, BENCH | TUNE, "N", read_seed, "seed of the patterns (default: a fresh one, which is printed)"},
+    {"device", 0, MAPS | TUNE, "DEVICE", read_device,
      "auto (a GPU if there is one; default), cpu, cuda or cuda:N; 'distmap devices' lists them"},
     {"device", 0, BENCH, "DEVICE", read_device, "cpu (default), or cuda, cuda:N: from host memory to host memory"},
-    {"threads", 0, MAPS | BENCH, "N", read_threads, "use N threads (default: all processors)"},
+    {"threads", 0, MAPS | BENCH | TUNE, "N", read_threads, "use N threads (default: all processors)"},
     {"method", 0, MAPS, "NAME", read_method, "use this method; 'distmap methods' lists them"},
+    {"method", 0, TUNE, "NAME", read_method, "tune this method (default: all of the device that have parameters)"},
     {"param", 0, MAPS | BENCH, "K=V", read_param, "set a parameter of the method; may be given again"},
+    {"param", 0, TUNE, "K=V", read_param, "hold a parameter of the method at this value; may be given again"},
+    {"no-tuned", 0, MAPS | BENCH, NULL, read_no_tuned, "use defaults, not what 'distmap tune' stored"},
     {"json", 0, ALL, NULL, read_json, "print the results as JSON on stdout"},
-    {"quiet", 'q', ALL, NULL, read_quiet, "say nothing but errors"},
-    {"help", 'h', ALL, NULL, read_help, "print this text"},
-    {"version", 0, ALL, NULL, read_version, "print the version"},
+    {"quiet", 'q', ALL | REPORT, NULL, read_quiet, "say nothing but errors"},
+    {"help", 'h', ALL | REPORT, NULL, read_help, "print this text"},
+    {"version", 0, ALL | REPORT, NULL, read_version, "print the version"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -224,8 +345,44 @@ static void print_help(const struct command *command) {
 
 /* ---- Reading ---- */
 
+static int check_esf(const struct options *o) {
+    if (o->esf.rho == 0)
+        return usage("esf: --rho R is missing");
+    if (!o->steady && !o->esf.steps)
+        return usage("esf: --steps N or --steady is missing");
+    if (o->steady && o->esf.steps)
+        return usage("--steps and --steady contradict each other");
+    if (o->steady && o->esf.dt != 0)
+        return usage("--dt goes with --steps: the state at rest does not depend on it");
+    if (!o->steady && o->esf.tolerance != 0)
+        return usage("--tolerance goes with --steady: steps are made whatever comes of them");
+    return 0;
+}
+
+static int check_skeleton(const struct options *o) {
+    if (o->gamma_given && o->skeleton.pruning == DISTMAP_PRUNING_SQUARE_ROOT)
+        return usage("--gamma goes with --pruning linear or constant");
+    if (!o->gamma_given && o->skeleton.pruning != DISTMAP_PRUNING_SQUARE_ROOT)
+        return usage("--pruning %s needs --gamma G", pruning_names[o->skeleton.pruning]);
+    return 0;
+}
+
+static int check_morph(const struct options *o) {
+    if (!o->step_given)
+        return usage("morph: --op dilate, erode, open or close is missing");
+    if (!o->radius_given)
+        return usage("morph: --radius R is missing");
+    if (o->labels && o->morphology.step >= DISTMAP_MORPHOLOGY_OPEN)
+        return usage("--labels goes with --op dilate or erode");
+    if (o->labels && o->sites_given)
+        return usage("--sites and --labels contradict each other: the background of labels is 0");
+    return 0;
+}
+
 /* Options that contradict each other, or miss each other. Each line of this list is one rule. */
 static int check_together(const struct options *o) {
+    if (o->command->bit & (MAPS | TUNE) && o->settings.count && !o->method)
+        return usage("--param needs --method: parameters belong to one method");
     if (o->command->bit & MAPS) {
         if (!o->input)
             return usage("%s: the input file is missing; see distmap %s --help", o->command->name, o->command->name);
@@ -233,6 +390,14 @@ static int check_together(const struct options *o) {
             return usage("%s: -o OUTPUT is missing", o->command->name);
         if (o->threshold_given && o->labels)
             return usage("--threshold and --labels contradict each other: a threshold makes a mask of the image");
+        if (o->is_signed && o->labels)
+            return usage("--signed and --labels contradict each other: labels have no two sides");
+        if (o->surface_given && !o->is_signed)
+            return usage("--surface goes with --signed");
+        if (o->surface && o->squared)
+            return usage("--surface half and --metric squared contradict each other");
+        if (o->is_signed && o->metric != DISTMAP_METRIC_EUCLIDEAN)
+            return usage("--signed goes with --metric euclidean or squared");
         if (o->labels && o->components)
             return usage("--labels and --components contradict each other");
         if (o->threshold_given && o->sites_given && o->sites.rule != DISTMAP_SITES_ZERO &&
@@ -240,15 +405,24 @@ static int check_together(const struct options *o) {
             return usage("--threshold goes with --sites zero or nonzero: which side of it the sites are on");
         if (o->sites_given && o->sites.rule == DISTMAP_SITES_NONE && !(o->labels && o->command->bit == EDT))
             return usage("--sites none goes with edt --labels: no label is background");
-        if (o->settings.count && !o->method)
-            return usage("--param needs --method: parameters belong to one method");
         const bool to_stdout = strcmp(o->output, "-") == 0;
         if (to_stdout && o->json)
             return usage("-o - and --json contradict each other: both write to stdout");
         if (o->index && strcmp(o->index, "-") == 0 && (to_stdout || o->json))
             return usage("--index - and %s contradict each other: both write to stdout", o->json ? "--json" : "-o -");
-        return sinks_check(o);
+        const int status = o->command->bit == ESF        ? check_esf(o)
+                           : o->command->bit == SKELETON ? check_skeleton(o)
+                           : o->command->bit == MORPH    ? check_morph(o)
+                                                         : 0;
+        return status ? status : sinks_check(o);
     }
+    if (o->command->bit == REPORT && !o->output)
+        return usage("report: -o OUT.html is missing");
+    if (o->command->bit == BENCH && o->quick && !o->suite)
+        return usage("--quick goes with --suite");
+    if (o->suite && (o->sizes.count || o->volumes.count || o->densities.count || o->patterns.count ||
+                     o->methods.count || o->settings.count || o->with_index || o->repeat))
+        return usage("--suite says what is measured: it goes with --device, --threads, --seed, --quick and -o alone");
     if (o->command->bit == INFO && !o->input)
         return usage("info: the file is missing; see distmap info --help");
     return 0;
@@ -295,7 +469,7 @@ static int read_all(poptContext context, struct options *options, bool *help) {
                          options->command->name);
         return usage("%s: %s", bad, poptStrerror(found));
     }
-    const bool takes_input = options->command->bit & (MAPS | INFO);
+    const bool takes_input = options->command->bit & (MAPS | INFO | REPORT);
     const char *argument;
     while ((argument = poptGetArg(context))) {
         if (!takes_input)
@@ -340,6 +514,7 @@ void options_free(struct options *o) {
     free_names(&o->patterns);
     free_names(&o->axes);
     free(o->metric_name);
+    free(o->suite);
     free(o->method);
     free(o->preview);
     free(o->index);

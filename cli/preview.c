@@ -1,9 +1,10 @@
-/* Pictures to look at: a palette PNG of a distance map or of Voronoi regions.
+/* Pictures to look at: a palette PNG of a distance map, of Voronoi regions or of sets.
  *
  * An image is one panel; a volume is three, the middle slices across each of its last three axes, side by side. Pixels are
  * square in the units of the spacing; small images are enlarged, large ones sampled down to SIDE pixels. Distances are
- * interpolated between elements. With the map's slope (one per unit, almost everywhere) |d - k step| / (slope pitch) is how
- * many pixels away iso-line k is, which gives lines of even width with smooth edges.
+ * interpolated between elements. With the map's slope (one per unit, almost everywhere; with weights, as many times more as a
+ * step costs) |d - k step| / (slope pitch) is how many pixels away iso-line k is, which gives lines of even width with smooth
+ * edges.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -99,7 +100,10 @@ struct painter {
     const distmap_view *view, *sites, *index;
     const distmap_problem *problem;
     bool squared;
+    bool strengths; /* between 0 and 1, as steep as it comes */
+    bool losses;    /* sites that have no label any more are shown, too */
     double largest, step, pitch;
+    double unit; /* what a step along an axis adds to distances */
 };
 typedef uint8_t paint_pixel(const struct painter *painter, const struct panel *panel, between down, between across);
 
@@ -131,16 +135,21 @@ static double distance_at(const struct painter *painter, const char *at) {
     case DISTMAP_UINT64: value = *(const uint64_t *)at == UINT64_MAX ? HUGE_VAL : (double)*(const uint64_t *)at; break;
     default: break;
     }
-    return painter->squared ? sqrt(value) : value;
+    return painter->squared ? copysign(sqrt(fabs(value)), value) : value;
 }
 
-/* How fast the map rises within the picture, per unit: 1 almost everywhere, less where the nearest site is out of a slice,
- * or on a ridge. Not below a half, so that lines do not break on ridges. */
+/* How fast the map rises within the picture, per unit: of distances 1 almost everywhere, less where the nearest site is out
+ * of a slice, or on a ridge; with city-block distances up to the root of 2. Not below a half, so that lines do not break on
+ * ridges. */
 static double slope(const struct painter *painter, const struct panel *panel, double a, double b, double c, double d) {
     const double *spacing = painter->problem->spacing;
     const double across = (b - a + d - c) / (2 * spacing[panel->across]);
     const double down = panel->down < 0 ? 0 : (c - a + d - b) / (2 * spacing[panel->down]);
-    return fmin(fmax(hypot(across, down), 0.5), 1);
+    if (painter->strengths)
+        return fmax(hypot(across, down), 1e-9);
+    const distmap_problem *problem = painter->problem;
+    const double most = problem->sign ? 2 : problem->metric == DISTMAP_METRIC_EUCLIDEAN ? 1 : sqrt(2);
+    return painter->unit * fmin(fmax(hypot(across, down) / painter->unit, 0.5), most);
 }
 
 static uint8_t paint_distance(const struct painter *painter, const struct panel *panel, between down, between across) {
@@ -156,10 +165,14 @@ static uint8_t paint_distance(const struct painter *painter, const struct panel 
         value = down.part < 0.5 ? (across.part < 0.5 ? a : b) : (across.part < 0.5 ? c : d);
     if (!isfinite(value))
         return COLOUR_NO_SITE;
-    const double share = painter->largest > 0 ? fmin(value / painter->largest, 1) : 0;
+    const bool is_signed = painter->problem->sign;
+    const double of_largest = painter->largest > 0 ? fmin(value / painter->largest, 1) : 0;
+    const double share = is_signed ? (1 + fmax(of_largest, -1)) / 2 : of_largest;
     const double line = nearbyint(value / painter->step);
     const double from_line = fabs(value - line * painter->step) / (painter->pitch * slope(painter, panel, a, b, c, d));
-    const double cover = line < 0.5 ? 0 : fmin(fmax(1.1 - from_line, 0), 1);
+    /* What needs no line: the sites, and the plain of strength 1. A signed map is 0 along the shape's outline. */
+    const bool is_end = (line < 0.5 && !is_signed) || (painter->strengths && line * painter->step > 0.999);
+    const double cover = is_end ? 0 : fmin(fmax(1.1 - from_line, 0), 1);
     const int level = (int)(cover * (LINE_LEVELS - 1) + 0.5), tone = (int)(share * (DISTANCE_TONES - 1) + 0.5);
     return (uint8_t)(COLOUR_FIRST + level * DISTANCE_TONES + tone);
 }
@@ -204,11 +217,13 @@ static uint8_t paint_region(const struct painter *painter, const struct panel *p
     const distmap_view *view = painter->view, *sites = painter->sites, *index = painter->index;
     const int64_t row = down.part < 0.5 ? down.low : down.high, column = across.part < 0.5 ? across.low : across.high;
     uint64_t label = label_at(view, at_element(panel_origin(panel, view), panel, view, row, column));
-    if (label == 0)
+    if (label == 0 && !painter->losses)
         return COLOUR_NO_SITE;
     uint8_t site;
     elements_sites(at_element(panel_origin(panel, sites), panel, sites, row, column), sites->dtype, 0, 1,
                    &painter->problem->sites, &site);
+    if (label == 0)
+        return site ? COLOUR_EDGE : COLOUR_NO_SITE;
     if (index->data) {
         if (site)
             return COLOUR_EDGE;
@@ -233,6 +248,40 @@ static void draw_edges(struct preview *preview) {
         }
 }
 
+/* ---- Marks ---- */
+
+/* Elements i to j of an axis that a pixel covers, at least the nearest one. */
+static void covered(const struct painter *painter, int axis, between at, int64_t *first, int64_t *last) {
+    *first = *last = at.part < 0.5 ? at.low : at.high;
+    if (axis < 0)
+        return;
+    const int64_t half = (int64_t)(painter->pitch / painter->problem->spacing[axis] / 2),
+                  end = painter->problem->shape[axis] - 1;
+    *first = *first > half ? *first - half : 0;
+    *last = *last + half < end ? *last + half : end;
+}
+
+/* Marks are thin: one within a pixel colours it. */
+static uint8_t paint_mark(const struct painter *painter, const struct panel *panel, between down, between across) {
+    const distmap_view *view = painter->view, *sites = painter->sites;
+    const size_t size = distmap_dtype_size(view->dtype);
+    const char *origin = panel_origin(panel, view);
+    int64_t top, bottom, left, right;
+    covered(painter, panel->down, down, &top, &bottom);
+    covered(painter, panel->across, across, &left, &right);
+    for (int64_t y = top; y <= bottom; y++)
+        for (int64_t x = left; x <= right; x++) {
+            uint64_t bits = 0;
+            memcpy(&bits, at_element(origin, panel, view, y, x), size);
+            if (bits)
+                return COLOUR_FIRST + DISTANCE_TONES - 1;
+        }
+    uint8_t site;
+    elements_sites(at_element(panel_origin(panel, sites), panel, sites, (top + bottom) / 2, (left + right) / 2),
+                   sites->dtype, 0, 1, &painter->problem->sites, &site);
+    return (uint8_t)(COLOUR_FIRST + (site ? 0 : DISTANCE_TONES / 3));
+}
+
 /* ---- The file ---- */
 
 int preview_open(struct preview *preview, const struct options *options, const distmap_problem *problem,
@@ -251,7 +300,7 @@ int preview_open(struct preview *preview, const struct options *options, const d
     if (!preview->pixels)
         return fail("%s: not enough memory", options->preview);
     uint8_t palette[256][3];
-    (regions ? colours_regions : colours_distance)(palette);
+    (regions ? colours_regions : problem->sign ? colours_signed : colours_distance)(palette);
     struct sink *sink = &preview->sink;
     sink->path = options->preview;
     sink->info = (distmap_image_info){
@@ -273,9 +322,33 @@ int preview_distances(struct preview *preview, const distmap_view *distances, bo
         return 0;
     struct painter painter = {
         .view = distances, .problem = preview->problem, .squared = squared, .pitch = preview->pitch};
+    const bool weighted = preview->problem->metric == DISTMAP_METRIC_CHAMFER;
+    painter.unit = weighted ? preview->problem->chamfer[0] : 1;
     painter.largest = squared ? sqrt(largest) : largest;
-    painter.step = preview->iso_step = fmax(round_step(painter.largest), 3 * preview->pitch);
+    painter.step = preview->iso_step = fmax(round_step(painter.largest), 3 * preview->pitch * painter.unit);
     paint_all(preview, &painter, paint_distance);
+    return write_pixels(preview);
+}
+
+int preview_strengths(struct preview *preview, const distmap_view *strengths) {
+    if (!preview->pixels)
+        return 0;
+    const struct painter painter = {.view = strengths,
+                                    .problem = preview->problem,
+                                    .strengths = true,
+                                    .pitch = preview->pitch,
+                                    .largest = 1,
+                                    .step = preview->iso_step = 0.1};
+    paint_all(preview, &painter, paint_distance);
+    return write_pixels(preview);
+}
+
+int preview_marks(struct preview *preview, const distmap_view *marks, const distmap_view *sites) {
+    if (!preview->pixels)
+        return 0;
+    const struct painter painter = {
+        .view = marks, .sites = sites, .problem = preview->problem, .pitch = preview->pitch};
+    paint_all(preview, &painter, paint_mark);
     return write_pixels(preview);
 }
 
@@ -286,6 +359,16 @@ int preview_regions(struct preview *preview, const distmap_view *labels, const d
     const struct painter painter = {.view = labels, .sites = sites, .index = index, .problem = preview->problem};
     paint_all(preview, &painter, paint_region);
     draw_edges(preview);
+    return write_pixels(preview);
+}
+
+int preview_sets(struct preview *preview, const distmap_view *sets, const distmap_view *before) {
+    if (!preview->pixels)
+        return 0;
+    const distmap_view by_label = {0};
+    const struct painter painter = {
+        .view = sets, .sites = before, .index = &by_label, .problem = preview->problem, .losses = true};
+    paint_all(preview, &painter, paint_region);
     return write_pixels(preview);
 }
 

@@ -14,7 +14,9 @@ static int set_spacing(const struct options *options, const distmap_image_info *
         return fail("--spacing: %d values given, but %s has %d axes (%s); give one per axis or one for all",
                     given->count, options->input, info->ndim, info->axes);
     for (int a = 0; a < info->ndim; a++)
-        if (given->count > 0)
+        if (options->command->bit == ESF)
+            problem->spacing[a] = 1;
+        else if (given->count > 0)
             problem->spacing[a] = given->values[given->count == 1 ? 0 : a];
         else /* steps are counted in elements, whatever their size */
             problem->spacing[a] = options->metric == DISTMAP_METRIC_EUCLIDEAN ? info->spacing[a] : 1;
@@ -46,7 +48,7 @@ static int set_threshold(const struct options *options, const distmap_image_info
                     distmap_dtype_name(info->dtype));
     *sites = (distmap_sites){.rule = DISTMAP_SITES_RANGE, .lo = options->threshold, .hi = HUGE_VAL};
     const bool of_background =
-        options->sites_given ? options->sites.rule == DISTMAP_SITES_ZERO : options->command->bit == EDT;
+        options->sites_given ? options->sites.rule == DISTMAP_SITES_ZERO : (options->command->bit & INWARDS) != 0;
     if (of_background) {
         sites->lo = -HUGE_VAL;
         sites->hi = nextafter(options->threshold, -HUGE_VAL);
@@ -60,14 +62,29 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
                                  .sites = options->sites,
                                  .metric = options->metric,
                                  .limit = options->limit,
-                                 .border = options->border};
+                                 .border = options->border,
+                                 .sign = options->is_signed ? DISTMAP_SIGN_OUTSIDE : DISTMAP_SIGN_NONE,
+                                 .surface = options->surface};
     memcpy(problem->shape, info->shape, sizeof problem->shape);
     memcpy(problem->chamfer, options->chamfer, sizeof problem->chamfer);
-    if (!options->sites_given && options->command->bit == VORONOI)
+    if (options->command->bit == ESF) {
+        problem->field = DISTMAP_FIELD_EDGE_STRENGTH;
+        problem->esf = options->esf;
+    }
+    if (options->command->bit == SKELETON) {
+        problem->field = DISTMAP_FIELD_SKELETON;
+        problem->skeleton = options->skeleton;
+    }
+    if (options->command->bit == MORPH) {
+        problem->field = DISTMAP_FIELD_MORPHOLOGY;
+        problem->morphology = options->morphology;
+    }
+    const bool background = options->command->bit & INWARDS || (options->command->bit == MORPH && options->labels);
+    if (!options->sites_given && !background)
         problem->sites.rule = DISTMAP_SITES_NONZERO;
     if (options->labels && (info->dtype == DISTMAP_FLOAT32 || info->dtype == DISTMAP_FLOAT64))
         return fail("--labels: labels are integers, but %s holds %s", options->input, distmap_dtype_name(info->dtype));
-    if (options->labels && options->command->bit == EDT)
+    if (options->labels && options->command->bit & (EDT | MORPH))
         problem->input = DISTMAP_INPUT_LABELS;
     int status = set_spacing(options, info, problem);
     if (status == 0)
@@ -133,46 +150,25 @@ distmap_dtype index_dtype(const distmap_problem *problem) {
 
 /* ---- The work ---- */
 
-static distmap_status open_on(struct work *work, const struct options *options, distmap_device device) {
-    const distmap_context_options how = {
-        .device = device, .ordinal = options->ordinal, .threads = options->threads, .progress = progress_step};
-    work->device = device;
-    return distmap_context_create(&how, &work->context);
-}
-
-/* Without --device a method's name tells the device; without either it is a GPU if that can be had, else the CPU. */
 int work_begin(struct work *work, const struct options *options) {
     *work = (struct work){0};
-    const distmap_method_info *method = distmap_method_find(options->method);
-    const bool by_method = !options->device_given && method;
-    distmap_device device = options->device;
-    if (by_method && strcmp(method->device, "cuda") == 0)
-        device = DISTMAP_DEVICE_CUDA;
-    if (!options->device_given && !by_method && distmap_device_count(DISTMAP_DEVICE_CUDA) > 0 &&
-        open_on(work, options, DISTMAP_DEVICE_CUDA) == DISTMAP_OK)
-        return 0;
-    return open_on(work, options, device) ? fail_library() : 0;
+    return place_open(options, progress_step, NULL, &work->place, &work->context);
 }
 
 /* Whether the GPU was our own choice, so that the CPU may step in where it does not do. */
 static bool may_step_in(const struct work *work, const struct options *options, distmap_status status) {
-    return work->device == DISTMAP_DEVICE_CUDA && !options->device_given && !options->method &&
+    return work->place.device == DISTMAP_DEVICE_CUDA && !options->device_given && !options->method &&
            (status == DISTMAP_ERROR_MEMORY || status == DISTMAP_ERROR_DEVICE || status == DISTMAP_ERROR_UNSUPPORTED);
 }
 
 int work_plan(struct work *work, const struct options *options, const distmap_problem *problem) {
-    const distmap_plan_options how = {
-        .method = options->method,
-        .params = options->params,
-        .param_count = (size_t)options->param_count,
-        .host_views = true,
-    };
-    distmap_status status = distmap_plan_create(work->context, problem, &how, &work->plan);
+    distmap_status status =
+        plan_make(options, work->context, &work->place, options->method, problem, &work->settings, &work->plan);
     if (may_step_in(work, options, status)) {
         distmap_context_destroy(&work->context);
-        status = open_on(work, options, DISTMAP_DEVICE_CPU);
+        status = place_open_on(options, DISTMAP_DEVICE_CPU, progress_step, NULL, &work->place, &work->context);
         if (status == DISTMAP_OK)
-            status = distmap_plan_create(work->context, problem, &how, &work->plan);
+            status = plan_make(options, work->context, &work->place, NULL, problem, &work->settings, &work->plan);
     }
     if (status != DISTMAP_OK)
         return fail_library();
@@ -199,7 +195,14 @@ void work_end(struct work *work) {
 void work_warn(const struct work *work, const struct options *options, const char *input) {
     if (work->flags & DISTMAP_FLAG_NAN)
         say(options, "distmap: %s: it holds NaN, which is never a site", input);
-    if (work->flags & DISTMAP_FLAG_NO_SITE)
+    if (work->flags & DISTMAP_FLAG_UNREST)
+        say(options, "distmap: %s: it did not come to rest within the tolerance", input);
+    if (work->flags & DISTMAP_FLAG_NO_SITE && options->command->bit == ESF)
+        say(options, "distmap: %s: there is no shape, or in some slice none; edge strengths are 0 there", input);
+    else if (work->flags & DISTMAP_FLAG_NO_SITE && options->command->bit == SKELETON)
+        say(options, "distmap: %s: there is no background, or in some slice none; nothing is on the skeleton there",
+            input);
+    else if (work->flags & DISTMAP_FLAG_NO_SITE)
         say(options, "distmap: %s: some elements have no site%s; they get infinity, index -1, label 0", input,
             options->limit > 0 ? " within the limit" : "");
 }

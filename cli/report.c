@@ -1,8 +1,11 @@
 /* What a run says when it is done: one line for a person, an object for a program. */
+#include <errno.h>
 #include <json-c/json.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 
@@ -28,6 +31,27 @@ void json_print(json_object *object) {
     json_object_put(object);
 }
 
+int json_write(json_object *object, const char *path) {
+    char part[PATH_MAX];
+    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
+        return fail("%s: the name is too long", path);
+    struct stat there;
+    if (stat(path, &there) == 0 && S_ISDIR(there.st_mode))
+        return fail("%s: cannot write: %s", path, strerror(EISDIR));
+    FILE *file = fopen(part, "w");
+    bool good = file != NULL;
+    if (file && object)
+        good = fputs(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE),
+                     file) >= 0 &&
+               fputc('\n', file) != EOF;
+    good = file && fclose(file) == 0 && good;
+    if (good && object && rename(part, path) == 0)
+        return 0;
+    const int reason = errno;
+    remove(part);
+    return good && !object ? 0 : fail("%s: cannot write: %s", path, strerror(reason));
+}
+
 static json_object *path_or_null(const char *path) { return path ? json_object_new_string(path) : NULL; }
 
 static const char *metric_name(const struct options *options) {
@@ -36,7 +60,9 @@ static const char *metric_name(const struct options *options) {
 
 /* Steps have no unit. */
 static const char *unit_of(const struct job *job) {
-    return job->problem.metric == DISTMAP_METRIC_EUCLIDEAN ? job->source.info->unit : "";
+    return job->problem.metric == DISTMAP_METRIC_EUCLIDEAN && job->problem.field != DISTMAP_FIELD_EDGE_STRENGTH
+               ? job->source.info->unit
+               : "";
 }
 
 static void give_json(const struct job *job, const struct options *options) {
@@ -66,12 +92,31 @@ static void give_json(const struct job *job, const struct options *options) {
     json_object_object_add(object, "dtype", json_object_new_string(distmap_dtype_name(job->map.info.dtype)));
     if (job->largest >= 0)
         json_object_object_add(object, "max", json_number(job->largest));
+    if (problem->sign)
+        json_object_object_add(object, "min", json_number(job->least));
+    if (options->command->bit == MORPH) {
+        json_object_object_add(object, "radius", json_object_new_double(problem->morphology.radius));
+        json_object_object_add(object, "outside", json_object_new_boolean(problem->morphology.outside));
+    }
+    if (options->command->bit == ESF) {
+        json_object_object_add(object, "rho", json_object_new_double(problem->esf.rho));
+        json_object_object_add(object, "iterations", json_object_new_int64(job->convergence.iterations));
+        json_object_object_add(object, "residual", json_number(job->convergence.residual));
+        json_object_object_add(flags, "unrest", json_object_new_boolean(job->work.flags & DISTMAP_FLAG_UNREST));
+    }
+    if (options->command->bit == SKELETON) {
+        json_object_object_add(object, "pruning", json_object_new_string(pruning_names[problem->skeleton.pruning]));
+        json_object_object_add(object, "gamma", json_object_new_double(problem->skeleton.gamma));
+        json_object_object_add(object, "marked", json_object_new_int64(job->marked));
+    }
     if (job->components >= 0)
         json_object_object_add(object, "components", json_object_new_int64(job->components));
     json_object_object_add(object, "method", json_object_new_string(description->method));
     json_object_object_add(object, "device", json_object_new_string(distmap_method_find(description->method)->device));
     json_object_object_add(object, "isa", json_object_new_string(description->isa));
     json_object_object_add(object, "threads", json_object_new_int(description->threads));
+    json_object_object_add(object, "params",
+                           settings_json(&job->work.settings, distmap_method_find(description->method)));
     json_object_object_add(object, "scratch_bytes", json_object_new_int64((int64_t)description->scratch_bytes));
     json_object_object_add(object, "flags", flags);
     json_object_object_add(object, "ms", times);
@@ -89,24 +134,36 @@ void report_give(const struct job *job, const struct options *options) {
     if (options->json)
         give_json(job, options);
     const distmap_description *description = &job->work.description;
-    char shape[96], found[64] = "", took[32];
+    char shape[96], least[32] = "", found[96] = "", took[32];
     shape_text(job->problem.ndim, job->problem.shape, shape, sizeof shape);
     const char *unit = unit_of(job);
+    if (job->problem.sign)
+        snprintf(least, sizeof least, ", min %g", job->least);
     if (job->largest >= 0)
-        snprintf(found, sizeof found, ", max %g%s%s%s", job->largest, *unit ? " " : "", unit,
+        snprintf(found, sizeof found, "%s, max %g%s%s%s", least, job->largest, *unit ? " " : "", unit,
                  options->squared && *unit ? "^2" : "");
     if (job->components >= 0)
         snprintf(found, sizeof found, ", %lld component%s", (long long)job->components,
                  job->components == 1 ? "" : "s");
+    if (options->command->bit == SKELETON)
+        snprintf(found, sizeof found, ", %lld on the skeleton", (long long)job->marked);
+    if (options->command->bit == ESF && options->steady)
+        snprintf(found, sizeof found, ", residual %.2g", job->convergence.residual);
     say(options, "%s: %s %s%s, %s (%s, %s, %d thread%s)", options->output, shape,
         distmap_dtype_name(job->map.info.dtype), found, time_text(job->work.seconds, took, sizeof took),
         description->method, description->isa, description->threads, description->threads == 1 ? "" : "s");
     if (options->index)
         say(options, "%s: %s %s", options->index, shape, distmap_dtype_name(job->index.info.dtype));
-    if (options->preview && job->largest >= 0)
+    const double farthest = options->squared ? sqrt(job_farthest(job)) : job_farthest(job);
+    if (options->preview && job->problem.sign)
+        say(options, "%s: %d x %d, red below 0 and blue above it, up to %g, iso-lines every %g%s%s", options->preview,
+            job->preview.width, job->preview.height, farthest, job->preview.iso_step, *unit ? " " : "", unit);
+    else if (options->preview && job->largest >= 0)
         say(options, "%s: %d x %d, viridis from 0 to %g, iso-lines every %g%s%s", options->preview, job->preview.width,
-            job->preview.height, options->squared ? sqrt(job->largest) : job->largest, job->preview.iso_step,
-            *unit ? " " : "", unit);
+            job->preview.height, farthest, job->preview.iso_step, *unit ? " " : "", unit);
+    else if (options->preview && options->command->bit == ESF)
+        say(options, "%s: %d x %d, viridis from 0 to 1, level curves every %g", options->preview, job->preview.width,
+            job->preview.height, job->preview.iso_step);
     else if (options->preview)
         say(options, "%s: %d x %d", options->preview, job->preview.width, job->preview.height);
 }

@@ -85,6 +85,18 @@ int value_numbers(const char *option, const char *text, double lowest, double hi
     return status;
 }
 
+int value_choice(const char *option, const char *text, const char *const *names, int *choice) {
+    char known[128] = "";
+    for (int i = 0; names[i]; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *choice = i;
+            return 0;
+        }
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", names[i]);
+    }
+    return usage("%s: '%s' is none of %s", option, text, known);
+}
+
 /* zero, nonzero, none, VALUE, LO..HI, LO.., ..HI */
 int value_sites(const char *option, const char *text, distmap_sites *sites) {
     static const struct {
@@ -154,26 +166,16 @@ int value_metric(const char *option, const char *text, struct options *options) 
     return chamfer_weights(option, text + 8, options->chamfer);
 }
 
-static const distmap_param_info *find_param(const distmap_method_info *info, const char *name) {
-    for (size_t i = 0; info && i < info->param_count; i++)
-        if (strcmp(info->params[i].name, name) == 0)
-            return &info->params[i];
-    return NULL;
-}
-
 int value_param(const char *option, char *text, const distmap_method_info *info, distmap_param *param) {
     char *equals = strchr(text, '=');
     if (!equals || equals == text)
         return usage("%s: '%s' is not NAME=VALUE", option, text);
     *equals = '\0';
     param->name = text;
-    const distmap_param_info *row = find_param(info, text);
+    const distmap_param_info *row = param_find(info, text);
     if (!row || !row->names)
         return value_integer(option, equals + 1, INT64_MIN, INT64_MAX, &param->value);
-    for (int64_t value = row->lowest; value <= row->highest; value++)
-        if (strcmp(row->names[value - row->lowest], equals + 1) == 0) {
-            param->value = value;
-            return 0;
-        }
+    if (param_from_name(row, equals + 1, &param->value))
+        return 0;
     return usage("%s: %s is '%s'; 'distmap methods' lists what it may be", option, text, equals + 1);
 }

@@ -129,6 +129,8 @@ static int compute(struct job *job, struct extra *extra, const struct options *o
     if ((status = preview_regions(&job->preview, &job->map.view, &extra->input,
                                   extra->by_pieces ? &arrays.index : &by_label)))
         return status;
+    if (options->boundaries)
+        boundaries_clear(&job->map.view, problem->axes);
     return job_finish(job, options);
 }
 
@@ -154,6 +156,7 @@ const struct command command_voronoi = {
              "  --components  the number 1, 2, ... of the nearest connected group of sites (diagonals connect), in\n"
              "                the order of the groups' first elements; the default for all else: masks, --threshold,\n"
              "                --sites zero or VALUE, floating-point images\n"
+             "--boundaries gives 0 to the last element before each other region, too.\n"
              "Elements without a site, or nearer to the border with --border, get 0. Of several nearest sites the\n"
              "first in the file's order counts. In the preview regions have hashed colours, sites are darker;\n"
              "where one group holds most sites, regions are those of its pieces, cut by a coarse grid.",

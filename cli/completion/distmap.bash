@@ -34,19 +34,32 @@ _distmap()
     fi
     case $before in
     --sites) COMPREPLY=($(compgen -W "zero nonzero none" -- "$word")) ;;
+    --op) COMPREPLY=($(compgen -W "dilate erode open close" -- "$word")) ;;
+    --outside) COMPREPLY=($(compgen -W "background set" -- "$word")) ;;
     --metric) COMPREPLY=($(compgen -W "euclidean squared cityblock chessboard" -- "$word")) ;;
     --device) COMPREPLY=($(compgen -W "auto cpu cuda" -- "$word")) ;;
     --dtype)
         if [[ $subcommand == edt ]]; then
             COMPREPLY=($(compgen -W "float32 float64 uint16 uint32 uint64" -- "$word"))
+        elif [[ $subcommand == esf ]]; then
+            COMPREPLY=($(compgen -W "float32 float64" -- "$word"))
+        elif [[ $subcommand == skeleton ]]; then
+            COMPREPLY=($(compgen -W "uint8 bool float32 float64" -- "$word"))
+        elif [[ $subcommand == morph ]]; then
+            COMPREPLY=($(compgen -W "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64" -- "$word"))
         else
             COMPREPLY=($(compgen -W "uint8 uint16 uint32 uint64 int8 int16 int32 int64" -- "$word"))
         fi
         ;;
+    --pruning) COMPREPLY=($(compgen -W "square-root linear constant" -- "$word")) ;;
     --method) COMPREPLY=($(compgen -W "$(_distmap_methods "$command")" -- "$word")) ;;
     --methods) _distmap_list "$word" "$(_distmap_methods "$command")" ;;
-    --patterns) _distmap_list "$word" "random corner lattice diagonal circle parabola blobs" ;;
-    --threshold | --spacing | --axes | --limit | --threads | --param | --sizes | --volumes | --densities | --repeat | --seed) ;;
+    --patterns)
+        _distmap_list "$word" "random even points corner lattice diagonal circle parabola blobs regions objects strapwork"
+        ;;
+    --surface) COMPREPLY=($(compgen -W "centre half" -- "$word")) ;;
+    --suite) COMPREPLY=($(compgen -W "man-edm pba psds erosion esf" -- "$word")) ;;
+    --gamma | --radius | --rho | --steps | --dt | --tolerance | --threshold | --spacing | --axes | --limit | --threads | --param | --sizes | --volumes | --densities | --repeat | --seed) ;;
     *)
         if [[ $word == -* ]]; then
             COMPREPLY=($(compgen -W "$(_distmap_options "$command" "$subcommand")" -- "$word"))

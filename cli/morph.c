@@ -1,0 +1,55 @@
+/* distmap morph: dilation, erosion, opening and closing by balls. */
+#include "cli.h"
+
+/* A mask is bool unless --dtype says uint8; labels keep their type. */
+static int choose_dtype(const struct options *options, distmap_problem *problem, distmap_dtype *dtype) {
+    *dtype = options->dtype ? options->dtype : options->labels ? problem->dtype : DISTMAP_BOOL;
+    if (options->labels) {
+        problem->want.label = *dtype;
+        return 0;
+    }
+    problem->want.mask = *dtype;
+    if (*dtype == DISTMAP_BOOL || *dtype == DISTMAP_UINT8)
+        return 0;
+    return fail("--dtype: masks are bool or uint8, not %s", distmap_dtype_name(*dtype));
+}
+
+static int compute(struct job *job, const struct options *options) {
+    distmap_problem *problem = &job->problem;
+    distmap_dtype dtype;
+    int status;
+    if ((status = source_open(&job->source, options)) || (status = problem_make(options, job->source.info, problem)) ||
+        (status = choose_dtype(options, problem, &dtype)) || (status = work_begin(&job->work, options)) ||
+        (status = job_begin(job, options, dtype, true)))
+        return status;
+
+    distmap_arrays arrays = {.input = job->source.view};
+    *(options->labels ? &arrays.label : &arrays.mask) = job->map.view;
+    if ((status = work_run(&job->work, options, &arrays)))
+        return status;
+    if (options->labels) /* in the picture what has a label in the input is darker, as what is of the set is */
+        problem->sites.rule = DISTMAP_SITES_NONZERO;
+    if ((status = preview_sets(&job->preview, &job->map.view, &job->source.view)))
+        return status;
+    return job_finish(job, options);
+}
+
+static int run(const struct options *options) { return job_run(options, compute); }
+
+const struct command command_morph = {
+    .name = "morph",
+    .bit = MORPH,
+    .arguments = "INPUT -o OUTPUT --op dilate|erode|open|close --radius R",
+    .summary = "dilation, erosion, opening, closing by balls",
+    .about =
+        "Writes what becomes of a set by a ball of radius R: dilate adds what is within R of it, erode leaves what\n"
+        "has nothing else within R, open leaves the union of the balls within it, close adds what no ball beside it\n"
+        "covers. The set is the elements that are not 0, unless --sites or --threshold says otherwise. Lengths are\n"
+        "in the file's voxel size, and compared exactly. The image is part of an infinite one, the rest of which\n"
+        "is not of the set, or with --outside set, is.\n"
+        "With --labels each label grows, the nearest one winning, or shrinks, against all others. In the preview\n"
+        "what was of the set before, or had a label, is darker, and what is no more is dark.",
+    .example =
+        "  distmap morph data/coins.png -o coins.png --threshold 120 --op open --radius 6.5 --preview opened.png\n",
+    .run = run,
+};
