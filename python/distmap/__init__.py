@@ -1,0 +1,43 @@
+"""distmap: exact distance maps at memory speed.
+
+A distance map gives, for every element of an image or volume, the distance to the nearest *site*; by default the sites
+are the zeros of a mask. Results are the same to the bit with every method, instruction set, number of threads and
+device.
+
+    edt                 Euclidean distances, squared or signed if you like, with the nearest sites' indices
+    feature_transform   the nearest site of every element
+    expand_labels       labels grown by a distance
+    chamfer             city-block, chessboard and chamfer distances
+    esf                 edge strengths, a smoothed distance
+    skeleton            Euclidean skeletons, pruned
+    dilate, erode, opening, closing
+                        by Euclidean balls of any radius, of masks and labels
+    transform           every option in one call: labels, sampled functions, spacing, limits, borders, batches, outputs
+    Context, Plan       made once, executed many times; scratch_bytes: the memory that a plan takes
+    methods, devices    what there is to compute with
+    distmap.scipy       drop-in for scipy.ndimage.distance_transform_edt, _cdt and _bf
+
+NumPy arrays of any strides, CuPy arrays and PyTorch tensors go in and out without a copy. Python's global lock is
+released while the library computes; any thread may call, and a forked child too (not with a GPU that its parent used).
+"""
+
+from ._context import Context
+from ._library import version
+from ._maps import chamfer, edt, esf, expand_labels, feature_transform, skeleton
+from ._morphology import closing, dilate, erode, opening
+from ._plan import Convergence, Description, Phase, Plan, scratch_bytes
+from ._structs import FLAG_NAN, FLAG_NO_SITE, FLAG_UNREST, INDEX_BORDER, INDEX_NONE
+from ._tables import Device, Method, Param, devices, methods
+from ._transform import Result, transform
+
+__all__ = [
+    "FLAG_NAN", "FLAG_NO_SITE", "FLAG_UNREST", "INDEX_BORDER", "INDEX_NONE", "Context", "Convergence", "Description",
+    "Device", "Method", "Param", "Phase", "Plan", "Result", "chamfer", "closing", "devices", "dilate", "edt", "erode", "esf",
+    "expand_labels", "feature_transform", "methods", "opening", "scratch_bytes", "skeleton", "transform", "version",
+]
+
+
+def __getattr__(name):
+    if name == "__version__":
+        return version()
+    raise AttributeError(f"module 'distmap' has no attribute {name!r}")

@@ -1,0 +1,180 @@
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+# An array is one of NumPy, CuPy, PyTorch or another library with __cuda_array_interface__ or DLPack, or what NumPy makes an
+# array of; results are of the same library. A dtype is a name, or a dtype or type of such a library.
+Array = Any
+DType = Any
+Sites = Literal["zero", "nonzero", "none"] | float | tuple[float | None, float | None]
+Axes = int | Sequence[int] | None
+Spacing = float | Sequence[float] | None
+Metric = Literal["euclidean", "cityblock", "chessboard", "chamfer"]
+Kind = Literal["mask", "labels", "sampled"]
+Sign = Literal["none", "outside", "inside"]
+Surface = Literal["centre", "half"]
+Output = Literal["distance", "squared", "index", "coords", "label", "strength", "mask", "within", "beyond"]
+
+FLAG_NO_SITE: int
+FLAG_NAN: int
+FLAG_UNREST: int
+INDEX_NONE: int
+INDEX_BORDER: int
+__version__: str
+
+def version() -> str: ...
+def edt(
+    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, squared: bool = False, indices: bool = False,
+    labels: bool = False, limit: float | None = None, border: bool = False, signed: bool = False,
+    surface: Surface = "centre", axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+) -> Any: ...
+def expand_labels(
+    labels: Array, distance: float = 1, sampling: Spacing = None, *, axes: Axes = None, out: Array | None = None,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+) -> Any: ...
+def feature_transform(
+    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, coords: bool = False, distances: bool = False,
+    limit: float | None = None, border: bool = False, axes: Axes = None, out: Array | None = None,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+) -> Any: ...
+def chamfer(
+    mask: Array, weights: Literal["cityblock", "chessboard"] | Sequence[int] = (3, 4), sites: Sites = "zero", *,
+    dtype: DType = "int32", limit: float | None = None, border: bool = False, axes: Axes = None,
+    out: Array | None = None, device: str | None = None, threads: int | None = None, method: str | None = None,
+) -> Any: ...
+def esf(
+    mask: Array, rho: float, *, steps: int | None = None, tolerance: float | None = None, dt: float | None = None,
+    sites: Sites = "nonzero", axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
+    convergence: bool = False, device: str | None = None, threads: int | None = None, method: str | None = None,
+) -> Any: ...
+def skeleton(
+    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *,
+    pruning: Literal["square_root", "linear", "constant"] = "square_root", gamma: float | None = None,
+    distances: bool = False, border: bool = False, axes: Axes = None, out: Array | None = None,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+) -> Any: ...
+def dilate(
+    mask: Array, radius: float, sampling: Spacing = None, sites: Sites = "nonzero", *, outside: bool = False,
+    labels: bool = False, axes: Axes = None, out: Array | None = None, device: str | None = None, threads: int | None = None,
+    method: str | None = None,
+) -> Any: ...
+def erode(
+    mask: Array, radius: float, sampling: Spacing = None, sites: Sites = "nonzero", *, outside: bool = False,
+    labels: bool = False, axes: Axes = None, out: Array | None = None, device: str | None = None, threads: int | None = None,
+    method: str | None = None,
+) -> Any: ...
+def opening(
+    mask: Array, radius: float, sampling: Spacing = None, sites: Sites = "nonzero", *, outside: bool = False,
+    axes: Axes = None, out: Array | None = None, device: str | None = None, threads: int | None = None,
+    method: str | None = None,
+) -> Any: ...
+def closing(
+    mask: Array, radius: float, sampling: Spacing = None, sites: Sites = "nonzero", *, outside: bool = False,
+    axes: Axes = None, out: Array | None = None, device: str | None = None, threads: int | None = None,
+    method: str | None = None,
+) -> Any: ...
+def transform(
+    input: Array, *, kind: Kind = "mask", want: Output | Iterable[Output] | Mapping[Output, DType | None] = "distance",
+    axes: Axes = None, sites: Sites = "zero", metric: Metric = "euclidean", chamfer: Sequence[int] | None = None,
+    spacing: Spacing = None, limit: float | None = None, border: bool = False, payload: Array | None = None,
+    esf: Mapping[str, Any] | None = None, skeleton: Mapping[str, Any] | None = None,
+    morphology: Mapping[str, Any] | None = None,
+    sign: Sign | None = None, surface: Surface = "centre",
+    out: Array | Mapping[Output, Array] | None = None, device: str | None = None, threads: int | None = None,
+    method: str | None = None, params: Mapping[str, int | str] | None = None,
+    progress: Callable[[float], Any] | None = None,
+) -> Result: ...
+def scratch_bytes(
+    shape: Sequence[int], dtype: DType, want: Mapping[Output, DType], *, context: Context | None = None,
+    method: str | None = None, params: Mapping[str, int | str] | None = None, host_views: bool = False, **options: Any,
+) -> int: ...
+def methods() -> list[Method]: ...
+def devices() -> list[Device]: ...
+
+class Result:
+    distance: Any
+    squared: Any
+    index: Any
+    coords: Any
+    label: Any
+    strength: Any
+    mask: Any
+    within: Any
+    beyond: Any
+    flags: int | None
+    method: str
+    convergence: Convergence | None
+    @property
+    def arrays(self) -> dict[str, Any]: ...
+
+class Context:
+    device: str
+    def __init__(
+        self, device: str = "cpu", threads: int | None = None, stream: int | None = None,
+        progress: Callable[[float], Any] | None = None,
+    ) -> None: ...
+    @property
+    def isa(self) -> str: ...
+    @property
+    def threads(self) -> int: ...
+    def set_stream(self, stream: int | None, keep: object = None) -> None: ...
+
+class Description(NamedTuple):
+    method: str
+    isa: str
+    threads: int
+    scratch_bytes: int
+    integer: bool
+    squared_bits: int
+
+class Convergence(NamedTuple):
+    iterations: int
+    residual: float
+
+class Phase(NamedTuple):
+    name: str
+    kind: Literal["compute", "transfer"]
+    seconds: float
+
+class Plan:
+    context: Context
+    def __init__(
+        self, shape: Sequence[int], dtype: DType, want: Mapping[Output, DType], *, context: Context | None = None,
+        method: str | None = None, params: Mapping[str, int | str] | None = None, host_views: bool = False,
+        scratch: Array | None = None, timed: bool = False, **options: Any,
+    ) -> None: ...
+    def bind(self, input: Array, payload: Array | None = None, **outputs: Array) -> Callable[[], None]: ...
+    def __call__(self, input: Array, payload: Array | None = None, **outputs: Array) -> None: ...
+    def wait(self) -> None: ...
+    @property
+    def flags(self) -> int: ...
+    def phases(self) -> list[Phase]: ...
+    def convergence(self) -> Convergence: ...
+    def describe(self) -> Description: ...
+
+class Param:
+    name: str
+    default: int
+    lowest: int
+    highest: int
+    summary: str
+    names: tuple[str, ...]
+
+class Method:
+    name: str
+    summary: str
+    source: str
+    device: str
+    exact: bool
+    metrics: tuple[str, ...]
+    params: tuple[Param, ...]
+    field: Literal["distance", "edge_strength", "skeleton", "morphology"]
+
+class Device:
+    device: str
+    name: str
+    memory_bytes: int
+    multiprocessors: int
+    capability: tuple[int, int]
+    driver: tuple[int, int]
+    runtime: tuple[int, int]

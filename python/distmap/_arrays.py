@@ -1,0 +1,194 @@
+"""Arrays of Python's libraries as views of the C API, without a copy; and new arrays, streams and scratch of the same
+library.
+
+NumPy's arrays, and what NumPy makes arrays of, lie in host memory. CuPy's arrays and PyTorch's tensors are known by
+name; any other object is asked for `__cuda_array_interface__`, then for DLPack. An array's *home* is the library it
+comes from: results are made there, on the same device.
+"""
+
+import sys
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from . import _dlpack, _structs
+from ._problem import dtype_code
+
+
+class Numpy:
+    """Host memory. Strides of any kind are passed on; only foreign byte order and misaligned elements make a copy."""
+
+    @staticmethod
+    def look(array, name, writable):
+        given, array = array, np.asarray(array)
+        if writable and array is not given:
+            raise TypeError(f"{name} must be an array to write into, is {type(given).__name__}")
+        if writable and not array.flags.writeable:
+            raise ValueError(f"{name} is read-only")
+        if not (array.dtype.isnative and array.flags.aligned):
+            if writable:
+                raise ValueError(f"{name} must have aligned elements in the machine's byte order")
+            array = array.astype(array.dtype.newbyteorder("="))
+        return array.ctypes.data, array.dtype, array.shape, array.strides, None, array
+
+    @staticmethod
+    def empty(shape, dtype, like):
+        return np.empty(shape, dtype)
+
+
+class Cupy:
+    pooled = True  # freed memory goes to work on the same stream alone, so scratch may be given up while it is in use
+
+    @staticmethod
+    def look(array, name, writable):
+        return array.data.ptr, array.dtype, array.shape, array.strides, array.device.id, array
+
+    @staticmethod
+    def empty(shape, dtype, like):
+        cupy = sys.modules["cupy"]
+        with cupy.cuda.Device(like.ordinal):
+            return cupy.empty(shape, dtype)
+
+    @staticmethod
+    def stream(like):
+        cupy = sys.modules["cupy"]
+        with cupy.cuda.Device(like.ordinal):
+            stream = cupy.cuda.get_current_stream()
+        return stream.ptr, stream
+
+
+class Torch:
+    """Tensors on the CPU or a GPU. Distances are not differentiated: gradients end here."""
+
+    pooled = True
+
+    @staticmethod
+    def look(array, name, writable):
+        if array.device.type not in ("cpu", "cuda"):
+            raise TypeError(f"{name} lies on the device {array.device}, must be on a CPU or an NVIDIA GPU")
+        if writable and array.requires_grad:
+            raise ValueError(f"{name} requires a gradient, which an output cannot")
+        array = array.detach().resolve_neg()
+        strides = [step * array.element_size() for step in array.stride()]
+        ordinal = array.device.index if array.device.type == "cuda" else None
+        return array.data_ptr(), array.dtype, tuple(array.shape), strides, ordinal, array
+
+    @staticmethod
+    def empty(shape, dtype, like):
+        torch = sys.modules["torch"]
+        kind = getattr(torch, dtype, None)
+        if kind is None:
+            raise TypeError(f"this PyTorch has no dtype {dtype}: ask for another one")
+        return torch.empty(shape, dtype=kind, device=like.array.device)
+
+    @staticmethod
+    def stream(like):
+        stream = sys.modules["torch"].cuda.current_stream(like.ordinal)
+        return stream.cuda_stream, stream
+
+
+class Interface:
+    """Anything else in a GPU's memory that says so by `__cuda_array_interface__`."""
+
+    pooled = False
+
+    @staticmethod
+    def look(array, name, writable):
+        told = array.__cuda_array_interface__
+        if told.get("mask") is not None:
+            raise TypeError(f"{name} is a masked array, which is not understood")
+        data, read_only = told["data"]
+        if writable and read_only:
+            raise ValueError(f"{name} is read-only")
+        dtype, shape = np.dtype(told["typestr"]), told["shape"]
+        device = getattr(array, "__dlpack_device__", None)
+        strides = told.get("strides") or row_major(shape, dtype.itemsize)
+        return data, dtype, shape, strides, device()[1] if device else 0, array
+
+    @staticmethod
+    def empty(shape, dtype, like):
+        """By the array API standard, where the object's library follows it."""
+        if not hasattr(like.array, "__array_namespace__"):
+            raise TypeError(f"do not know how to make an array beside a {type(like.array).__name__}: give one by out=")
+        library = like.array.__array_namespace__()
+        return library.empty(shape, dtype=getattr(library, dtype), device=like.array.device)
+
+    @staticmethod
+    def stream(like):
+        told = getattr(like.array, "__cuda_array_interface__", {})
+        return told.get("stream") or _dlpack.LEGACY_STREAM, None
+
+
+class Dlpack(Interface):
+    """Anything else in a GPU's memory that says so by DLPack, made ready by its library for the default stream."""
+
+    @staticmethod
+    def look(array, name, writable):
+        tensor = _dlpack.take(array)
+        if writable and tensor.read_only:
+            raise ValueError(f"{name} is read-only")
+        strides = ([step * tensor.itemsize for step in tensor.strides] if tensor.strides else
+                   row_major(tensor.shape, tensor.itemsize))
+        return tensor.data, tensor.dtype, tensor.shape, strides, tensor.ordinal, tensor
+
+
+@dataclass
+class Taken:
+    """An array that was looked at. `owner` keeps its memory; `ordinal` is its GPU, None for host memory."""
+    data: int
+    dtype: int  # in the library's numbering
+    shape: tuple
+    strides: tuple
+    ordinal: int | None
+    owner: object
+    array: object
+    home: type
+
+    def flipped(self, first=0):
+        """The same memory with every axis from `first` on running backwards."""
+        ends = [(n - 1) * step for n, step in zip(self.shape[first:], self.strides[first:])]
+        return replace(self, data=(self.data or 0) + sum(ends),
+                       strides=self.strides[:first] + tuple(-s for s in self.strides[first:]))
+
+    def view(self, at=None):
+        """The view of it all, or of the slice at that index of the first axis."""
+        first = 0 if at is None else 1
+        ndim = len(self.shape) - first
+        view = _structs.View(data=(self.data or 0) + (at * self.strides[0] if first else 0) or None, dtype=self.dtype,
+                             ndim=ndim, space=_structs.SPACES.index("host" if self.ordinal is None else "cuda"))
+        view.shape[:ndim], view.strides[:ndim] = self.shape[first:], self.strides[first:]
+        return view
+
+
+def row_major(shape, itemsize):
+    strides = [itemsize] * len(shape)
+    for a in range(len(shape) - 1, 0, -1):
+        strides[a - 1] = strides[a] * shape[a]
+    return strides
+
+
+def home_of(array):
+    cupy, torch = sys.modules.get("cupy"), sys.modules.get("torch")
+    if cupy and isinstance(array, cupy.ndarray):
+        return Cupy
+    if torch and isinstance(array, torch.Tensor):
+        return Torch
+    if isinstance(array, np.ndarray):
+        return Numpy
+    if hasattr(array, "__cuda_array_interface__"):
+        return Interface
+    if hasattr(array, "__dlpack_device__") and _dlpack.is_on_gpu(array):
+        return Dlpack
+    return Numpy
+
+
+def take(array, name, writable=False):
+    """Looks at an array: where it lies, and what of it the library needs to know. `name` is for errors. What was looked
+    at already stays as it is."""
+    if isinstance(array, Taken):
+        return array
+    home = home_of(array)
+    data, dtype, shape, strides, ordinal, owner = home.look(array, name, writable)
+    if isinstance(dtype, np.dtype) and not dtype.isnative:
+        raise TypeError(f"{name} must be in the machine's byte order")
+    return Taken(data, dtype_code(name, dtype), tuple(shape), tuple(strides), ordinal, owner, array, home)

@@ -1,0 +1,110 @@
+"""Contexts as objects, and one for each thread.
+
+A context is destroyed once nothing refers to it, and after its plans: what ends an object holds on to what that needs
+(weakref.finalize), also where the garbage collector or the end of the interpreter frees all at once.
+"""
+
+import ctypes as c
+import operator
+import threading
+import weakref
+
+from . import _problem, _structs
+from ._library import check, library
+
+mine = threading.local()
+
+
+def place_of(device):
+    """(kind, ordinal) of "cpu", "cuda" or "cuda:1"."""
+    kind, colon, number = str(device).partition(":")
+    if kind not in _structs.DEVICES or colon and (kind == "cpu" or not number.isdecimal()):
+        raise ValueError(f"device is {device!r}, must be 'cpu', 'cuda' or 'cuda:N'")
+    return _structs.DEVICES.index(kind), int(number or 0)
+
+
+def thread_count(threads):
+    """0, which is C's default, for None."""
+    if threads is None:
+        return 0
+    if operator.index(threads) < 1:
+        raise ValueError(f"threads is {threads}, must be 1 to 1024; None means as many as the process may use")
+    return min(operator.index(threads), _problem.INT32)
+
+
+def destroy(name, handle, keep):
+    """What a finalizer calls; `keep` has lived until now."""
+    getattr(library(), name)(c.byref(handle))
+
+
+class Progress:
+    """The caller's progress function as a callback of C, through which no exception can pass."""
+
+    def __init__(self, ask):
+        self.raised = []
+        self.callback = _structs.PROGRESS(self.guarded(ask, self.raised)) if ask else _structs.PROGRESS()
+
+    @staticmethod
+    def guarded(ask, raised):
+        def report(_, fraction):
+            try:
+                return 1 if ask(fraction) else 0
+            except BaseException as error:
+                raised.append(error)
+                return 1
+        return report
+
+    def check(self, status):
+        if self.raised:
+            raise self.raised.pop()
+        check(status)
+
+
+class Context:
+    """A device with its threads, for any number of plans.
+
+    device: "cpu", "cuda" or "cuda:N". threads: how many the plans use; None: as many as the process may use. stream
+    (GPU): the address of a cudaStream_t, which the caller keeps. progress: called now and then during an execution with
+    the share that is done, 0 to 1; where it returns something true, or raises, the execution ends.
+
+    One thread at a time executes plans of one context; others wait. Raises ValueError, MemoryError, RuntimeError (no
+    such GPU).
+    """
+
+    def __init__(self, device="cpu", threads=None, stream=None, progress=None):
+        kind, ordinal = place_of(device)
+        self.device = f"cuda:{ordinal}" if kind else "cpu"
+        self.lock = threading.Lock()
+        self.progress = Progress(progress)
+        self._stream = (stream, None)
+        options = _structs.ContextOptions(device=kind, ordinal=ordinal, threads=thread_count(threads), stream=stream,
+                                          progress=self.progress.callback)
+        self.handle = c.c_void_p()
+        check(library().distmap_context_create(c.byref(options), c.byref(self.handle)))
+        weakref.finalize(self, destroy, "distmap_context_destroy", self.handle, self.progress.callback)
+
+    @property
+    def isa(self):
+        """The instruction set: "avx2"; on a GPU "sm_90"."""
+        return library().distmap_context_isa(self.handle).decode()
+
+    @property
+    def threads(self):
+        return library().distmap_context_threads(self.handle)
+
+    def set_stream(self, stream, keep=None):
+        """Plans enqueue on this cudaStream_t from now on; `keep` is an object to hold on to as long."""
+        if stream != self._stream[0]:
+            check(library().distmap_context_set_stream(self.handle, stream))
+        self._stream = (stream, keep)
+
+
+def context_for(device, threads, progress=None):
+    """The calling thread's own; with a progress function a new one."""
+    if progress:
+        return Context(device, threads, progress=progress)
+    contexts = mine.__dict__.setdefault("contexts", {})
+    key = (place_of(device), threads)
+    if key not in contexts:
+        contexts[key] = Context(device, threads)
+    return contexts[key]

@@ -1,0 +1,277 @@
+"""The everyday calls: Euclidean distances, nearest sites, expanded labels, chamfer distances, edge strengths, skeletons."""
+
+import sys
+
+from ._problem import number
+from ._transform import transform
+
+LEAST = sys.float_info.min  # a limit that nothing but 0 is within
+
+
+def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labels=False, limit=None, border=False,
+        signed=False, surface="centre", axes=None, dtype=None, out=None, device=None, threads=None, method=None):
+    """The exact Euclidean distance from every element to the nearest site.
+
+    Parameters
+    ----------
+    mask : array of one to four axes, any strides
+        bool, integers, float32 or float64; NumPy, CuPy, PyTorch, or see transform(). Sites are its zeros, so that
+        inside the objects of a mask the result is the distance to the background.
+    sampling : float or floats
+        Pitch of the elements along each axis, in any unit of length, which is then that of the result. None: 1.
+    sites : "zero", "nonzero", a number, or a range (lo, hi) with both ends, None for an open one
+    squared : bool
+        Squared distances instead: uint32 (uint64 where the largest possible one needs it), with a sampling that is not
+        whole float64.
+    indices : bool
+        Also the linear index (row-major) of the nearest site: int32, int64 for arrays of 2^31 elements or more. Of
+        several nearest sites the one with the lowest index.
+    labels : bool
+        The array holds labels (integers): the distance to the nearest element of another label. Label 0, or what
+        `sites` selects, is background at distance 0; with ``sites="none"`` there is none.
+    limit : float > 0
+        Elements farther than this have no site.
+    border : bool
+        What lies just outside the array counts as sites too.
+    signed : bool
+        Distances of sites are negative: less the distance to the nearest element that is no site, which `indices` tells
+        too. With a border, what lies outside the array counts as a site for those that are none. Squared distances are
+        floats then, float64 by default. Not with labels.
+    surface : "centre", "half"
+        Signed distances from the other side's nearest element, or from half-way before it: less half of the smallest
+        pitch.
+    axes : int or ints
+        Measure along these axes only; slices along the others are a batch. None: all.
+    dtype : of the distances; float32 (default) or float64.
+    out : array of the result's shape and type, any strides, to write into and to return.
+    device : "cpu", "cuda", "cuda:N"; None: where the array lies.
+    threads : int; None: as many as the process may use.
+    method : a name in methods(); None: the fastest.
+
+    Returns
+    -------
+    distance, or (distance, index) with `indices`
+        Arrays of the mask's shape, in its library, on its device. Elements without a site get inf (the largest value in
+        integer types) and index -1; index -2 is the border.
+
+    Raises ValueError, TypeError, NotImplementedError, MemoryError and RuntimeError as transform() does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mask = np.array([[1, 1, 1, 1], [1, 0, 1, 1], [1, 1, 1, 1]], np.uint8)
+    >>> edt(mask)[0].round(3).tolist()
+    [1.4140000343322754, 1.0, 1.4140000343322754, 2.2360000610351562]
+    >>> edt(mask, sampling=(2, 1), squared=True)
+    array([[5, 4, 5, 8],
+           [1, 0, 1, 4],
+           [5, 4, 5, 8]], dtype=uint32)
+    >>> edt(np.array([5, 5, 5, 8, 8]), labels=True, squared=True).tolist()
+    [9, 4, 1, 1, 4]
+    >>> edt(np.array([1, 1, 0, 0, 0]), signed=True, surface="half").tolist()
+    [1.5, 0.5, -0.5, -1.5, -2.5]
+    """
+    output = "squared" if squared else "distance"
+    common = {"axes": axes, "spacing": sampling, "limit": limit, "border": border, "device": device, "threads": threads,
+              "method": method, "want": {output: dtype} | ({"index": None} if indices else {})}
+    if signed and labels:
+        raise ValueError("signed does not go with labels, which have no two sides")
+    result = transform(mask, kind="labels" if labels else "mask", sites=sites, sign="outside" if signed else None,
+                       surface=surface, out=None if out is None else {output: out}, **common)
+    distance = getattr(result, output)
+    return (distance, result.index) if indices else distance
+
+
+def expand_labels(labels, distance=1, sampling=None, *, axes=None, out=None, device=None, threads=None, method=None):
+    """Labels grown by `distance` into the background, which is 0, until they meet.
+
+    An element of the background gets the label of the nearest labelled one, where that is at most `distance` away; of
+    several equally near ones that with the lowest index. As scikit-image's expand_labels, which does not say who wins
+    where several are equally near.
+
+    Parameters
+    ----------
+    labels : array of integers or bool, of one to four axes, any strides
+    distance : float >= 0, in the unit of `sampling`
+    sampling, axes, device, threads, method : as of edt()
+    out : array of any integer type that holds the labels, of any strides
+
+    Returns
+    -------
+    expanded
+        An array of the labels' shape and type.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> expand_labels(np.array([0, 0, 7, 0, 0, 0, 0, 2, 0]), 2).tolist()
+    [7, 7, 7, 7, 7, 2, 2, 2, 2]
+    >>> expand_labels(np.array([[0, 0, 0], [0, 5, 0], [0, 0, 0]]), 1).tolist()
+    [[0, 5, 0], [5, 5, 5], [0, 5, 0]]
+    """
+    limit = number("distance", distance)
+    if not limit >= 0:
+        raise ValueError(f"distance is {limit:g}, must not be negative")
+    return transform(labels, want="label", sites="nonzero", spacing=sampling, axes=axes, limit=limit or LEAST, out=out,
+                     device=device, threads=threads, method=method).label
+
+
+def feature_transform(mask, sampling=None, sites="zero", *, coords=False, distances=False, limit=None, border=False,
+                      axes=None, out=None, device=None, threads=None, method=None):
+    """The nearest site of every element.
+
+    Parameters
+    ----------
+    mask, sampling, sites, limit, border, axes, device, threads, method : as of edt()
+    coords : bool
+        Coordinates rather than linear indices: int32, of shape (ndim, ...), slowest axis first.
+    distances : bool
+        Also the Euclidean distances, float32.
+    out : int32 or int64 array for the sites (with `coords` int16 too), of any strides.
+
+    Returns
+    -------
+    sites, or (sites, distance) with `distances`
+        Linear row-major indices, int32 (int64 for arrays of 2^31 elements or more), or coordinates. Of several nearest
+        sites the one with the lowest index; -1 where there is none, -2 where the border is nearer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mask = np.array([[0, 1, 1, 1], [1, 1, 1, 0]])
+    >>> feature_transform(mask)
+    array([[0, 0, 7, 7],
+           [0, 0, 7, 7]], dtype=int32)
+    >>> feature_transform(mask, coords=True)[1].tolist()
+    [[0, 0, 3, 3], [0, 0, 3, 3]]
+    """
+    name = "coords" if coords else "index"
+    result = transform(mask, want=(name, "distance") if distances else name, sites=sites, axes=axes, spacing=sampling,
+                       limit=limit,
+                       border=border, out=None if out is None else {name: out}, device=device, threads=threads,
+                       method=method)
+    found = getattr(result, name)
+    return (found, result.distance) if distances else found
+
+
+def chamfer(mask, weights=(3, 4), sites="zero", *, dtype="int32", limit=None, border=False, axes=None, out=None,
+            device=None, threads=None, method=None):
+    """City-block, chessboard and chamfer distances: the lengths of shortest walks from element to element.
+
+    Parameters
+    ----------
+    mask, sites, border, axes, device, threads, method : as of edt()
+    weights : "cityblock", "chessboard", (a, b) or (a, b, c)
+        What a step along one axis costs, a diagonal one, and c: with three measured axes a step along all three, else a
+        knight's step. (3, 4), (5, 7, 11) and, in volumes, (3, 4, 5) are usual. Rules: a <= b <= 2a; with a knight's
+        step 2a <= c, 3b <= 2c, c <= a + b; in volumes b <= 2a, b <= c, a + c <= 2b.
+    dtype : any integer type that holds more than the largest possible distance, float32 or float64.
+    limit : in the unit of the weights.
+    out : array of that dtype, of any strides.
+
+    Returns
+    -------
+    distance
+        Whole numbers. Elements without a site get the type's largest value, inf in floats.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mask = np.ones((3, 5), np.uint8)
+    >>> mask[0, 0] = 0
+    >>> chamfer(mask)
+    array([[ 0,  3,  6,  9, 12],
+           [ 3,  4,  7, 10, 13],
+           [ 6,  7,  8, 11, 14]], dtype=int32)
+    >>> chamfer(mask, "cityblock", dtype=np.uint8)[2].tolist()
+    [2, 3, 4, 5, 6]
+    """
+    metric, weights = (weights, None) if isinstance(weights, str) else ("chamfer", weights)
+    return transform(mask, metric=metric, chamfer=weights, sites=sites, axes=axes, limit=limit, border=border,
+                     want={"distance": dtype if out is None else None}, out=out, device=device, threads=threads,
+                     method=method).distance
+
+
+def esf(mask, rho, *, steps=None, tolerance=None, dt=None, sites="nonzero", axes=None, dtype=None, out=None,
+        convergence=False, device=None, threads=None, method=None):
+    """The edge strength function of a shape: 1 on it, falling off over lengths of about `rho` elements.
+
+    The solution of dv/dt = (Laplacian - 1/rho^2) v from v = 0 elsewhere, with no flux through the array's border: after
+    `steps` explicit steps, or at rest.
+
+    Parameters
+    ----------
+    mask, axes, device, threads, method : as of edt()
+    rho : float, 1e-15 to 1e15 elements
+    steps : int > 0; None: the state at rest.
+    tolerance : float
+        At rest: the largest residual, at least 1e-6 with float32 and 1e-14 with float64. None: 1e-5 and 1e-10.
+    dt : float
+        Length of a step, below 2 / (4m + 1/rho^2) with m measured axes. None: 1 / (2m + 1), 0.2 in an image.
+    sites : the shape: "nonzero" (default), "zero", a number, or (lo, hi)
+    dtype : float32 (default) or, on the CPU, float64
+    out : array of that dtype, of any strides
+    convergence : bool
+        Also how it went (arrays in host memory).
+
+    Returns
+    -------
+    strength, or (strength, Convergence) with `convergence`
+        Without a shape 0 everywhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> esf(np.array([0, 0, 1, 0, 0]), rho=4, steps=2, dt=0.25).tolist()
+    [0.0625, 0.37109375, 1.0, 0.37109375, 0.0625]
+    >>> strength, how = esf(np.eye(9), rho=3, convergence=True)
+    >>> how.residual <= 1e-5
+    True
+    """
+    result = transform(mask, want={"strength": dtype if out is None else None}, sites=sites, axes=axes, out=out,
+                       device=device, threads=threads, method=method,
+                       esf={"rho": rho, "steps": steps, "dt": dt, "tolerance": tolerance})
+    return (result.strength, result.convergence) if convergence else result.strength
+
+
+def skeleton(mask, sampling=None, sites="zero", *, pruning="square_root", gamma=None, distances=False, border=False,
+             axes=None, out=None, device=None, threads=None, method=None):
+    """The Euclidean skeleton of a shape, in two or three dimensions: its integer medial axis.
+
+    An element of the shape is on it where its nearest background element and a neighbour's are neither the same nor
+    neighbours, and far enough apart for the pruning (W. H. Hesselink and J. B. T. M. Roerdink, IEEE TPAMI 30(12), 2008).
+
+    Parameters
+    ----------
+    mask, sampling, sites, axes, device, threads, method : as of edt()
+        The sites are the background, so that by default the shape is what is not zero. Up to three axes are measured.
+    pruning : "square_root" (default), "linear" or "constant"
+        Which branches are left out: those that discretisation makes, whatever the shape's size; those that span less than
+        an angle, by `gamma` of about 0.5 to 1; those whose two sites are within `gamma` of each other.
+    gamma : float >= 0, not with "square_root"
+    distances : bool
+        Also the distance to the background on the skeleton, 0 elsewhere (float32): the radius of the ball there.
+    border : bool
+        What lies outside the array is background too. Else a shape that is cut off has no skeleton of the cut.
+    out : bool or uint8 array of the mask's shape, any strides
+
+    Returns
+    -------
+    skeleton, or (skeleton, distance) with `distances`
+        bool, True on the skeleton.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bar = np.zeros((5, 9), np.uint8)
+    >>> bar[1:4, 1:8] = 1
+    >>> skeleton(bar)[1:4].astype(int)
+    array([[0, 0, 0, 0, 0, 0, 0, 0, 0],
+           [0, 0, 1, 1, 1, 1, 1, 0, 0],
+           [0, 0, 0, 0, 0, 0, 0, 0, 0]])
+    """
+    want = {"mask": None} | ({"distance": None} if distances else {})
+    result = transform(mask, want=want, spacing=sampling, sites=sites, border=border, axes=axes,
+                       skeleton={"pruning": pruning, "gamma": gamma}, out=None if out is None else {"mask": out},
+                       device=device, threads=threads, method=method)
+    return (result.mask, result.distance) if distances else result.mask

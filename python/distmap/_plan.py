@@ -1,0 +1,178 @@
+"""Plans as objects; each keeps its context, which is destroyed after it."""
+
+import ctypes as c
+import weakref
+from typing import NamedTuple
+
+from . import _arrays, _problem, _structs
+from ._context import Context, destroy
+from ._library import check, library
+from ._tables import param_value
+
+
+class Description(NamedTuple):
+    """What a plan chose: the method, the instruction set, threads, the bytes of scratch, and the width of squared
+    distances."""
+    method: str
+    isa: str
+    threads: int
+    scratch_bytes: int
+    integer: bool  # integer arithmetic; False: FP64
+    squared_bits: int
+
+
+class Convergence(NamedTuple):
+    """How edge strengths came about: steps, or cycles or sweeps, and the largest residual (NaN after steps)."""
+    iterations: int
+    residual: float
+
+
+class Phase(NamedTuple):
+    """A stage of a method, or a transfer, and the time that it took."""
+    name: str
+    kind: str  # "compute", "transfer"
+    seconds: float
+
+
+class Plan:
+    """A problem bound to a method, with its scratch memory: made once, executed many times, allocating nothing.
+
+    shape, dtype: of the input. want: {"distance": dtype, ...}, the outputs, of distance, squared, index, coords, label,
+    within, beyond.
+    context: a Context; None: one for this plan, of all threads of the CPU. kind, axes, sites, metric, chamfer, spacing,
+    limit, border: as of transform(). payload: the dtype of the payload array. method: a name in methods(); params:
+    {name: value} of its parameters. host_views (GPU): arrays in host memory are taken too. scratch: an array of uint8
+    to use, scratch_bytes() of them. timed: phases() tells what took how long.
+
+    >>> import numpy as np
+    >>> plan = Plan((3, 4), np.uint8, {"distance": np.float32})
+    >>> mask, distance = np.ones((3, 4), np.uint8), np.empty((3, 4), np.float32)
+    >>> mask[1, 1] = 0
+    >>> plan(mask, distance=distance)
+    >>> distance[0].tolist()
+    [1.4142135381698608, 1.0, 1.4142135381698608, 2.2360680103302]
+    """
+
+    def __init__(self, shape, dtype, want, *, context=None, method=None, params=None, host_views=False, scratch=None,
+                 timed=False, **options):
+        self._set_up(context or Context(), problem_of(shape, dtype, want, options), scratch,
+                     plan_options(method, params, host_views, timed))
+
+    def _set_up(self, context, problem, scratch, options):
+        self.context, self.handle = context, c.c_void_p()
+        if scratch is not None:
+            room = _arrays.take(scratch, "scratch", writable=True)
+            options.scratch, options.scratch_bytes = room.data, room.shape[0]
+        check(library().distmap_plan_create(context.handle, c.byref(problem), c.byref(options), c.byref(self.handle)))
+        weakref.finalize(self, destroy, "distmap_plan_destroy", self.handle, (context, scratch))
+
+    @classmethod
+    def of(cls, context, problem, method=None, params=None, host_views=False, scratch=None):
+        """From a problem's structure, with its outputs set."""
+        plan = cls.__new__(cls)
+        plan._set_up(context, problem, scratch, plan_options(method, params, host_views))
+        return plan
+
+    def bind(self, input, payload=None, **outputs):
+        """A function without arguments that executes the plan from these arrays into those; it keeps them all."""
+        arrays, keep = fill(input, payload, outputs)
+        execute, reference, context = library().distmap_plan_execute, c.byref(arrays), self.context
+        plan = self
+
+        def run():
+            with context.lock:
+                context.progress.check(execute(plan.handle, reference))
+        run.keep = keep
+        return run
+
+    def __call__(self, input, payload=None, **outputs):
+        self.bind(input, payload, **outputs)()
+
+    def wait(self):
+        """Until the last execution is complete (GPU, device arrays alone); raises what it met."""
+        check(library().distmap_plan_wait(self.handle))
+
+    @property
+    def flags(self):
+        """FLAG_NO_SITE, FLAG_NAN: what the last execution met. Waits for it."""
+        return library().distmap_plan_flags(self.handle)
+
+    def phases(self):
+        """What the last execution of a timed plan took, by phases in the order in which they began.
+
+        >>> import numpy as np
+        >>> plan = Plan((300, 300), np.uint8, {"distance": np.float32}, timed=True)
+        >>> plan(np.ones((300, 300), np.uint8), distance=np.empty((300, 300), np.float32))
+        >>> all(phase.kind == "compute" and phase.seconds >= 0 for phase in plan.phases())
+        True
+        """
+        told, found = _structs.Phase(), []
+        for at in range(library().distmap_plan_phase_count(self.handle)):
+            check(library().distmap_plan_phase_get(self.handle, at, c.byref(told)))
+            found.append(Phase(told.name.decode(), _structs.PHASES[told.kind], told.seconds))
+        return found
+
+    def convergence(self):
+        """Of the last execution of a plan of edge strengths, for which this waits."""
+        told = _structs.Convergence()
+        check(library().distmap_plan_convergence(self.handle, c.byref(told)))
+        return Convergence(told.iterations, told.residual)
+
+    def describe(self):
+        told = _structs.Description()
+        library().distmap_plan_describe(self.handle, c.byref(told))
+        return Description(told.method.decode(), told.isa.decode(), told.threads, told.scratch_bytes, told.integer,
+                           told.squared_bits)
+
+
+def plan_options(method, params, host_views, timed=False):
+    values = [_structs.Param(name.encode(), param_value(method, name, value)) for name, value in (params or {}).items()]
+    return _structs.PlanOptions(method=method.encode() if method else None, host_views=host_views,
+                                timed=timed, param_count=len(values),
+                                params=(_structs.Param * len(values))(*values) if values else None)
+
+
+def problem_of(shape, dtype, want, options):
+    problem = _problem.make(tuple(shape), dtype, **options)
+    _problem.ask(problem, want)
+    return problem
+
+
+def scratch_bytes(shape, dtype, want, *, context=None, method=None, params=None, host_views=False, **options):
+    """The bytes of scratch that such a Plan needs, in the memory of its device.
+
+    >>> scratch_bytes((1024, 1024), "uint8", {"distance": "float32"}) < 1024 * 1024
+    True
+    """
+    return scratch_of(context or Context(), problem_of(shape, dtype, want, options), method, params, host_views)
+
+
+def scratch_of(context, problem, method=None, params=None, host_views=False):
+    """The same from a problem's structure."""
+    result = c.c_size_t()
+    options = plan_options(method, params, host_views)
+    check(library().distmap_scratch_bytes(context.handle, c.byref(problem), c.byref(options), c.byref(result)))
+    return result.value
+
+
+def fill(input, payload, outputs):
+    """The structure of all arrays, and what must live as long."""
+    taken = {"input": _arrays.take(input, "the input")}
+    if payload is not None:
+        taken["payload"] = _arrays.take(payload, "payload")
+    for name, array in outputs.items():
+        _problem.choice("an output", name, _structs.OUTPUTS)
+        taken[name] = _arrays.take(array, name, writable=True)
+    ndim = len(taken["input"].shape)
+    for name, array in taken.items():
+        axes = len(array.shape) - (name == "coords")
+        if not 1 <= axes <= _structs.MAX_NDIM or name == "coords" and array.shape[0] != ndim:
+            raise ValueError(f"{name} has shape {array.shape}, the input {taken['input'].shape}")
+    arrays = _structs.Arrays()
+    for name, array in taken.items():
+        if name == "coords":
+            for a in range(ndim):
+                arrays.coords[a] = array.view(a)
+        else:
+            setattr(arrays, name, array.view())
+    return arrays, [array.owner for array in taken.values()]

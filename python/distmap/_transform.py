@@ -1,0 +1,198 @@
+"""transform(): every option of the library in one call.
+
+A plan is made for each call and given up after it (some microseconds; no memory is held between calls). Contexts, which
+own threads, are kept: one for each calling thread, device and number of threads, until that thread ends.
+"""
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any
+
+from . import _arrays, _problem, _structs
+from ._context import context_for, place_of
+from ._plan import Convergence, Plan, scratch_of
+
+
+@dataclass
+class Result:
+    """What transform() computed; None for what was not wanted. `flags` is None where the work is only enqueued on a
+    GPU."""
+    distance: Any = None
+    squared: Any = None
+    index: Any = None
+    coords: Any = None
+    label: Any = None
+    strength: Any = None
+    mask: Any = None
+    within: Any = None
+    beyond: Any = None
+    flags: int | None = None
+    method: str = ""
+    convergence: Convergence | None = None
+
+    @property
+    def arrays(self):
+        """{name: array} of what was wanted."""
+        return {f.name: getattr(self, f.name) for f in fields(self)[:len(_structs.OUTPUTS)]
+                if getattr(self, f.name) is not None}
+
+
+def chosen_device(device, arrays):
+    """Where to compute: where an array in a GPU's memory lies, else as asked, else on the CPU."""
+    places = {f"cuda:{array.ordinal}" for array in arrays if array.ordinal is not None}
+    if len(places) > 1:
+        raise ValueError(f"the arrays lie on {' and '.join(sorted(places))}, must lie on one GPU")
+    if not places:
+        return device or "cpu"
+    place = places.pop()
+    if device is not None and place_of(device) != place_of(place) and device != "cuda":
+        raise ValueError(f"device is {device!r}, but an array lies on {place}")
+    return place
+
+
+def named_outputs(want, out):
+    """({name: dtype or None}, {name: array}) of what is wanted, and of where the caller wants it."""
+    if not hasattr(want, "keys"):
+        want = dict.fromkeys([want] if isinstance(want, str) else want)
+    if out is not None and not hasattr(out, "keys"):
+        if len(want) != 1:
+            raise ValueError(f"out is one array, but {len(want)} outputs are wanted: give {{name: array}}")
+        out = {next(iter(want)): out}
+    for name in [*want, *(out or {})]:
+        _problem.choice("want", name, _structs.OUTPUTS)
+        if name not in want:
+            raise ValueError(f"out has {name}, which is not wanted")
+    return want, {name: _arrays.take(array, f"out {name}", writable=True) for name, array in (out or {}).items()}
+
+
+def settle(context, problem, want, options):
+    """Sets the outputs' dtypes: where the caller leaves one open (None), the first of its usual ones that the library
+    takes."""
+    few = math.prod(problem.shape[:problem.ndim]) <= _problem.INT32
+    usual = {"distance": "float32", "index": "int32" if few else "int64", "coords": "int32", "strength": "float32",
+             "label": _structs.DTYPES[problem.dtype], "within": "bool", "mask": "bool",
+             "beyond": _structs.DTYPES[problem.dtype] if problem.input == _structs.INPUTS.index("labels") else "bool"}
+    _problem.ask(problem, {name: dtype or usual.get(name, "float64") for name, dtype in want.items()})
+    if "squared" in want and want["squared"] is None:
+        for dtype in ("uint32", "uint64"):
+            problem.want.squared = _structs.DTYPES.index(dtype)
+            try:
+                return scratch_of(context, problem, **options)
+            except ValueError:  # too narrow, or no integers; float64 tells if it is anything else
+                problem.want.squared = _structs.DTYPES.index("float64")
+
+
+def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", metric="euclidean", chamfer=None,
+              spacing=None, limit=None, border=False, payload=None, esf=None, skeleton=None, morphology=None, sign=None,
+              surface="centre", out=None, device=None, threads=None, method=None, params=None, progress=None):
+    """Distances, nearest sites and what else the library computes, with every option.
+
+    Parameters
+    ----------
+    input : array of shape (n,), (m, n), (l, m, n) or (k, l, m, n), any strides
+        bool, int8 to int64, uint8 to uint64, float32 or float64. NumPy, CuPy, PyTorch, anything with
+        ``__cuda_array_interface__`` or DLPack, or what NumPy makes an array of. It is not copied.
+    kind : "mask", "labels" or "sampled"
+        "mask": sites are the elements that `sites` selects. "labels" (integers): an element's sites are the elements of
+        any other label; those that `sites` selects, label 0 by default, are background at distance 0, and
+        ``sites="none"`` says that there is none. "sampled": squared distances f >= 0 to start from, out(p) = min over q
+        of f(q) + |p - q|^2.
+    want : name, names, or {name: dtype}
+        "distance" (float32, float64; other metrics integers too), "squared" (uint32, uint64, float32, float64), "index"
+        (int32, int64: linear index of the nearest site), "coords" (int16, int32, int64: its coordinates, an array of
+        shape (ndim, ...)), "label" (any integer type: the input's element there), "within" and "beyond" (bool, uint8:
+        whether a site lies within `limit`, and whether none does; of "labels", "beyond" keeps the element itself, in any
+        integer type that holds it, and has 0 elsewhere). A dtype of None, or a name alone:
+        float32, the narrowest that holds the largest possible value, int32 while there are fewer than 2^31 elements,
+        int32, the input's, and bool.
+    axes : int or ints
+        The axes to measure along; slices along the others are a batch of problems of their own. None: all.
+    sites : "zero", "nonzero", a number, or (lo, hi)
+        Which elements are sites, compared exactly; None for either end of a range leaves it open. NaN is never a site.
+    metric : "euclidean", "cityblock", "chessboard", "chamfer" (with `chamfer`, the weights (a, b) or (a, b, c))
+    spacing : float or floats
+        Pitch of the elements along each axis, > 0. Whole numbers are computed in integers, others in FP64. None: 1.
+    limit : float > 0, in the unit of distances
+        Elements farther than this from every site have none, and the work shrinks with it. None: no limit.
+    border : bool
+        What lies just outside the image counts as sites too (index -2, label 0).
+    payload : int32 or int64 array, for "sampled" with "index"
+        The site that each sample stands for, given out instead of the sample's own index.
+    esf : {"rho": ..., "steps": ..., "dt": ..., "tolerance": ...}
+        Compute edge strengths, see esf(); `want` is then "strength" (float32, on the CPU float64 too).
+    skeleton : {"pruning": ..., "gamma": ...}
+        Compute a skeleton, see skeleton(); `want` is then "mask" (bool, uint8), "distance" (float32, float64) or both.
+    morphology : {"step": "dilate", "erode", "open" or "close", "radius": ..., "outside": ...}
+        Compute that, see dilate(); `want` is then "mask" (bool, uint8), of labels "label".
+    sign : "outside", "inside"
+        A signed map: the sites are a shape, elements in it measure to the nearest one outside it, and distances are
+        positive outside or inside it, negative on the other side. None: no signs.
+    surface : "centre", "half"
+        Signed maps: from the other side's nearest element, or from half-way before it, less half of the smallest pitch.
+    out : array, or {name: array}
+        Where results go, of any strides; others are made in the input's library.
+    device : "cpu", "cuda", "cuda:N"
+        Arrays in host memory are copied to that GPU and back. None: where the arrays lie, the CPU for host memory.
+    threads : int
+        None: as many as the process may use.
+    method, params : a name in methods(), {name: value} of its parameters. None: the fastest that takes the problem.
+    progress : function
+        Called now and then with the share done; a true result ends the work with RuntimeError.
+
+    Returns
+    -------
+    Result
+        With one attribute for each output, `flags` (FLAG_NO_SITE, FLAG_NAN) and `method`. Elements without a site get
+        inf (the largest value in integer outputs), index and coordinates -1, label 0, within 0. Work on arrays in a
+        GPU's memory is enqueued on their library's current stream; it is complete when that stream gets there.
+
+    Raises
+    ------
+    ValueError, TypeError
+        An argument breaks a rule; the text names both.
+    NotImplementedError
+        The method that was asked for does not take this problem.
+    MemoryError
+    RuntimeError
+        No such GPU, it failed, or `progress` ended the work.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mask = np.array([[1, 1, 1, 1], [1, 0, 1, 1], [1, 1, 1, 1]], np.uint8)
+    >>> result = transform(mask, want=("squared", "index"))
+    >>> result.squared
+    array([[2, 1, 2, 5],
+           [1, 0, 1, 4],
+           [2, 1, 2, 5]], dtype=uint32)
+    >>> np.unique(result.index).tolist(), result.method
+    ([5], 'minplus/cpu')
+    """
+    source = _arrays.take(input, "the input")
+    extra = [] if payload is None else [_arrays.take(payload, "payload")]
+    want, outputs = named_outputs(want, out)
+    problem = _problem.make(source.shape, _structs.DTYPES[source.dtype], kind=kind, axes=axes, sites=sites,
+                            metric=metric, chamfer=chamfer, spacing=spacing, limit=limit, border=border,
+                            payload=_structs.DTYPES[extra[0].dtype] if extra else None, esf=esf,
+                            skeleton=skeleton, morphology=morphology, sign=sign, surface=surface)
+    arrays = [source, *extra, *outputs.values()]
+    place = chosen_device(device, arrays)
+    context = context_for(place, threads, progress)
+    staged = context.device != "cpu" and any(array.ordinal is None for array in arrays)
+    options = {"method": method, "params": params, "host_views": staged}
+    settle(context, problem, want | {name: _structs.DTYPES[array.dtype] for name, array in outputs.items()}, options)
+
+    scratch = None
+    if on_gpu := next((array for array in arrays if array.ordinal is not None), None):
+        context.set_stream(*on_gpu.home.stream(on_gpu))
+        if on_gpu.home.pooled:
+            scratch = on_gpu.home.empty((scratch_of(context, problem, **options),), "uint8", on_gpu)
+    for name in want.keys() - outputs.keys():
+        shape = source.shape if name != "coords" else (len(source.shape), *source.shape)
+        dtype = _structs.DTYPES[getattr(problem.want, name)]
+        outputs[name] = _arrays.take(source.home.empty(shape, dtype, source), name, writable=True)
+    plan = Plan.of(context, problem, **options, scratch=scratch)
+    plan.bind(source, *extra, **outputs)()
+    done = on_gpu is None or staged
+    return Result(**{name: array.array for name, array in outputs.items()}, flags=plan.flags if done else None,
+                  method=plan.describe().method, convergence=plan.convergence() if esf and done else None)
