@@ -4,6 +4,8 @@ Peers get what suits them best: contiguous arrays of their favourite type, conve
 theirs used again where their interface takes one. Where it does not, the C library's allocator is told (warm_memory) to
 hand out the same memory again, so that nobody pays for fresh pages.
 
+scikit-image is not among them: its functions call SciPy's transform.
+
 `prepare(mask, threads)` returns (run, result): `run()` is timed, `result()` gives its distances as an array afterwards.
 """
 
@@ -16,6 +18,7 @@ import edt
 import numpy as np
 import scipy.ndimage
 import SimpleITK as sitk
+from package import distmap
 
 
 def warm_memory():
@@ -64,7 +67,7 @@ def scipy_indices(mask, threads):
 
 def dip(mask, threads):
     diplib.SetNumberOfThreads(threads)
-    image, out = diplib.Image(mask.view(bool)), diplib.Image(np.zeros(mask.shape, np.float32))
+    image, out = diplib.Image(mask.view(bool), None), diplib.Image(np.zeros(mask.shape, np.float32), None)
     return lambda: diplib.EuclideanDistanceTransform(image, out=out, border="object"), lambda: np.asarray(out)
 
 
@@ -74,6 +77,11 @@ def itk(mask, threads):
     image = sitk.GetImageFromArray((mask == 0).astype(np.uint8))
     run, kept = last_result(lambda: sitk.SignedMaurerDistanceMap(image, squaredDistance=False, useImageSpacing=False))
     return run, lambda: np.maximum(sitk.GetArrayViewFromImage(kept()), 0)
+
+
+def ours(mask, threads):
+    """distmap as its users call it."""
+    return last_result(lambda: distmap.edt(mask, threads=threads))
 
 
 PEERS = {

@@ -25,14 +25,15 @@ except ImportError as error:
     sys.exit(f"bench/gpu.py needs NumPy and CuPy (cupy-cuda13x) in this Python: {error}")
 
 import compare
+import gpu_conduct
 import machine
 import patterns
-from binding import Distmap
+import trials
 from compare import ratio
 from gpu_rows import GROUPS, rows
+from package import ROOT, distmap, use
 from stopwatch import Stopwatch, summary
 
-ROOT = Path(__file__).resolve().parent.parent
 DTYPES = {"distance": np.float32, "index": np.int32}
 POISON = 0x7FA5A5A5  # a NaN
 CHECKED = 1 << 28       # elements up to which the CPU computes the same in every run; beyond with --full
@@ -48,7 +49,7 @@ class Bench:
     def __init__(self, options, watch, gpu, cpu):
         self.options, self.watch, self.gpu, self.cpu = options, watch, gpu, cpu
         self.copy_gb_s = watch.copy_bandwidth()
-        self.published = self.find_published(gpu.describe_device().name.decode())
+        self.published = self.find_published(device_of(gpu).name)
 
     @staticmethod
     def find_published(gpu_name):
@@ -62,8 +63,8 @@ class Bench:
     def bound(self, mask, want, host_views=False, outputs=None):
         """A plan, its call, and the outputs that it writes to."""
         outputs = outputs or {name: cp.empty(mask.shape, DTYPES[name]) for name in want}
-        plan = self.gpu.plan(mask.shape, method=self.options.method, host_views=host_views,
-                             **{name: DTYPES[name] for name in want})
+        plan = distmap.Plan(mask.shape, mask.dtype, {name: DTYPES[name] for name in want}, context=self.gpu,
+                            method=self.options.method, host_views=host_views)
         self.poison(outputs)
         return plan, plan.bind(mask, **outputs), outputs
 
@@ -77,8 +78,8 @@ class Bench:
         if mask.size > CHECKED and not self.options.full:
             return None
         outputs = {name: np.empty(mask.shape, DTYPES[name]) for name in want}
-        plan = self.cpu.plan(mask.shape, **{name: DTYPES[name] for name in want})
-        plan.bind(cp.asnumpy(mask), **outputs)()
+        plan = distmap.Plan(mask.shape, mask.dtype, {name: DTYPES[name] for name in want}, context=self.cpu)
+        plan(cp.asnumpy(mask), **outputs)
         return outputs
 
     def check(self, plan, run, outputs, expected):
@@ -124,7 +125,7 @@ class Bench:
         """`value` is what the row's reach is about: its time, if nothing else."""
         median, floor = statistics.median(times), mask.size * (1 + 4 * len(row.want)) / self.copy_gb_s / 1e6
         result = {"value": median if value is None else value, **summary(times), "check": check,
-                  "method": plan.describe().method.decode(), "sites": int(mask.size - cp.count_nonzero(mask))}
+                  "method": plan.describe().method, "sites": int(mask.size - cp.count_nonzero(mask))}
         return result if row.memory else result | {"floor_ms": floor, "share_of_copy": floor / median}
 
     def cupy(self, mask, run, ours):
@@ -172,7 +173,7 @@ class Bench:
 
     def scratch(self, row):
         want = {name: DTYPES[name] for name in row.want}
-        size = self.gpu.scratch_bytes(row.shape, method=self.options.method, **want)
+        size = distmap.scratch_bytes(row.shape, np.uint8, want, context=self.gpu, method=self.options.method)
         return {"value": size / row.elements, "bytes": size}
 
     def measure(self, row):
@@ -190,6 +191,8 @@ class Bench:
 
 
 def line(r):
+    if r["group"] in ("cases", "peak"):
+        return trials.line(r)
     def number(value, unit=""):
         return "" if value is None else f"{value:.3g}{unit}"
     def short(error):
@@ -250,31 +253,44 @@ def parse():
     return options
 
 
+def device_of(context):
+    return next(device for device in distmap.devices() if device.device == context.device)
+
+
 def describe(options, watch, gpu):
-    info = gpu.describe_device()
+    info = device_of(gpu)
     smi = machine.output_of("nvidia-smi", f"--id={watch.device.pci_bus_id}", "--format=csv,noheader",
                             "--query-gpu=driver_version,clocks.max.sm,clocks.max.mem,power.limit").split(", ")
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "seed": options.seed,
         **machine.describe(ROOT, options.library), **({"commit": options.commit} if options.commit else {}),
-        "gpu": {"name": info.name.decode(), "memory_bytes": info.memory_bytes, "multiprocessors": info.multiprocessors,
+        "gpu": {"name": info.name, "memory_bytes": info.memory_bytes, "multiprocessors": info.multiprocessors,
                 "capability": list(info.capability), "driver_cuda": list(info.driver), "runtime": list(info.runtime),
                 **(dict(zip(("driver", "clock", "memory_clock", "power_limit"), smi)) if len(smi) == 4 else {})},
         "versions": {"cupy": cp.__version__, "numpy": np.__version__}, "repeat": options.repeat,
     }
 
 
+def results(bench, options):
+    for row in rows():
+        if row.group in options.groups and not (options.pattern and row.pattern not in options.pattern):
+            yield bench.measure(row)
+    if wanted := {"cases", "peak"} & set(options.groups):
+        yield from gpu_conduct.rows(options.library, wanted)
+
+
 def main():
     options = parse()
     start = time.monotonic()
     try:
-        gpu = Distmap(options.library, threads=0, device="cuda", ordinal=options.ordinal)
+        use(options.library)
+        gpu = distmap.Context(f"cuda:{options.ordinal}")
         watch = Stopwatch(options.ordinal, options.repeat)
         gpu.set_stream(watch.stream.ptr)
     except Exception as error:
         sys.exit(f"bench/gpu.py: {error}")
     report = describe(options, watch, gpu)
-    bench = Bench(options, watch, gpu, Distmap(options.library, threads=0))
+    bench = Bench(options, watch, gpu, distmap.Context())
     report |= {"device_copy_gb_s": bench.copy_gb_s, "rows": []}
     name = report["gpu"]["name"]
     if options.output is None and options.groups == list(GROUPS) and not options.pattern:
@@ -282,10 +298,8 @@ def main():
     driver = report["gpu"].get("driver", "unknown")
     print(f"distmap {report['distmap']} ({report['commit']}) on {name}, driver {driver}, seed {options.seed},"
           f" device copy {bench.copy_gb_s:.0f} GB/s, CuPy {cp.__version__}\n\n{HEAD}", flush=True)
-    for row in rows():
-        if row.group not in options.groups or options.pattern and row.pattern not in options.pattern:
-            continue
-        report["rows"].append(bench.measure(row))
+    for result in results(bench, options):
+        report["rows"].append(result)
         print(line(report["rows"][-1]), flush=True)
         if options.output:  # after each row: a run that is cut off leaves what it has
             options.output.parent.mkdir(parents=True, exist_ok=True)

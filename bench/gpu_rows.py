@@ -70,4 +70,4 @@ def rows():
     return result
 
 
-GROUPS = (*(group for group, _, _ in TIMES), "index", "host", "scratch")
+GROUPS = (*(group for group, _, _ in TIMES), "index", "host", "scratch", "cases", "peak")

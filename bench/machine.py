@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-from binding import Distmap
+from package import distmap
 
 
 def output_of(*command, cwd=None):
@@ -54,7 +54,6 @@ def describe(root, library):
                                     (parent / "CMakeCache.txt").read_text(), re.M))
             break
     build = cache.get("CMAKE_BUILD_TYPE", "")
-    ours = Distmap(library)
     return {
         "cpu": cpu.get("Model name", platform.processor()), "cores": os.cpu_count(),
         "family": cpu.get("CPU family"), "model": cpu.get("Model"), "stepping": cpu.get("Stepping"),
@@ -64,6 +63,6 @@ def describe(root, library):
         "system": platform.platform(), "copy_gb_s": copy_bandwidth(),
         "compiler": output_of(cache.get("CMAKE_C_COMPILER", "cc"), "--version").partition("\n")[0],
         "build": f"{build} {cache.get('CMAKE_C_FLAGS', '')} {cache.get('CMAKE_C_FLAGS_' + build.upper(), '')}".split(),
-        "distmap": ours.version, "isa": ours.isa,
+        "distmap": distmap.version(), "isa": distmap.Context().isa,
         "commit": output_of("git", "describe", "--always", "--dirty", cwd=root),
     }

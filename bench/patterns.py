@@ -80,14 +80,13 @@ def lattice(pitch):
 
 
 def picture(name, side=4096):
-    """A real picture scaled to about `side` pixels and cut by Otsu's threshold; the silhouette by its opacity."""
+    """A real picture, its luma scaled to about `side` pixels and cut by Otsu's threshold."""
     def make(shape, rng, xp):
         import cv2  # pictures alone need it
 
-        image = cv2.imread(str(DATA / name), cv2.IMREAD_UNCHANGED)
-        if image is None:
+        grey = cv2.imread(str(DATA / name), cv2.IMREAD_GRAYSCALE)
+        if grey is None:
             raise FileNotFoundError(DATA / name)
-        grey = image[..., 3] if image.ndim == 3 else image
         scale = side / max(grey.shape)
         grey = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_LINEAR)
         threshold, mask = cv2.threshold(grey, 0, 1, cv2.THRESH_BINARY | cv2.THRESH_OTSU)

@@ -19,15 +19,17 @@ from pathlib import Path
 import numpy as np
 
 import compare
+import conduct
 import contestants
 import machine
+import operations
 import patterns
-from binding import Distmap
+import trials
 from compare import ratio
+from package import ROOT, distmap, use
 from rows import MEMORY, race
 
-ROOT = Path(__file__).resolve().parent.parent
-GROUPS = ("2d", "3d", "index", "threads", "worst", "memory")
+GROUPS = ("2d", "3d", "size", "index", "threads", "worst", "operations", "memory", "cases", "peak")
 
 
 def clock(run):
@@ -50,7 +52,6 @@ class Race:
     def __init__(self, options):
         self.options = options
         self.seed = options.seed
-        self.library = options.library
         self.image = (None, None)  # the last one made
 
     def mask(self, row):
@@ -62,8 +63,8 @@ class Race:
 
     def ours(self, mask, threads, **want):
         """A bound plan with warm outputs, and the outputs."""
-        library = Distmap(self.library, threads)
-        plan = library.plan(mask.shape, method=self.options.method, **want)
+        plan = distmap.Plan(mask.shape, mask.dtype, want, context=distmap.Context(threads=threads),
+                            method=self.options.method)
         outputs = {name: np.zeros(mask.shape, kind) for name, kind in want.items()}
         run = plan.bind(mask, **outputs)
         run()
@@ -129,6 +130,17 @@ class Race:
         return self.verdict(row, threads, mask, times["worst"], row.against, ratio(times["worst"], times["blobs"]),
                             rival_ns=statistics.median(times["blobs"]) / mask.size)
 
+    def operation(self, row, threads):
+        mask, run, theirs, check = operations.PREPARE[row.pattern](row, threads, self.seed)
+        run()
+        theirs()
+        peers = check()
+        times = take_turns({"ours": run, "other": theirs}, self.options.rounds)
+        value = ratio(times["ours"], times["other"]) if row.at_most else ratio(times["other"], times["ours"])
+        made = self.verdict(row, threads, mask, times["ours"], row.against or row.rival, value,
+                            rival_ns=statistics.median(times["other"]) / mask.size)
+        return made | ({"peers": {row.rival: self.peer(times["other"], times["ours"], mask, peers)}} if peers else {})
+
     @staticmethod
     def verdict(row, threads, mask, mine, rival, value, rival_ns=None, peers=None):
         return {"group": row.group, "row": row.name, "shape": mask.shape, "threads": threads,
@@ -141,8 +153,8 @@ class Race:
         for shape, reach in MEMORY:
             for threads in (1, 2):
                 for want in ({"distance": np.float32}, {"distance": np.float32, "index": np.int32}):
-                    library = Distmap(self.library, threads)
-                    scratch = library.plan(shape, method=self.options.method, **want).describe().scratch_bytes
+                    scratch = distmap.scratch_bytes(shape, np.uint8, want, context=distmap.Context(threads=threads),
+                                                    method=self.options.method)
                     per_element = scratch / math.prod(shape)
                     stated = reach if "index" not in want else None
                     yield {"group": "memory", "row": f"{shape[0]}^{len(shape)} {' + '.join(want)}", "shape": shape,
@@ -150,20 +162,25 @@ class Race:
                            "pass": stated is None or per_element <= stated}
 
     def run(self):
-        measure = {"2d": self.against_peers, "3d": self.against_peers, "index": self.indices, "threads": self.threads,
-                   "worst": self.worst}
-        for row in race():
+        measure = {"2d": self.against_peers, "3d": self.against_peers, "size": self.against_peers,
+                   "index": self.indices, "threads": self.threads,
+                   "worst": self.worst, "operations": self.operation}
+        for row in race() + operations.rows():
             if row.group not in self.options.only or self.options.quick and max(row.shape) > (4096, 256)[len(row.shape) - 2]:
                 continue
             if self.options.pattern and row.pattern not in self.options.pattern:
                 continue
-            for threads in self.options.threads if row.group in ("2d", "3d") else (1,):
+            for threads in self.options.threads if row.group in ("2d", "3d", "size") else (1,):
                 yield measure[row.group](row, threads)
         if "memory" in self.options.only:
             yield from self.memory()
+        if wanted := {"cases", "peak"} & set(self.options.only):
+            yield from conduct.rows(self.options.library, wanted)
 
 
 def line(r):
+    if r["group"] in ("cases", "peak"):
+        return trials.line(r)
     bound = "" if r["reach"] is None else f"{'<=' if r['at_most'] else '>='} {r['reach']:g}"
     verdict = "pass" if r["pass"] else "**FAIL**"
     if r["group"] == "memory":
@@ -206,6 +223,7 @@ def parse():
 
 def main():
     options = parse()
+    use(options.library)
     contestants.warm_memory()
     start = time.monotonic()
     report = {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"), "seed": options.seed,

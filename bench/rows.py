@@ -30,8 +30,11 @@ class Row:
 
 
 def race():
-    """All rows, by group: 2d, 3d, index, threads, worst. (The memory group needs no clock and no rows.)"""
+    """All rows, by group: 2d, 3d, size, index, threads, worst. (The others need no clock and no rows.)"""
     rows = []
+    for shapes, rival in ((((side,) * 2 for side in (256, 512, 1024, 2048)), "opencv"),
+                          (((side,) * 3 for side in (32, 64, 128)), "edt")):
+        rows += [Row("size", p, shape, rival, 1, others=True) for shape in shapes for p in ("1%", "blobs")]
     for side in (4096, 9216):
         shape = (side,) * 2
         small = side == 4096
