@@ -16,9 +16,16 @@ run() {
 }
 run "$build/tests/api/api_gpu_device"
 run "$build/tests/api/api_gpu_execute"
+run "$build/tests/api/api_gpu_phases"
+run "$build/tests/api/api_gpu_strength"
 for group in $groups; do
     run "$build/tests/matrix/matrix_gpu" "$group"
 done
+for group in steps large rest; do
+    run "$build/tests/matrix/strength_gpu" "$group"
+done
+run "$build/tests/matrix/skeleton_gpu"
+run "$build/tests/matrix/morphology_gpu"
 run "$build/tests/matrix/shapes_gpu"
 run "$build/tests/matrix/shapes_gpu" 8 1 jumps
 
@@ -28,6 +35,14 @@ if command -v compute-sanitizer >/dev/null; then
             DISTMAP_TEST_SCALE=0.02 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
                 "$build/tests/matrix/matrix_gpu" "$group"
         done
+        for group in steps rest; do
+            DISTMAP_TEST_SCALE=0.05 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
+                "$build/tests/matrix/strength_gpu" "$group"
+        done
+        DISTMAP_TEST_SCALE=0.05 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
+            "$build/tests/matrix/skeleton_gpu"
+        DISTMAP_TEST_SCALE=0.05 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
+            "$build/tests/matrix/morphology_gpu"
     done
 else
     printf '\ncheck-gpu: no compute-sanitizer on the PATH: left out\n'

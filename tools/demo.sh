@@ -1,5 +1,5 @@
 #!/bin/sh
-# Distance maps, Voronoi maps and pictures of a real image and of a real volume: tools/demo.sh [COMMAND]
+# Distance maps, Voronoi maps, edge strengths and pictures of a real image and of a real volume: tools/demo.sh [COMMAND]
 # They go to build/demo/; what was made, and how long each computation took, is printed.
 set -eu
 cd "$(dirname "$0")/.."
@@ -26,9 +26,17 @@ show "How deep every point of the horse lies:" \
     edt "$horse" -o "$out/horse_depth.npy" --threshold 128 --sites nonzero --preview "$out/horse_depth.png"
 show "How far every point is from the horse:" \
     edt "$horse" -o "$out/horse_distance.npy" --threshold 128 --preview "$out/horse_distance.png"
+show "How far every point is from the horse's outline, on either side:" \
+    edt "$horse" -o "$out/horse_signed.npy" --threshold 128 --signed --preview "$out/horse_signed.png"
 show "Which part of the horse is nearest:" \
     voronoi "$horse" -o "$out/horse_voronoi.npy" --threshold 128 --sites zero --index "$out/horse_nearest.npy" \
     --preview "$out/horse_voronoi.png"
+show "The horse's skeleton:" \
+    skeleton "$horse" -o "$out/horse_skeleton.png" --threshold 128 --sites nonzero --preview "$out/horse_skeleton_preview.png"
+show "How the horse's outline grows smooth inwards (edge strength function at rest):" \
+    esf "$horse" -o "$out/horse_strength.npy" --threshold 128 --rho 16 --steady --preview "$out/horse_strength.png"
+show "What is left of the horse where a ball of radius 9 finds room:" \
+    morph "$horse" -o "$out/horse_open.png" --threshold 128 --sites zero --op open --radius 9 --preview "$out/horse_opened.png"
 show "How deep every point of the brain's grey matter lies (mm):" \
     edt "$brain" -o "$out/brain_depth.nii.gz" --threshold 128 --preview "$out/brain_depth.png"
 show "How far every point is from the grey matter (mm):" \

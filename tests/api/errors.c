@@ -86,6 +86,15 @@ static void test_outputs(void **state) {
     ACCEPT(p.want.coords = DISTMAP_INT16; p.shape[1] = 32768);
     ACCEPT(p.want.squared = DISTMAP_UINT32; p.shape[0] = 70000; p.limit = 1000);
     ACCEPT(p.want.label = DISTMAP_INT16);
+    REFUSE("problem.want.within needs problem.limit", p.want.within = DISTMAP_UINT8);
+    REFUSE("problem.want.beyond needs problem.limit", p.want.beyond = DISTMAP_UINT8);
+    REFUSE("problem.want.within must be", p.want.within = DISTMAP_INT8; p.limit = 1);
+    REFUSE("problem.want.beyond must be", p.want.beyond = DISTMAP_INT32; p.limit = 1);
+    REFUSE("problem.want.beyond must be", p.input = DISTMAP_INPUT_LABELS; p.want.beyond = DISTMAP_FLOAT32; p.limit = 1);
+    REFUSE("problem.want.beyond is bool", p.input = DISTMAP_INPUT_LABELS; p.want.beyond = DISTMAP_BOOL; p.limit = 1);
+    ACCEPT(p.want = (distmap_outputs){.within = DISTMAP_BOOL}; p.limit = 0.1);
+    ACCEPT(p.want = (distmap_outputs){.beyond = DISTMAP_UINT8}; p.limit = INFINITY);
+    ACCEPT(p.input = DISTMAP_INPUT_LABELS; p.want = (distmap_outputs){.beyond = DISTMAP_INT16}; p.limit = 2);
 }
 
 static void test_plan_options(void **state) {
@@ -105,12 +114,13 @@ static void test_plan_options(void **state) {
         if (!here)
             refuse(&p, &(distmap_plan_options){.method = info->name}, DISTMAP_ERROR_UNSUPPORTED,
                    "this context is one of cpu", __LINE__);
+        const distmap_problem takes = info->field == DISTMAP_FIELD_DISTANCE ? p : strength_problem();
         for (size_t k = 0; here && k < info->param_count; k++) {
             distmap_param beyond = {info->params[k].name, info->params[k].highest + 1};
             const distmap_plan_options options = {.method = info->name, .params = &beyond, .param_count = 1};
-            refuse(&p, &options, DISTMAP_ERROR_ARGUMENT, info->params[k].name, __LINE__);
+            refuse(&takes, &options, DISTMAP_ERROR_ARGUMENT, info->params[k].name, __LINE__);
             beyond.value = info->params[k].lowest - 1;
-            refuse(&p, &options, DISTMAP_ERROR_ARGUMENT, info->params[k].name, __LINE__);
+            refuse(&takes, &options, DISTMAP_ERROR_ARGUMENT, info->params[k].name, __LINE__);
         }
     }
     distmap_plan *plan;
@@ -272,7 +282,14 @@ static void test_overlapping_outputs(void **state) {
     check_text(distmap_plan_execute(plan, &a), DISTMAP_ERROR_ARGUMENT, "arrays.coords[0] and arrays.coords[1] overlap",
                __LINE__);
 
-    /* Planes that take turns do not overlap, though their spans do. */
+    /* Planes that take turns do not overlap, though their spans do: by rows, then by elements. */
+    for (int axis = 0; axis < 2; axis++) {
+        a.coords[axis].data = (int32_t *)planes + axis * WIDTH;
+        a.coords[axis].strides[0] = 8 * WIDTH;
+    }
+    check_text(distmap_plan_execute(plan, &a), DISTMAP_OK, "", __LINE__);
+    a.coords[1].data = (int32_t *)planes + WIDTH - 1;
+    check_text(distmap_plan_execute(plan, &a), DISTMAP_ERROR_ARGUMENT, "overlap", __LINE__);
     for (int axis = 0; axis < 2; axis++) {
         a.coords[axis].data = (int32_t *)planes + axis;
         a.coords[axis].strides[0] = 8 * WIDTH;

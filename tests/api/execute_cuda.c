@@ -112,6 +112,27 @@ static void test_values(void **state) {
     distmap_context_destroy(&context);
 }
 
+/* A plan whose scratch is the caller's may be destroyed while its work is under way. */
+static void test_given_up(void **state) {
+    (void)state;
+    distmap_context *context = open_gpu();
+    const distmap_problem p = small_problem();
+    const distmap_arrays a = device_arrays();
+    distmap_plan_options options = {0};
+    distmap_plan *plan = NULL;
+    ACCEPT(distmap_scratch_bytes(context, &p, &options, &options.scratch_bytes));
+    CUDA(cudaMalloc(&options.scratch, options.scratch_bytes));
+    CUDA(cudaMemset(device_distance, 0, sizeof want));
+    ACCEPT(distmap_plan_create(context, &p, &options, &plan));
+    ACCEPT(distmap_plan_execute(plan, &a));
+    distmap_plan_destroy(&plan);
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaFree(options.scratch));
+    CUDA(cudaMemcpy(distance, device_distance, sizeof want, cudaMemcpyDeviceToHost));
+    assert_memory_equal(distance, want, sizeof want);
+    distmap_context_destroy(&context);
+}
+
 static int stop_at_once(void *user, double fraction) {
     *(double *)user = fraction;
     return 1;
@@ -198,9 +219,9 @@ static void test_fork(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spaces), cmocka_unit_test(test_staging), cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_values), cmocka_unit_test(test_cancel),  cmocka_unit_test(test_fork),
-        cmocka_unit_test(test_fault),
+        cmocka_unit_test(test_spaces), cmocka_unit_test(test_staging),  cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_values), cmocka_unit_test(test_given_up), cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_fork),   cmocka_unit_test(test_fault),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

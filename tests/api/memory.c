@@ -198,7 +198,7 @@ static void test_execute_allocates_nothing(void **state) {
             distmap_plan *plan = NULL;
             const distmap_problem p = small_problem();
             const distmap_arrays a = small_arrays(mask, distance);
-            const distmap_plan_options options = {.method = distmap_method_get(m)->name};
+            const distmap_plan_options options = {.method = distmap_method_get(m)->name, .timed = threads == 2};
             assert_int_equal(distmap_context_create(&(distmap_context_options){.threads = threads}, &context),
                              DISTMAP_OK);
             counted = 0;

@@ -28,7 +28,11 @@ static void test_no_site(void **state) {
     int16_t coord[3];
     int64_t index[3];
     distmap_problem p = {.dtype = DISTMAP_UINT8, .ndim = 1, .shape = {3}};
-    p.want = (distmap_outputs){DISTMAP_FLOAT32, DISTMAP_UINT32, DISTMAP_INT64, DISTMAP_INT16, DISTMAP_UINT8};
+    p.want = (distmap_outputs){.distance = DISTMAP_FLOAT32,
+                               .squared = DISTMAP_UINT32,
+                               .index = DISTMAP_INT64,
+                               .coords = DISTMAP_INT16,
+                               .label = DISTMAP_UINT8};
     distmap_arrays a = {
         .input = distmap_view_make(mask, DISTMAP_UINT8, 1, shape),
         .distance = distmap_view_make(f32, DISTMAP_FLOAT32, 1, shape),

@@ -14,6 +14,7 @@ out=$work/out
 trap 'rm -rf "$work"' EXIT
 mkdir "$out"
 cd "$work"
+export XDG_CACHE_HOME=$work/cache # so that nothing is taken from what was tuned here
 checks=0 failures=0
 
 check() { # what is expected; then a command that must succeed

@@ -57,4 +57,43 @@ run devices --json
 check "devices --json" matches "$(tr -d ' \n' <stdout)" '"name":"cuda:0","model":".*","capability":"9.0"'
 run bench --device cuda --sizes 64 --densities 0.01 --patterns random --repeat 1
 check "bench --device cuda" matches "$(cat stdout)" "^[a-z]+/cuda "
+
+# The papers' tables: GPU and CPU cells, all of them right.
+for suite in erosion man-edm pba esf; do
+    run bench --suite $suite --device cuda --quick --json
+    check "bench --suite $suite: status" equal "$status" 0
+    timed=$(grep -c '"state": "timed"' stdout)
+    check "bench --suite $suite: every cell is timed" equal \
+        "$(grep -c '"state"' stdout) $(grep -c '"not_timed": 0' stdout) $(grep -c '"wrong": 0' stdout)" "$timed 1 1"
+    check "bench --suite $suite: beside the production method" equal "$(grep -c '"production_wins"' stdout)" "$timed"
+    check "bench --suite $suite: transfers stand apart" test "$(grep -c '"upload"' stdout)" -gt 20
+done
+refuses 2 "--suite: there is no suite 'magic'" bench --suite magic --device cuda
+
+# Tuning, by the time of kernels: the GPU's name is what values are found by, and both devices have theirs.
+run tune --method pba/cuda --sizes 40 --quick --param m3=2
+check "tune pba/cuda" matches "$status $(cat stdout)" "^0 pba/cuda +40 x 40 +m1=[0-9]+ m2=[0-9]+ m3=2 variant=pba"
+run tune --device cpu --sizes 40 --quick --json
+check "tune --device cpu" matches "$(tr -d ' \n' <stdout)" '"results":\[\{.*"method":"[a-z]+/cpu"'
+check "methods of the CPU alone" equal "$(grep -c /cuda stdout)" 0
+check "both are stored" equal "$(grep -c '"device":"CUDA emulation 0"' "$XDG_CACHE_HOME/distmap/tuned.json")" 1
+run edt "$data/coins.png" -o out/d.npy --threshold 120 --method pba/cuda --json --quiet
+check "too large for what was tuned: defaults" equal "$(tr -d ' \n' <stdout | grep -o '"from":"[a-z]*"' | sort -u)" '"from":"default"'
+run edt mask.pgm -o out/d.npy --method pba/cuda --json --quiet
+check "too small too" equal "$(tr -d ' \n' <stdout | grep -o '"from":"[a-z]*"' | sort -u)" '"from":"default"'
+run bench --device cuda --methods pba/cuda --sizes 40 --densities 0.01 --patterns random --repeat 1 --json --quiet
+check "bench uses it" matches "$(tr -d ' \n' <stdout)" '"m3":\{"value":2,"from":"tuned"\}'
+
+# Tuned values that need more memory than there is: the defaults step in, and it is told.
+head -c 65536 "$data/retina.jpg" | cat <(printf 'P5 256 256 255\n') - >image.pgm
+pba="edt image.pgm -o out/d.npy --method pba/cuda"
+needs() { run $pba --no-tuned --json --quiet "$@" && grep -o '"scratch_bytes": *[0-9]*' stdout | grep -o '[0-9]*$'; }
+small=$(needs) large=$(needs --param variant=pba)
+printf '{"format": 1, "entries": [{"device": "CUDA emulation 0", "version": "%s", "method": "pba/cuda", "axes": 2,
+    "size_class": 16, "params": {"variant": "pba"}}]}' "$("$distmap" --version | sed 's/.* //')" >"$XDG_CACHE_HOME/distmap/tuned.json"
+run $pba --json
+check "enough memory: tuned" matches "$(tr -d ' \n' <stdout)" '"variant":\{"value":"pba","from":"tuned"\}'
+DISTMAP_EMULATION_MEMORY=$(((small + large) / 2)) run $pba --json
+check "not enough: defaults" matches "$status $(tr -d ' \n' <stdout)" '^0 .*"variant":\{"value":"pba\+","from":"default"\}'
+check "not enough: told" equal "$(grep -c '^distmap: the values tuned for pba/cuda are not used: .*memory' stderr)" 1
 finish

@@ -75,6 +75,17 @@ check "edt --labels: to the nearest other label" equal "$(npy_values out/d.npy u
 works "edt --labels --sites none" edt mask.pgm -o out/d.npy --labels --sites none --metric squared
 check "edt --labels --sites none: label 0 counts as any other" equal "$(npy_values out/d.npy u4)" "2 1 2 4 1 1 1 1 2 1 1 1"
 
+# Signed: sites measure to what is none, negatively.
+make_npy sides.npy '|u1' '5,' '\1\1\0\0\0'
+works "edt --signed" edt sides.npy -o out/d.npy --signed --index out/i.npy --preview out/p.png
+check "edt --signed: values" equal "$(npy_values out/d.npy f4)" "2 1 -1 -2 -3"
+check "edt --signed: index of the nearest on the other side" equal "$(npy_values out/i.npy d4)" "2 2 1 1 1"
+check "edt --signed: says both ends" matches "$(cat stderr)" "min -3, max 2,.*red below 0 and blue above it, up to 3"
+works "edt --signed --surface half" edt sides.npy -o out/d.npy --signed --surface half --spacing 2 --sites nonzero
+check "edt --signed --surface half: half a pitch less" equal "$(npy_values out/d.npy f4)" "-3 -1 1 3 5"
+works "edt --signed --metric squared" edt sides.npy -o out/d.npy --signed --metric squared
+check "edt --signed --metric squared: values" equal "$(npy_values out/d.npy f8)" "4 1 -1 -4 -9"
+
 # A limit: what lies farther has no site, which is said once.
 run edt mask.pgm -o out/d.npy --limit 1.5 --metric squared --index out/i.npy
 check "edt --limit: status" equal "$status" 0
@@ -144,6 +155,13 @@ works "voronoi of labels" voronoi seeds.pgm -o out/v.npy --index out/i.npy
 check "voronoi of labels: the first site wins ties" equal "$(npy_values out/v.npy u1)" "7 7 7 3 3 7 7 7 3 3"
 check "voronoi of labels: the input's dtype" matches "$(npy_header out/v.npy)" "u1"
 check "voronoi of labels: indices" equal "$(npy_values out/i.npy d4)" "0 0 0 4 4 0 0 0 4 4"
+works "voronoi --boundaries" voronoi seeds.pgm -o out/v.npy --boundaries --preview out/p.png
+check "voronoi --boundaries: the last before another region" equal "$(npy_values out/v.npy u1)" "7 7 0 3 3 7 7 0 3 3"
+make_npy corner.npy '|u2' '3, 3' '\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2\0'
+works "voronoi --boundaries, both axes" voronoi corner.npy -o out/v.npy --boundaries
+check "voronoi --boundaries: across and down" equal "$(npy_values out/v.npy u2)" "1 1 0 1 0 2 0 2 2"
+works "voronoi --boundaries, one axis" voronoi corner.npy -o out/v.npy --boundaries --axes x --sites ..2
+check "voronoi --boundaries: 0 is no region" equal "$(npy_values out/v.npy u2)" "1 0 0 0 0 0 0 0 2"
 works "voronoi --components" voronoi seeds.pgm -o out/v.npy --components
 check "voronoi --components: numbers by first element" equal "$(npy_values out/v.npy d4)" "1 1 1 2 2 1 1 1 2 2"
 works "voronoi --threshold" voronoi seeds.pgm -o out/v.npy --threshold 5
@@ -183,6 +201,51 @@ cat mask.pgm | "$distmap" edt - -o - --metric squared --quiet | "$distmap" info 
 check "a pipe through two of them" matches "$(cat stdout)" '"max":5.0.*"zeros":1'
 
 # JSON.
+# Edge strengths.
+printf 'P2\n9 5\n1\n0 0 0 0 0 0 0 0 0\n0 1 1 1 1 1 1 1 0\n0 1 1 1 1 1 1 1 0\n0 1 1 1 1 1 1 1 0\n0 0 0 0 0 0 0 0 0\n' >bar.pgm
+works "skeleton" skeleton bar.pgm -o out/s.npy --preview out/p.png --method skeleton/cpu
+check "skeleton: values" equal "$(npy_values out/s.npy u1 | tr -d ' ')" "$(printf %018d 0)001111100$(printf %018d 0)"
+check "skeleton: the picture is one" matches "$("$distmap" info out/p.png)" "png"
+run skeleton bar.pgm -o out/s.npy --dtype float32 --pruning constant --gamma 1 --border --spacing 2 --json --quiet
+check "skeleton --json" matches "$(tr -d ' \n' <stdout)" \
+    '"command":"skeleton".*"dtype":"float32","pruning":"constant","gamma":1.0,"marked":9,.*"method":"skeleton/'
+check "skeleton: distances" equal "$(npy_values out/s.npy f4)" \
+    "$(echo $(yes 0 | head -9) 0 2 0 0 0 0 0 2 0 0 0 4 4 4 4 4 0 0 0 2 0 0 0 0 0 2 0 $(yes 0 | head -9))"
+printf 'P5 2 2 255\n\1\1\1\1' >solid.pgm
+run skeleton solid.pgm -o out/s.npy
+check "skeleton: no background is told" matches "$(cat stderr)" "there is no background"
+# Balls.
+works "morph dilate" morph mask.pgm -o out/m.npy --sites zero --op dilate --radius 1.5 --preview out/p.png
+check "morph dilate: what is within" equal "$(npy_header out/m.npy | grep -o '|b1') $(npy_values out/m.npy u1)" "|b1 1 1 1 0 1 1 1 0 1 1 1 0"
+check "morph: the picture is one" matches "$("$distmap" info out/p.png)" "png"
+check "morph: says what it did" matches "$(cat stderr)" "^out/m.npy: 3 x 4 bool, .*morphology/"
+works "morph dilate by spacing" morph mask.pgm -o out/m.npy --sites zero --op dilate --radius 2 --spacing 1,2 --dtype uint8
+check "morph dilate by spacing: values" equal "$(npy_header out/m.npy | grep -o '|u1') $(npy_values out/m.npy u1)" "|u1 0 1 0 0 1 1 1 0 0 1 0 0"
+works "morph erode" morph mask.pgm -o out/m.npy --op erode --radius 1
+check "morph erode: from hole and border" equal "$(npy_values out/m.npy u1)" "0 0 0 0 0 0 0 0 0 0 0 0"
+works "morph erode --outside set" morph mask.pgm -o out/m.npy --op erode --radius 1 --outside set
+check "morph erode --outside set: from the hole alone" equal "$(npy_values out/m.npy u1)" "1 0 1 1 0 0 0 1 1 0 1 1"
+works "morph close" morph mask.pgm -o out/m.npy --op close --radius 1
+check "morph close: the hole is" equal "$(npy_values out/m.npy u1)" "1 1 1 1 1 1 1 1 1 1 1 1"
+run morph mask.pgm -o out/m.png --op open --radius 1 --outside set --json --quiet
+check "morph --json" matches "$(tr -d ' \n' <stdout)" '"command":"morph".*"dtype":"bool","radius":1.0,"outside":true.*"method":"morphology/'
+works "morph labels" morph mask.pgm -o out/m.npy --labels --op erode --radius 1 --outside set --preview out/p.png
+check "morph labels: each against all else" equal "$(npy_header out/m.npy | grep -o '|u1') $(npy_values out/m.npy u1)" "|u1 1 0 1 1 0 0 0 0 1 0 0 0"
+
+works "esf --steps" esf mask.pgm -o out/v.npy --sites zero --rho 1e9 --dt 0.125 --steps 1 --preview out/p.png
+check "esf --steps: values" equal "$(npy_header out/v.npy | grep -o '<f4') $(npy_values out/v.npy f4)" \
+    "<f4 0 0.125 0 0 0.125 1 0.125 0 0 0.125 0 0"
+check "esf: the picture is one" matches "$("$distmap" info out/p.png)" "png"
+run esf mask.pgm -o out/v.npy --sites zero --rho 2 --steady --tolerance 1e-6 --dtype float64 --json --quiet
+check "esf --steady --json" matches "$(tr -d ' \n' <stdout)" \
+    '"command":"esf".*"dtype":"float64","rho":2.0,"iterations":[0-9]+,"residual":[0-9.e-]+,"method":"esf/.*"unrest":false'
+works "esf: the shape is what is not 0" esf mask.pgm -o out/v.npy --rho 2 --steps 9 --threads 2 --method esf/cpu --param kernel=plain
+check "esf: which has no hole here" matches "$(npy_values out/v.npy f4)" "^1 1 1 1 1 0[.][0-9]* 1 1 1 1 1 1$"
+printf 'P5 2 2 255\n\0\0\0\0' >none.pgm
+run esf none.pgm -o out/v.npy --rho 2 --steady
+check "esf: no shape is told" matches "$(cat stderr)" "there is no shape"
+check "esf: no shape gives 0" equal "$(npy_values out/v.npy f4)" "0 0 0 0"
+
 run edt mask.pgm -o out/d.npy --json --quiet
 json=$(tr -d ' \n' <stdout)
 for item in '"command":"edt"' '"input":"mask.pgm"' '"output":"out/d.npy"' '"shape":\[3,4\]' '"dtype":"float32"' \
@@ -192,7 +255,7 @@ done
 run methods --json
 check "methods --json: brute is there" matches "$(tr -d ' \n' <stdout)" '"name":"brute/cpu"'
 run methods
-for method in $(sed -n 's/^\([a-z]*\/cpu\) .*/\1/p' stdout); do
+for method in $(sed -n 's/^\([a-z]*\/cpu\) .*, distance, .*/\1/p' stdout); do
     metric=squared want="2 1 2 5 1 0 1 4 2 1 2 5"
     [[ $method == chamfer/cpu ]] && metric=cityblock want="2 1 2 3 1 0 1 2 2 1 2 3"
     works "edt --method $method" edt mask.pgm -o out/d.npy --method "$method" --metric $metric --threads 2
@@ -211,7 +274,7 @@ check "info counts NaN" matches "$(tr -s ' \n' ' ' <stdout)" "NaN 2"
 run --version
 check "--version" matches "$(cat stdout)" "^distmap [0-9]+\.[0-9]+\.[0-9]+$"
 run --help
-check "--help lists the subcommands" matches "$(tr '\n' ' ' <stdout)" "edt.*voronoi.*info.*methods.*devices.*bench"
+check "--help lists the subcommands" matches "$(tr '\n' ' ' <stdout)" "edt.*voronoi.*skeleton.*esf.*info.*methods.*devices.*bench.*tune"
 
 # Bench: every pattern, both kinds, a seed that repeats.
 run bench --sizes 65 --volumes 17 --densities 0.01 --repeat 1 --index --seed 7 -o out/bench.json

@@ -8,8 +8,15 @@ make_npy wide.npy '<u2' '2,' '\1\1\0\0'
 make_npy long.npy '<i8' '1,' '\0\0\0\0\0\0\0\0'
 
 # Subcommands and arguments.
-refuses 2 "subcommand is needed: edt, voronoi, info, methods, devices, bench"
-refuses 2 "no subcommand 'skeleton'; there are edt, voronoi, info, methods, devices, bench" skeleton mask.pgm -o out/d.npy
+refuses 2 "subcommand is needed: edt, voronoi, skeleton, morph, esf, info, methods, devices, bench, tune, report"
+refuses 2 "no subcommand 'skeletons'; there are edt, voronoi, skeleton, morph, esf, info, methods, devices, bench, tune, report" skeletons mask.pgm -o out/d.npy
+refuses 2 "--gamma goes with --pruning linear or constant" skeleton mask.pgm -o out/d.npy --gamma 1
+refuses 2 "--pruning linear needs --gamma G" skeleton mask.pgm -o out/d.npy --pruning linear
+refuses 2 "'angle' is none of square-root, linear, constant" skeleton mask.pgm -o out/d.npy --pruning angle
+refuses 2 "--gamma: " skeleton mask.pgm -o out/d.npy --pruning linear --gamma -1
+refuses 2 "no option --limit" skeleton mask.pgm -o out/d.npy --limit 3
+refuses 1 "a skeleton is uint8 or bool" skeleton mask.pgm -o out/d.npy --dtype int32
+refuses 1 "method brute/cpu computes distances" skeleton mask.pgm -o out/d.npy --method brute/cpu
 refuses 2 "input file is missing" edt
 refuses 2 "-o OUTPUT is missing" edt mask.pgm
 refuses 2 "one input" edt mask.pgm mask.pgm -o out/d.npy
@@ -19,11 +26,44 @@ refuses 2 "the file is missing" info
 refuses 2 "takes no argument" methods mask.pgm
 refuses 2 "takes no argument" devices mask.pgm
 refuses 2 "takes no argument" bench mask.pgm
+refuses 2 "report: -o OUT.html is missing" report
+refuses 2 "report takes one input" report a.json b.json -o out/r.html
+refuses 2 "no option --json" report -o out/r.html --json
+PYTHONHOME=/nowhere refuses 1 "report: there is no Python with matplotlib and the package distmap" report -o out/r.html
+refuses 1 "report: .*(there is no such file or folder|there is no Python)" report none.json -o out/r.html
 refuses 2 "no option --bogus" edt mask.pgm -o out/d.npy --bogus
 refuses 2 "no option --labels" info mask.pgm --labels
 refuses 2 "no option --metric" voronoi mask.pgm -o out/d.npy --metric squared
 refuses 2 "-o: .*argument" edt mask.pgm -o
 refuses 2 "--limit is given twice" edt mask.pgm -o out/d.npy --limit 1 --limit 2
+
+# Edge strengths.
+refuses 2 "--op dilate, erode, open or close is missing" morph mask.pgm -o out/d.npy --radius 3
+refuses 2 "--radius R is missing" morph mask.pgm -o out/d.npy --op open
+refuses 2 "--op: 'spread' is none of dilate, erode, open, close" morph mask.pgm -o out/d.npy --op spread --radius 1
+refuses 2 "--radius: " morph mask.pgm -o out/d.npy --op open --radius -1
+refuses 2 "--radius: 'nan'" morph mask.pgm -o out/d.npy --op open --radius nan
+refuses 2 "--radius: " morph mask.pgm -o out/d.npy --op open --radius inf
+refuses 2 "--outside: 'sites' is none of background, set" morph mask.pgm -o out/d.npy --op open --radius 1 --outside sites
+refuses 2 "--labels goes with --op dilate or erode" morph mask.pgm -o out/d.npy --op open --radius 1 --labels
+refuses 2 "--sites and --labels contradict" morph mask.pgm -o out/d.npy --op erode --radius 1 --labels --sites 1
+refuses 2 "no option --limit" morph mask.pgm -o out/d.npy --op open --radius 1 --limit 3
+refuses 1 "masks are bool or uint8" morph mask.pgm -o out/d.npy --op open --radius 1 --dtype int16
+refuses 1 "with that much around it" morph mask.pgm -o out/d.npy --op close --radius 1e12
+refuses 2 "--rho R is missing" esf mask.pgm -o out/d.npy --steps 3
+refuses 2 "--steps N or --steady is missing" esf mask.pgm -o out/d.npy --rho 3
+refuses 2 "--steps and --steady contradict" esf mask.pgm -o out/d.npy --rho 3 --steps 3 --steady
+refuses 2 "--dt goes with --steps" esf mask.pgm -o out/d.npy --rho 3 --dt 0.1 --steady
+refuses 2 "--tolerance goes with --steady" esf mask.pgm -o out/d.npy --rho 3 --steps 3 --tolerance 1e-5
+refuses 2 "--rho: " esf mask.pgm -o out/d.npy --rho 0 --steady
+refuses 2 "--rho: 'nan'" esf mask.pgm -o out/d.npy --rho nan --steady
+refuses 2 "--steps: " esf mask.pgm -o out/d.npy --rho 3 --steps 0
+refuses 2 "no option --spacing" esf mask.pgm -o out/d.npy --rho 3 --steady --spacing 2
+refuses 2 "no option --rho" edt mask.pgm -o out/d.npy --rho 3
+refuses 1 "problem.esf.dt is 0.25.*limit of stability 2/.* = 0.246" esf mask.pgm -o out/d.npy --rho 3 --steps 3 --dt 0.25
+refuses 1 "the least that float32 can give is 1e-06" esf mask.pgm -o out/d.npy --rho 3 --steady --tolerance 1e-7
+refuses 1 "float32 or float64" esf mask.pgm -o out/d.npy --rho 3 --steady --dtype uint8
+refuses 1 "method brute/cpu computes distances" esf mask.pgm -o out/d.npy --rho 3 --steady --method brute/cpu
 
 # Values.
 for sites in "" zeros 1..x x..1 .. nan 1..nan 1-2 " 1"; do
@@ -46,7 +86,11 @@ refuses 1 "spacing.* is 2, must be 1" edt mask.pgm -o out/d.npy --metric cityblo
 refuses 1 "needs a mask" edt mask.pgm -o out/d.npy --metric cityblock --labels
 refuses 1 "--dtype: int32 cannot hold the chamfer:3,4 distances of mask.pgm; these would do: uint32, uint64, uint16" \
     edt mask.pgm -o out/d.npy --metric chamfer:3,4 --dtype int32
-refuses 2 "--signed: .*not in this version" edt mask.pgm -o out/d.npy --signed
+refuses 2 "--signed and --labels contradict" edt mask.pgm -o out/d.npy --signed --labels
+refuses 2 "--surface goes with --signed" edt mask.pgm -o out/d.npy --surface half
+refuses 2 "--surface: .outer. is no surface; centre and half are" edt mask.pgm -o out/d.npy --signed --surface outer
+refuses 2 "--surface half and --metric squared contradict" edt mask.pgm -o out/d.npy --signed --surface half --metric squared
+refuses 2 "--signed goes with --metric euclidean" edt mask.pgm -o out/d.npy --signed --metric cityblock
 refuses 2 "--device: 'tpu' is no device" edt mask.pgm -o out/d.npy --device tpu
 refuses 2 "--device: 'cudax' is no device" edt mask.pgm -o out/d.npy --device cudax
 refuses 2 "--device: 'x' is not a whole number" edt mask.pgm -o out/d.npy --device cuda:x

@@ -194,10 +194,54 @@ static void check_fault(void) {
     CUDA(cudaFree(device));
 }
 
+static __global__ void fetch(cudaTextureObject_t texture, float *out) {
+    const float x = (float)(threadIdx.x % 8), y = (float)(threadIdx.x / 8);
+    out[threadIdx.x] = tex2D<float>(texture, x - 1.5f, y - 0.5f);
+}
+
+/* Rows of five floats, eight apart: ends are replicated, and what devices refuse is refused. */
+static void check_textures(void) {
+    float host[32], got[40], *memory, *out;
+    cudaTextureObject_t texture = 0;
+    cudaResourceDesc resource = {};
+    cudaTextureDesc how = {};
+    for (int i = 0; i < 32; i++)
+        host[i] = (float)i;
+    CUDA(cudaMalloc(&memory, 512 + sizeof host));
+    CUDA(cudaMalloc(&out, sizeof got));
+    float *aligned = (float *)(((uintptr_t)memory + 511) / 512 * 512);
+    CUDA(cudaMemcpy(aligned, host, sizeof host, cudaMemcpyHostToDevice));
+    resource.resType = cudaResourceTypePitch2D;
+    resource.res.pitch2D.devPtr = aligned;
+    resource.res.pitch2D.desc = {32, 0, 0, 0, cudaChannelFormatKindFloat};
+    resource.res.pitch2D.width = 5;
+    resource.res.pitch2D.height = 4;
+    resource.res.pitch2D.pitchInBytes = 32;
+    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+    CUDA(cudaCreateTextureObject(&texture, &resource, &how, NULL));
+    DM_LAUNCH(fetch, 1, 40, 0, NULL, texture, out);
+    check_to_host(got, out, 40);
+    for (int i = 0; i < 40; i++) {
+        const int x = i % 8 - 2, y = i / 8 - 1, column = x < 0 ? 0 : x > 4 ? 4 : x, row = y < 0 ? 0 : y;
+        CHECK(got[i] == (float)(row * 8 + column), "fetch %d gives %g", i, (double)got[i]);
+    }
+    CUDA(cudaDestroyTextureObject(texture));
+    CHECK_CUDA(cudaDestroyTextureObject(texture), cudaErrorInvalidValue);
+    resource.res.pitch2D.devPtr = aligned + 4;
+    CHECK_CUDA(cudaCreateTextureObject(&texture, &resource, &how, NULL), cudaErrorInvalidValue);
+    resource.res.pitch2D.devPtr = aligned;
+    resource.res.pitch2D.height = 65001;
+    CHECK_CUDA(cudaCreateTextureObject(&texture, &resource, &how, NULL), cudaErrorInvalidValue);
+    CUDA(cudaFree(memory));
+    CUDA(cudaFree(out));
+    (void)cudaGetLastError();
+}
+
 int main(void) {
     check_begin();
     check_memory();
     check_launches();
+    check_textures();
     check_streams();
     check_absence();
     check_fault();

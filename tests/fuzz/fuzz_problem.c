@@ -49,6 +49,57 @@ static int64_t take_length(struct source *s) {
     return value < 230 ? value % 20 : take_signed(s);
 }
 
+/* What distances alone have. */
+static void forget_distances(distmap_problem *p) {
+    memset(p->chamfer, 0, sizeof p->chamfer);
+    p->metric = DISTMAP_METRIC_EUCLIDEAN;
+    p->payload = DISTMAP_NONE;
+    p->limit = 0;
+}
+
+static void take_skeleton(struct source *s, distmap_problem *p) {
+    p->field = DISTMAP_FIELD_SKELETON;
+    p->skeleton.pruning = (distmap_pruning)take_enum(s, 3);
+    p->skeleton.gamma = take(s, 1) % 2 ? take_double(s) : 0;
+    p->want = (distmap_outputs){.distance = p->want.distance, .mask = (distmap_dtype)take_enum(s, 4)};
+    if (take(s, 1) % 16)
+        forget_distances(p);
+}
+
+/* Balls that are not too large for the memory; mostly. */
+static void take_morphology(struct source *s, distmap_problem *p) {
+    const uint64_t kind = take(s, 1);
+    p->field = DISTMAP_FIELD_MORPHOLOGY;
+    p->morphology.step = (distmap_morphology_step)take_enum(s, 4);
+    p->morphology.radius = kind % 8 == 7 ? take_double(s) : (double)(kind / 8) / 4;
+    p->morphology.outside = take(s, 1) & 1;
+    p->want = p->input == DISTMAP_INPUT_LABELS ? (distmap_outputs){.label = p->dtype}
+                                               : (distmap_outputs){.mask = (distmap_dtype)take_enum(s, 4)};
+    if (take(s, 1) % 16) {
+        forget_distances(p);
+        p->border = false;
+    }
+}
+
+/* Edge strengths take nothing that distances alone have; mostly that is seen to. */
+static void take_esf(struct source *s, distmap_problem *p) {
+    p->field = (distmap_field)take_enum(s, 2);
+    p->esf.rho = take_double(s);
+    p->esf.dt = take_double(s);
+    p->esf.steps = take_length(s);
+    p->esf.tolerance = take_double(s);
+    if (p->field != DISTMAP_FIELD_EDGE_STRENGTH || take(s, 1) % 16 == 0)
+        return;
+    p->want = (distmap_outputs){.strength = take(s, 1) % 2 ? DISTMAP_FLOAT32 : DISTMAP_FLOAT64};
+    forget_distances(p);
+    memset(p->spacing, 0, sizeof p->spacing);
+    p->border = false;
+    if (p->esf.steps)
+        p->esf.tolerance = 0;
+    else
+        p->esf.dt = 0;
+}
+
 static distmap_problem take_problem(struct source *s) {
     distmap_problem p = {0};
     p.input = (distmap_input)take_enum(s, 3);
@@ -77,6 +128,22 @@ static distmap_problem take_problem(struct source *s) {
         for (int i = 0; i < 3 && steps >= 192; i++)
             p.chamfer[i] = take_enum(s, 16);
     }
+    const uint64_t masks = take(s, 1);
+    if (masks % 2)
+        p.want.within = (distmap_dtype)(masks / 4 % 12);
+    if (masks % 4 > 1)
+        p.want.beyond = (distmap_dtype)(masks / 16 % 12);
+    const uint64_t field = take(s, 1) % 8;
+    if (field > 5)
+        take_esf(s, &p);
+    else if (field > 3)
+        take_skeleton(s, &p);
+    else if (field > 1)
+        take_morphology(s, &p);
+    if (take(s, 1) % 4 == 3) {
+        p.sign = (distmap_sign)take_enum(s, 3);
+        p.surface = (distmap_surface)take_enum(s, 2);
+    }
     return p;
 }
 
@@ -87,7 +154,7 @@ static void demand_text(distmap_status status) {
 
 /* ---- Arrays ---- */
 
-enum { VIEWS = 9, MOST = 1024 }; /* elements of a problem that is executed */
+enum { VIEWS = 13, VALUES = 6, INDEX = 6, MOST = 1024 }; /* elements of a problem that is executed */
 
 struct arrays {
     distmap_arrays arrays;
@@ -96,14 +163,18 @@ struct arrays {
 };
 
 static distmap_view *view_of(distmap_arrays *a, int i) {
-    distmap_view *const views[VIEWS] = {&a->input,     &a->payload,   &a->distance,  &a->squared,  &a->index,
-                                        &a->coords[0], &a->coords[1], &a->coords[2], &a->coords[3]};
+    distmap_view *const views[VIEWS] = {&a->input,     &a->payload,  &a->distance,  &a->squared,   &a->within,
+                                        &a->beyond,    &a->index,    &a->coords[0], &a->coords[1], &a->coords[2],
+                                        &a->coords[3], &a->strength, &a->mask};
     return views[i];
 }
 
 static distmap_dtype dtype_of(const distmap_problem *p, int i) {
-    const distmap_dtype dtypes[] = {p->dtype, p->payload, p->want.distance, p->want.squared, p->want.index};
-    return i < 5 ? dtypes[i] : i - 5 < p->ndim ? p->want.coords : DISTMAP_NONE;
+    const distmap_dtype dtypes[] = {p->dtype,       p->payload,     p->want.distance, p->want.squared,
+                                    p->want.within, p->want.beyond, p->want.index};
+    if (i >= VIEWS - 2)
+        return i == VIEWS - 1 ? p->want.mask : p->want.strength;
+    return i <= INDEX ? dtypes[i] : i - INDEX - 1 < p->ndim ? p->want.coords : DISTMAP_NONE;
 }
 
 static void place(const distmap_problem *p, size_t elements, struct arrays *a) {
@@ -141,8 +212,8 @@ static distmap_status execute(distmap_context *context, const distmap_problem *p
 static int compared_views(const distmap_problem *p) {
     for (int a = 0; a < p->ndim; a++)
         if (p->spacing[a] != (double)(int64_t)(p->spacing[a] * (p->spacing[a] < 1e6)))
-            return 4;
-    return p->input == DISTMAP_INPUT_SAMPLED && (p->dtype == DISTMAP_FLOAT32 || p->dtype == DISTMAP_FLOAT64) ? 4
+            return p->field == DISTMAP_FIELD_SKELETON ? VIEWS : VALUES;
+    return p->input == DISTMAP_INPUT_SAMPLED && (p->dtype == DISTMAP_FLOAT32 || p->dtype == DISTMAP_FLOAT64) ? VALUES
                                                                                                              : VIEWS;
 }
 
@@ -153,7 +224,8 @@ static void execute_all(distmap_context *context, const distmap_problem *p, size
     for (int i = 0; i < 2; i++)
         for (size_t b = 0; b < first.bytes[i]; b++)
             ((uint8_t *)first.memory[i])[b] = ((uint8_t *)next.memory[i])[b] = (uint8_t)take(s, 1);
-    const distmap_status want = execute(context, p, "brute/cpu", &first);
+    static const char *const judges[] = {"brute/cpu", "esf/cpu", "skeleton/cpu", "morphology/cpu"};
+    const distmap_status want = execute(context, p, judges[p->field], &first);
     for (size_t m = 0; distmap_method_get(m); m++) {
         const distmap_status got = execute(context, p, distmap_method_get(m)->name, &next);
         if (got == DISTMAP_ERROR_UNSUPPORTED)
@@ -212,7 +284,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t elements = 1;
     for (int a = 0; a < p.ndim; a++)
         elements = p.shape[a] && elements > MOST ? MOST + 1 : elements * (size_t)p.shape[a];
-    if (elements > MOST || bytes > (size_t)1 << 28)
+    if (elements > MOST || bytes > (size_t)1 << 28 || p.esf.steps > MOST)
         return 0;
     check_bent_views(context, p, elements, &s);
     if (p.want.label == DISTMAP_NONE)

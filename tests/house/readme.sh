@@ -9,6 +9,7 @@ PATH=$(dirname "$(realpath "$3")"):$PATH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+export XDG_CACHE_HOME=$work/cache # what is tuned here is not for keeps
 ln -s "$source/data" data
 
 # The lines between a fence of that language and its end.

@@ -12,7 +12,7 @@
  * so long in all goes on with one case of four. Not so the one that a case is given to by default. */
 static const double LONG_RUN = 0.05, PATIENCE = 4;
 
-enum { MAX_METHODS = 32, MAX_PARAMS = 8, MAX_OUTPUTS = 8, SHOWN_FAILURES = 12 };
+enum { MAX_METHODS = 32, MAX_PARAMS = 8, MAX_OUTPUTS = 10, SHOWN_FAILURES = 12 };
 
 static struct {
     struct runner runner[MAX_RUNNERS];
@@ -31,7 +31,7 @@ void check_close(void) { runner_close(state.runner, state.runners); }
 
 /* ---- What the oracle wants in memory ---- */
 
-enum kind { DISTANCE, SQUARED, INDEX, COORDS, LABEL };
+enum kind { DISTANCE, SQUARED, INDEX, COORDS, LABEL, WITHIN, BEYOND };
 
 struct output {
     enum kind kind;
@@ -58,15 +58,22 @@ static int64_t coordinate(const distmap_problem *p, int64_t linear, int axis) {
     return linear % p->shape[axis];
 }
 
-/* The integer that an INDEX, COORDS or LABEL element must hold, as 64 bits. */
+/* An element of the input as 64 bits. */
+static uint64_t integer_element(const struct job *j, int64_t i) {
+    const long double x = oracle_element(j->test->input, j->problem.dtype, i);
+    return x < 0 ? (uint64_t)(int64_t)x : (uint64_t)x;
+}
+
+/* The integer that an element of any other output than DISTANCE and SQUARED must hold, as 64 bits. */
 static uint64_t wanted_integer(const struct job *j, const struct output *o, int64_t i) {
     const int64_t site = j->index[i];
-    if (o->kind == LABEL) {
-        if (site < 0)
-            return 0;
-        const long double x = oracle_element(j->test->input, j->problem.dtype, site);
-        return x < 0 ? (uint64_t)(int64_t)x : (uint64_t)x;
-    }
+    const bool none = site == DISTMAP_INDEX_NONE;
+    if (o->kind == WITHIN)
+        return !none;
+    if (o->kind == BEYOND)
+        return !none ? 0 : j->problem.input == DISTMAP_INPUT_LABELS ? integer_element(j, i) : 1;
+    if (o->kind == LABEL)
+        return site < 0 ? 0 : integer_element(j, site);
     if (site < 0)
         return (uint64_t)site;
     if (o->kind == COORDS)
@@ -97,11 +104,15 @@ static void put_wanted(const struct job *j, const struct output *o, int64_t i, u
         float v = e->integer ? (float)e->d2[i] : (float)e->d2f[i];
         v = root ? sqrtf(v) : v;
         v = none ? (float)INFINITY : v;
+        v -= (float)oracle_surface(&j->problem);
+        v = oracle_is_negative(&j->problem, j->test->input, i) ? -v : v;
         memcpy(at, &v, sizeof v);
     } else {
         double v = e->integer ? (double)e->d2[i] : e->d2f[i];
         v = root ? sqrt(v) : v;
         v = none ? (double)INFINITY : v;
+        v -= oracle_surface(&j->problem);
+        v = oracle_is_negative(&j->problem, j->test->input, i) ? -v : v;
         memcpy(at, &v, sizeof v);
     }
 }
@@ -136,10 +147,14 @@ static bool fail(const struct job *j, const struct run *r) {
     for (int a = 0; a < p->ndim; a++)
         fprintf(stderr, " %.17g", p->spacing[a]);
     fprintf(stderr, ", metric %d {%d, %d, %d}", (int)p->metric, p->chamfer[0], p->chamfer[1], p->chamfer[2]);
-    fprintf(stderr, ", limit %.17g, border %d, payload %s, layouts %s %s; want d %s, d2 %s, i %s, c %s, l %s\n  ",
+    if (p->sign)
+        fprintf(stderr, ", sign %d, surface %d", (int)p->sign, (int)p->surface);
+    fprintf(stderr,
+            ", limit %.17g, border %d, payload %s, layouts %s %s; want d %s, d2 %s, i %s, c %s, l %s, w %s, b %s\n  ",
             p->limit, p->border, distmap_dtype_name(p->payload), layout_names[j->test->in], layout_names[j->test->out],
             distmap_dtype_name(p->want.distance), distmap_dtype_name(p->want.squared),
-            distmap_dtype_name(p->want.index), distmap_dtype_name(p->want.coords), distmap_dtype_name(p->want.label));
+            distmap_dtype_name(p->want.index), distmap_dtype_name(p->want.coords), distmap_dtype_name(p->want.label),
+            distmap_dtype_name(p->want.within), distmap_dtype_name(p->want.beyond));
     for (size_t k = 0; k < r->param_count; k++)
         fprintf(stderr, "%s %" PRId64 "%s", r->params[k].name, r->params[k].value,
                 k + 1 < r->param_count ? ", " : "\n  ");
@@ -178,7 +193,7 @@ static distmap_arrays arrays_of(struct job *j, const struct run *r) {
     for (int k = 0; k < j->count; k++) {
         struct output *o = &j->outputs[k];
         distmap_view *const views[] = {&arrays.distance, &arrays.squared, &arrays.index, &arrays.coords[o->axis],
-                                       &arrays.label};
+                                       &arrays.label,    &arrays.within,  &arrays.beyond};
         *views[o->kind] = runner_send(r->runner, &o->placed);
     }
     return arrays;
@@ -254,7 +269,8 @@ static void draw_params(const struct job *j, size_t method, int which, struct ru
     const distmap_method_info *info = distmap_method_get(method);
     const distmap_outputs *want = &j->problem.want;
     struct rng rng = {(uint64_t)j->test->number * 1000003 + method * 1009 + (uint64_t)which * 101 +
-                      (uint64_t)want->distance * 11 + (uint64_t)want->squared * 5 + (uint64_t)want->index};
+                      (uint64_t)want->distance * 11 + (uint64_t)want->squared * 5 + (uint64_t)want->index +
+                      (uint64_t)want->within * 17 + (uint64_t)want->beyond * 23};
     REQUIRE(info->param_count <= MAX_PARAMS);
     r->param_count = info->param_count;
     for (size_t k = 0; k < info->param_count; k++) {
@@ -335,6 +351,8 @@ void check_case(const struct test_case *c, const struct expected *e, const distm
     for (int a = 0; a < j.problem.ndim; a++)
         add_output(&j, COORDS, a, axes[a], want->coords);
     add_output(&j, LABEL, 0, "label", want->label);
+    add_output(&j, WITHIN, 0, "within", want->within);
+    add_output(&j, BEYOND, 0, "beyond", want->beyond);
     j.index = malloc((size_t)j.elements * sizeof *j.index + 1);
     unsigned char *input = malloc(j.input.bytes);
     REQUIRE(j.index && input);
@@ -350,7 +368,8 @@ void check_case(const struct test_case *c, const struct expected *e, const distm
         /* The definition takes elements times sites: once is enough where that is long. */
         const bool slow = strncmp(info->name, "brute/", 6) == 0 && j.elements > 300;
         const bool takes = info->metrics ? info->metrics >> j.problem.metric & 1 : !j.problem.metric;
-        if (!takes || !info->exact || strcmp(info->device, runner_device) != 0 || (slow && j.elements > 6000))
+        if (info->field != j.problem.field || !takes || !info->exact || strcmp(info->device, runner_device) != 0 ||
+            (slow && j.elements > 6000))
             continue;
         if (!by_default && state.taken[m] > PATIENCE && c->number % 4 != 0)
             continue;

@@ -75,6 +75,13 @@ PATTERN(parabola) {
     const int64_t y = y_of(m, at) - height(m) / 2, p = 4 + (int64_t)(knob[0] % 28);
     return UNUSED, x_of(m, at) == y * y / (2 * p);
 }
+/* Many sites equally far from an edge, and at its end one upon it that is nearer than all: their proximate points go at once. */
+PATTERN(cliff) {
+    const bool turned = knob[0] & 1;
+    const int64_t along = turned ? y_of(m, at) : x_of(m, at), length = turned ? height(m) : width(m);
+    const int64_t across = turned ? x_of(m, at) : y_of(m, at), depth = turned ? width(m) : height(m);
+    return UNUSED, across == 0 ? along == length - 1 : across == depth - 1 && along < length - 2;
+}
 PATTERN(blobs) {
     double field = 0;
     for (int wave = 0; wave < 4; wave++) {
@@ -99,11 +106,11 @@ PATTERN(dense_above) { return UNUSED, y_of(m, at) * 4 < height(m) && rng_chance(
 #define ROW(name) \
     { #name, name }
 const struct pattern corpus_patterns[] = {
-    ROW(none),      ROW(all),          ROW(first_corner), ROW(last_corner), ROW(any_corner), ROW(corners),
-    ROW(one_site),  ROW(density_0001), ROW(density_001),  ROW(density_01),  ROW(density_1),  ROW(density_5),
-    ROW(density_9), ROW(density_99),   ROW(checkerboard), ROW(lattice),     ROW(horizontal), ROW(vertical),
-    ROW(diagonal),  ROW(antidiagonal), ROW(slope),        ROW(circle),      ROW(parabola),   ROW(blobs),
-    ROW(half),      ROW(frame),        ROW(stripes),      ROW(dense_above),
+    ROW(none),      ROW(all),          ROW(first_corner), ROW(last_corner), ROW(any_corner),  ROW(corners),
+    ROW(one_site),  ROW(density_0001), ROW(density_001),  ROW(density_01),  ROW(density_1),   ROW(density_5),
+    ROW(density_9), ROW(density_99),   ROW(checkerboard), ROW(lattice),     ROW(horizontal),  ROW(vertical),
+    ROW(diagonal),  ROW(antidiagonal), ROW(slope),        ROW(circle),      ROW(parabola),    ROW(cliff),
+    ROW(blobs),     ROW(half),         ROW(frame),        ROW(stripes),     ROW(dense_above),
 };
 const int corpus_count = sizeof corpus_patterns / sizeof *corpus_patterns;
 

@@ -5,10 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "../require.h"
-#include "recipe.h"
+#include "drawn.h"
 
 struct group {
     const char *name;
@@ -39,6 +38,9 @@ static const int64_t shapes_metrics[][4] = {{7, 5}, {33, 31}, {1, 300}, {300, 2}
 static const int64_t shapes_metrics_wide[][4] = {{260, 1100}, {70000}, {70000, 2}, {0}};
 /* Several strips and bands on a GPU. */
 static const int64_t shapes_metrics_strips[][4] = {{36, 460}, {50, 300}, {0}};
+
+/* Rows, columns and volumes beyond what near searches reach. */
+static const int64_t shapes_labels[][4] = {{3, 700}, {600, 5}, {1, 2000}, {140, 150}, {20, 3, 140}, {150, 2, 30}, {0}};
 
 enum { EVERY = VARY_AXES | VARY_INTEGER_SPACING | VARY_LIMIT | VARY_BORDER | VARY_DTYPE | VARY_LAYOUT };
 
@@ -79,6 +81,17 @@ static const struct group groups[] = {
      .ndim_lo = 1,
      .ndim_hi = 4,
      .most = 8000},
+    /* Masks are drawn where there is a limit. */
+    {.name = "masks",
+     .always = VARY_LIMIT,
+     .sometimes = VARY_BORDER | VARY_AXES | VARY_INTEGER_SPACING | VARY_LAYOUT,
+     .drawn = 400,
+     .ndim_lo = 1,
+     .ndim_hi = 4,
+     .most = 6000},
+    {.name = "masks2d", .always = VARY_LIMIT, .sometimes = VARY_BORDER, .shapes = shapes_2d},
+    {.name = "masks3d", .always = VARY_LIMIT, .sometimes = VARY_BORDER, .shapes = shapes_3d},
+    {.name = "maskswide", .always = VARY_LIMIT, .sometimes = VARY_BORDER, .shapes = shapes_wide, .first = 2, .last = 5},
     {.name = "border",
      .always = VARY_BORDER,
      .sometimes = VARY_INTEGER_SPACING | VARY_AXES,
@@ -101,6 +114,22 @@ static const struct group groups[] = {
      .ndim_lo = 1,
      .ndim_hi = 4,
      .most = 1000},
+    {.name = "labelslines", .always = LABELS_INPUT, .shapes = shapes_labels, .first = 2, .last = 14},
+    {.name = "labelslarge",
+     .always = LABELS_INPUT,
+     .sometimes = VARY_INTEGER_SPACING | VARY_AXES | VARY_LIMIT | VARY_BORDER | VARY_LAYOUT,
+     .drawn = 120,
+     .ndim_lo = 2,
+     .ndim_hi = 4,
+     .most = 12000},
+    {.name = "signed",
+     .always = SIGNED_MAP,
+     .sometimes = EVERY | VARY_REAL_SPACING,
+     .drawn = 400,
+     .ndim_lo = 1,
+     .ndim_hi = 4,
+     .most = 1500},
+    {.name = "signedshapes", .always = SIGNED_MAP, .shapes = shapes_labels, .first = 2, .last = 8},
     {.name = "sampled",
      .always = SAMPLED_INPUT,
      .sometimes = EVERY | VARY_REAL_SPACING,
@@ -119,31 +148,12 @@ static const struct group groups[] = {
      .ndim_hi = 4,
      .most = 2500},
     {.name = "everything",
-     .sometimes = EVERY | VARY_REAL_SPACING | SAMPLED_INPUT | LABELS_INPUT,
+     .sometimes = EVERY | VARY_REAL_SPACING | SAMPLED_INPUT | LABELS_INPUT | SIGNED_MAP,
      .drawn = 600,
      .ndim_lo = 1,
      .ndim_hi = 4,
      .most = 2000},
 };
-
-static uint64_t seed_of_run(void) {
-    const char *given = getenv("DISTMAP_TEST_SEED");
-    struct timespec now;
-    timespec_get(&now, TIME_UTC);
-    return given ? strtoull(given, NULL, 0) : ((uint64_t)now.tv_sec * 1000003 + (uint64_t)now.tv_nsec) % 1000000007;
-}
-
-/* What a program whose methods run slowly does of all cases. */
-#ifndef MATRIX_SHARE
-#define MATRIX_SHARE 1
-#endif
-
-static double scale_of_run(void) {
-    const char *given = getenv("DISTMAP_TEST_SCALE");
-    const double scale = (given ? strtod(given, NULL) : 1) * MATRIX_SHARE;
-    REQUIRE(scale > 0);
-    return scale;
-}
 
 /* Lengths drawn so that odd, power-of-two and one-element axes are all common. */
 static void draw_shape(const struct group *g, struct image *m, struct rng *r) {
@@ -165,10 +175,7 @@ static void run_case(const struct group *g, struct image *m, int pattern, unsign
     REQUIRE(m->site);
     corpus_paint(pattern, m, r);
     recipe_make(&c, m, features, r);
-    int end = snprintf(c.name, sizeof c.name, "%s %d (seed %" PRIu64 "): %s", g->name, number, seed,
-                       corpus_patterns[pattern].name);
-    for (int a = 0; a < m->ndim; a++)
-        end += snprintf(c.name + end, sizeof c.name - (size_t)end, "%c%" PRId64, a ? 'x' : ' ', m->shape[a]);
+    drawn_name(c.name, sizeof c.name, g->name, number, seed, pattern, m);
     struct expected e;
     e.d2 = malloc((size_t)m->elements * sizeof *e.d2);
     e.d2f = malloc((size_t)m->elements * sizeof *e.d2f);
@@ -213,7 +220,7 @@ static void run_group(const struct group *g, uint64_t seed, double scale, int on
             for (; m.ndim < 4 && shape[m.ndim]; m.ndim++)
                 m.elements *= m.shape[m.ndim] = shape[m.ndim];
         }
-        for (unsigned bit = 1; bit <= STEP_METRICS; bit <<= 1)
+        for (unsigned bit = 1; bit <= SIGNED_MAP; bit <<= 1)
             if (g->sometimes & bit && rng_chance(&r, 1.0 / 3))
                 features |= bit;
         run_case(g, &m, pattern, features, number, seed, &r);
@@ -221,17 +228,15 @@ static void run_group(const struct group *g, uint64_t seed, double scale, int on
 }
 
 int main(int argc, char **argv) {
-    const uint64_t seed = seed_of_run();
-    const double scale = scale_of_run();
+    const uint64_t seed = drawn_seed();
+    const double scale = drawn_scale();
     const int only = argc > 2 ? atoi(argv[2]) : -1;
     for (size_t i = 0; argc > 1 && i < sizeof groups / sizeof *groups; i++) {
         const struct group *g = &groups[i];
         if (strcmp(g->name, argv[1]) != 0)
             continue;
         printf("matrix %s, seed %" PRIu64 ", scale %g\n", g->name, seed, scale);
-        char order[24];
-        snprintf(order, sizeof order, "%" PRIu64, seed);
-        setenv("DISTMAP_EMULATION_SEED", order, 0); /* an emulated GPU runs its threads in a drawn order */
+        drawn_order(seed);
         check_open();
         run_group(g, seed, scale, only);
         const int failures = check_report(g->plain && only < 0 && scale >= 1);

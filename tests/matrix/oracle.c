@@ -1,5 +1,5 @@
-/* One loop over pairs. For masks whose loop would be too long, one over (element, row) instead: of a row's sites only the
- * nearest along the row can win, the left one on ties; small masks take both ways and must agree.
+/* One loop over pairs. Where that would be too long, one over (element, row) instead: of a row's sites only the
+ * nearest along the row can win, the left one on ties; small images take both ways and must agree.
  * (All this by the Euclidean metric. For the others, distances of all pairs are looked up in a table of shortest walks.) */
 #include "oracle.h"
 #include "walks.h"
@@ -57,6 +57,19 @@ static bool is_ruled(const distmap_sites *s, long double x) {
     return false;
 }
 
+/* Labels and signed maps: an element's sites are those of another kind. */
+static bool is_by_kind(const distmap_problem *p) { return p->input == DISTMAP_INPUT_LABELS || p->sign; }
+
+static long double kind_of(const distmap_problem *p, const void *input, int64_t i) {
+    const long double x = oracle_element(input, p->dtype, i);
+    return p->sign ? is_ruled(&p->sites, x) : x;
+}
+
+/* At distance 0 from itself, although another kind is asked for. */
+static bool is_background(const distmap_problem *p, const void *input, int64_t i) {
+    return p->input == DISTMAP_INPUT_LABELS && oracle_is_ruled(p, input, i);
+}
+
 static long double largest_of(distmap_dtype t) {
     if (is_float(t))
         return INFINITY;
@@ -72,7 +85,7 @@ static long double offer(const distmap_problem *p, const void *input, int64_t q)
     const long double x = oracle_element(input, p->dtype, q);
     if (p->input == DISTMAP_INPUT_SAMPLED)
         return isnan(x) || x == largest_of(p->dtype) ? -1 : x;
-    return p->input == DISTMAP_INPUT_LABELS || is_ruled(&p->sites, x) ? 0 : -1;
+    return is_by_kind(p) || is_ruled(&p->sites, x) ? 0 : -1;
 }
 
 bool oracle_offers(const distmap_problem *p, const void *input, int64_t i) { return offer(p, input, i) >= 0; }
@@ -133,10 +146,9 @@ bool oracle_serves(const distmap_problem *p, const void *input, int64_t from, in
     for (int a = 0; a < p->ndim; a++)
         if (!is_measured(p, a) && u[a] != v[a])
             return false;
-    if (p->input != DISTMAP_INPUT_LABELS)
+    if (!is_by_kind(p))
         return true;
-    const long double mine = oracle_element(input, p->dtype, from), its = oracle_element(input, p->dtype, to);
-    return is_ruled(&p->sites, mine) ? from == to : mine != its;
+    return is_background(p, input, from) ? from == to : kind_of(p, input, from) != kind_of(p, input, to);
 }
 
 struct best {
@@ -163,7 +175,7 @@ static void try_site(const distmap_problem *p, bool integer, const int64_t *u, c
 
 struct site {
     int64_t at[4], linear;
-    long double f, value;
+    long double f, kind;
 };
 
 static void by_pairs(const distmap_problem *p, const void *input, bool integer, struct best *best) {
@@ -172,21 +184,21 @@ static void by_pairs(const distmap_problem *p, const void *input, bool integer, 
     REQUIRE(sites);
     int64_t count = 0;
     for (int64_t q = 0; q < n; q++) {
-        struct site s = {.linear = q, .f = offer(p, input, q), .value = oracle_element(input, p->dtype, q)};
+        struct site s = {.linear = q, .f = offer(p, input, q), .kind = kind_of(p, input, q)};
         coords_of(p, q, s.at);
         if (s.f >= 0)
             sites[count++] = s;
     }
-    const bool labels = p->input == DISTMAP_INPUT_LABELS;
+    const bool by_kind = is_by_kind(p);
     for (int64_t i = 0; i < n; i++) {
         int64_t u[4];
         coords_of(p, i, u);
-        const long double mine = labels ? oracle_element(input, p->dtype, i) : 0;
-        const bool background = labels && is_ruled(&p->sites, mine);
+        const long double mine = kind_of(p, input, i);
+        const bool background = is_background(p, input, i);
         best[i] = (struct best){.index = -1};
         for (int64_t k = 0; k < count; k++) {
             const struct site *s = &sites[k];
-            bool serves = !labels || (background ? s->linear == i : s->value != mine);
+            bool serves = !by_kind || (background ? s->linear == i : s->kind != mine);
             for (int a = 0; a < p->ndim; a++)
                 serves &= is_measured(p, a) || u[a] == s->at[a];
             if (serves)
@@ -232,6 +244,42 @@ static void by_rows(const distmap_problem *p, const void *input, bool integer, s
         }
     }
     free(nearest);
+}
+
+/* The same of labels and signed maps: of a row's elements the nearest one of another kind along the row is looked for, to
+ * the left first. */
+static void kinds_by_rows(const distmap_problem *p, const void *input, bool integer, struct best *best) {
+    const int64_t n = oracle_elements(p), width = p->shape[p->ndim - 1];
+    long double *kind = malloc((size_t)n * sizeof *kind);
+    REQUIRE(kind);
+    for (int64_t i = 0; i < n; i++)
+        kind[i] = kind_of(p, input, i);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t u[4], v[4] = {0};
+        coords_of(p, i, u);
+        best[i] = (struct best){.index = -1};
+        if (is_background(p, input, i)) {
+            try_site(p, integer, u, u, i, 0, &best[i]);
+            continue;
+        }
+        const int64_t x = u[p->ndim - 1];
+        for (int64_t row = 0; row < n; row += width) {
+            coords_of(p, row, v);
+            bool serves = true;
+            for (int a = 0; a < p->ndim - 1; a++)
+                serves &= is_measured(p, a) || u[a] == v[a];
+            int64_t found = -1;
+            for (int64_t d = 0; serves && found < 0 && (d <= x || x + d < width); d++)
+                if (d <= x && kind[row + x - d] != kind[i])
+                    found = x - d;
+                else if (x + d < width && kind[row + x + d] != kind[i])
+                    found = x + d;
+            v[p->ndim - 1] = found;
+            if (found >= 0)
+                try_site(p, integer, u, v, row + found, 0, &best[i]);
+        }
+    }
+    free(kind);
 }
 
 /* ---- Border and limit ---- */
@@ -284,19 +332,21 @@ void oracle_compute(const distmap_problem *p, const void *input, struct expected
     if (!euclidean && n > 0)
         table = walks_make(p);
     walks = &table;
-    const bool by_row = euclidean && p->input == DISTMAP_INPUT_MASK && is_measured(p, p->ndim - 1);
+    const bool by_row = euclidean && p->input != DISTMAP_INPUT_SAMPLED && is_measured(p, p->ndim - 1);
+    void (*const rows)(const distmap_problem *, const void *, bool, struct best *) =
+        is_by_kind(p) ? kinds_by_rows : by_rows;
     const int64_t pairs = n * sites, meetings = n > 0 ? n * (n / p->shape[p->ndim - 1]) : 0;
     if (!by_row || pairs < 3000000 || pairs < meetings)
         by_pairs(p, input, e->integer, best);
     else
-        by_rows(p, input, e->integer, best);
+        rows(p, input, e->integer, best);
     if (by_row && e->integer && pairs < 3000000 && meetings < 3000000) {
-        by_rows(p, input, e->integer, other);
+        rows(p, input, e->integer, other);
         for (int64_t i = 0; i < n; i++)
             REQUIRE(best[i].index == other[i].index && best[i].d2 == other[i].d2);
     }
     for (int64_t i = 0; i < n; i++) {
-        if (p->border)
+        if (p->border && !(p->sign && oracle_is_ruled(p, input, i))) /* outside is of the shape */
             apply_border(p, e->integer, i, &best[i]);
         if (best[i].index != -1 && p->limit > 0 && is_beyond(p, e->integer, &best[i]))
             best[i] = (struct best){.index = -1};
@@ -309,4 +359,18 @@ void oracle_compute(const distmap_problem *p, const void *input, struct expected
     walks_free(&table);
     free(best);
     free(other);
+}
+
+/* ---- Signed maps ---- */
+
+double oracle_surface(const distmap_problem *p) {
+    double least = INFINITY;
+    for (int a = 0; a < p->ndim; a++)
+        if (is_measured(p, a))
+            least = fmin(least, pitch(p, a));
+    return p->surface == DISTMAP_SURFACE_HALF ? least / 2 : 0;
+}
+
+bool oracle_is_negative(const distmap_problem *p, const void *input, int64_t i) {
+    return p->sign && oracle_is_ruled(p, input, i) == (p->sign == DISTMAP_SIGN_OUTSIDE);
 }

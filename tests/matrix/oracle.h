@@ -30,4 +30,8 @@ double oracle_distance_f64(const distmap_problem *problem, const void *input, in
 /* Whether q may serve p at all: same batch, and a site, a sample or another label. */
 bool oracle_serves(const distmap_problem *problem, const void *input, int64_t p, int64_t q);
 
+/* Signed maps: what distances are shortened by, and on which side they are negative. */
+double oracle_surface(const distmap_problem *problem);
+bool oracle_is_negative(const distmap_problem *problem, const void *input, int64_t i);
+
 #endif

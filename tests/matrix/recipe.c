@@ -60,7 +60,7 @@ static void make_metric(distmap_problem *p, unsigned features, struct rng *r) {
 
 static void make_geometry(distmap_problem *p, unsigned features, struct rng *r) {
     static const double limits[] = {
-        0.5, 1, 1.5, 2, 3.7, 5, 10, 13, 100, 1e9, 1e200, 1.4142135623730951, 3.605551275463989};
+        0.5, 1, 1.5, 2, 3.7, 5, 10, 13, 20, 31.5, 64, 100, 300, 1e9, 1e200, 1.4142135623730951, 3.605551275463989};
     if (!(features & STEP_METRICS))
         make_spacing(p, features, r);
     if (features & VARY_AXES)
@@ -170,23 +170,25 @@ static void make_mask(struct test_case *c, const struct image *m, unsigned featu
     }
 }
 
-/* Cells of a few labels, with the painted sites as specks of one more. */
+/* Cells of one or of many labels, small or large, straight or slanted, with the painted sites as specks of one more. */
 static void make_labels(struct test_case *c, const struct image *m, struct rng *r) {
+    static const int64_t cells[] = {1, 2, 3, 5, 8, 13, 20, 40, 90, 200, 1000};
+    static const int64_t counts[] = {1, 2, 3, 6, POOL - 1};
     const distmap_problem *p = &c->problem;
     const size_t size = distmap_dtype_size(p->dtype);
     _Alignas(8) char pool[POOL * 8];
     make_pool(p, pool, r);
-    const int64_t cell = rng_range(r, 1, 20), kinds = rng_range(r, 1, 6);
+    const int64_t cell = PICK(r, cells), kinds = PICK(r, counts), slant = rng_chance(r, 0.5) ? rng_range(r, 1, 3) : 0;
     const uint64_t salt = rng_next(r);
     int64_t at[4] = {0};
-    int map[8];
-    for (int k = 0; k < 8; k++)
+    int map[POOL];
+    for (int k = 0; k < POOL; k++)
         map[k] = (int)rng_range(r, 0, POOL - 1);
     for (int64_t i = 0; i < m->elements; i++) {
         uint64_t key = salt;
         for (int a = 0; a < m->ndim; a++)
-            key = rng_next(&(struct rng){key + (uint64_t)(at[a] / cell)});
-        const int pick = m->site[i] ? map[7] : map[key % (uint64_t)kinds];
+            key = rng_next(&(struct rng){key + (uint64_t)((at[a] + slant * at[(a + 1) % m->ndim] / 2) / cell)});
+        const int pick = m->site[i] ? map[POOL - 1] : map[key % (uint64_t)kinds];
         memcpy((char *)c->input + (size_t)i * size, pool + (size_t)pick * size, size);
         for (int a = m->ndim - 1; a >= 0 && ++at[a] == m->shape[a]; a--)
             at[a] = 0;
@@ -247,6 +249,10 @@ void recipe_make(struct test_case *c, const struct image *m, unsigned features, 
     REQUIRE(c->input);
     if (p->input != DISTMAP_INPUT_SAMPLED && features & VARY_DTYPE)
         make_rule(p, r);
+    if (features & SIGNED_MAP && p->input == DISTMAP_INPUT_MASK && !(features & STEP_METRICS)) {
+        p->sign = rng_chance(r, 0.5) ? DISTMAP_SIGN_OUTSIDE : DISTMAP_SIGN_INSIDE;
+        p->surface = rng_chance(r, 0.5) ? DISTMAP_SURFACE_HALF : DISTMAP_SURFACE_CENTRE;
+    }
     if (p->input == DISTMAP_INPUT_MASK)
         make_mask(c, m, features, r);
     else if (p->input == DISTMAP_INPUT_LABELS)
@@ -287,31 +293,46 @@ static distmap_dtype whole_distances(const distmap_problem *p, struct rng *r) {
     return most < INT16_MAX ? PICK(r, small) : small[most < INT32_MAX ? rng_range(r, 4, 7) : rng_range(r, 6, 7)];
 }
 
+/* The masks of what lies within the limit and beyond it: neither, one or both. */
+static void draw_masks(const distmap_problem *p, struct rng *r, distmap_outputs *w) {
+    if (!(p->limit > 0))
+        return;
+    if (rng_chance(r, 0.5))
+        w->within = rng_chance(r, 0.5) ? DISTMAP_BOOL : DISTMAP_UINT8;
+    if (rng_chance(r, 0.5))
+        w->beyond = rng_chance(r, 0.5) ? DISTMAP_BOOL : DISTMAP_UINT8;
+    if (w->beyond && p->input == DISTMAP_INPUT_LABELS)
+        w->beyond = p->dtype == DISTMAP_UINT64 || rng_chance(r, 0.5) ? p->dtype : DISTMAP_INT64;
+}
+
 distmap_outputs recipe_outputs(const struct test_case *c, int number, struct rng *r) {
     const distmap_problem *p = &c->problem;
     const distmap_dtype exact = !is_integer(p) ? DISTMAP_FLOAT64 : fits_u32(p) ? DISTMAP_UINT32 : DISTMAP_UINT64;
     const distmap_dtype index = c->loose_ties || p->payload == DISTMAP_INT64 ? DISTMAP_INT64 : DISTMAP_INT32;
     const bool coords = !p->payload, labels = p->input != DISTMAP_INPUT_SAMPLED && !is_float(p->dtype);
     const bool steps = p->metric != DISTMAP_METRIC_EUCLIDEAN;
+    static const distmap_dtype roots[] = {DISTMAP_NONE, DISTMAP_FLOAT32, DISTMAP_FLOAT64};
     bool narrow = true;
     for (int a = 0; a < p->ndim; a++)
         narrow &= p->shape[a] <= 32768;
     distmap_outputs w = {0};
     if (number == 0 && !p->payload) {
-        w.distance = DISTMAP_FLOAT32;
+        if (rng_chance(r, 0.7))
+            draw_masks(p, r, &w);
+        if (!w.within && !w.beyond)
+            w.distance = DISTMAP_FLOAT32;
         return w;
     }
     if (number == 1 || p->payload) {
         w = (distmap_outputs){
             .squared = exact, .index = index, .coords = coords ? narrow ? DISTMAP_INT16 : DISTMAP_INT32 : DISTMAP_NONE};
         w.label = labels ? p->dtype : DISTMAP_NONE;
-        if (steps) {
+        if (steps || p->sign) {
             w.squared = DISTMAP_NONE;
-            w.distance = whole_distances(p, r);
+            w.distance = steps ? whole_distances(p, r) : PICK(r, roots);
         }
         return w;
     }
-    static const distmap_dtype roots[] = {DISTMAP_NONE, DISTMAP_FLOAT32, DISTMAP_FLOAT64};
     const distmap_dtype squares[] = {DISTMAP_NONE, DISTMAP_FLOAT32, DISTMAP_FLOAT64, exact,
                                      is_integer(p) ? DISTMAP_UINT64 : DISTMAP_FLOAT32};
     w.distance = PICK(r, roots);
@@ -320,6 +341,8 @@ distmap_outputs recipe_outputs(const struct test_case *c, int number, struct rng
         w.squared = DISTMAP_NONE;
         w.distance = whole_distances(p, r);
     }
+    if (p->sign && (p->surface || !is_float(w.squared)))
+        w.squared = DISTMAP_NONE;
     if (rng_chance(r, 0.5)) {
         w.index = rng_chance(r, 0.5) ? DISTMAP_INT64 : index;
         w.coords = !coords || rng_chance(r, 0.3) ? DISTMAP_NONE : rng_chance(r, 0.5) ? DISTMAP_INT64 : DISTMAP_INT32;
@@ -327,7 +350,8 @@ distmap_outputs recipe_outputs(const struct test_case *c, int number, struct rng
                   : p->dtype == DISTMAP_UINT64  ? DISTMAP_UINT64
                                                 : DISTMAP_INT64;
     }
-    if (!w.distance && !w.squared && !w.index)
-        w.squared = exact;
+    draw_masks(p, r, &w);
+    if (!w.distance && !w.squared && !w.index && !w.within && !w.beyond)
+        w.squared = p->sign ? DISTMAP_NONE : exact, w.distance = p->sign ? DISTMAP_FLOAT64 : DISTMAP_NONE;
     return w;
 }

@@ -16,6 +16,7 @@ enum feature {
     SAMPLED_INPUT = 128,
     LABELS_INPUT = 256,
     STEP_METRICS = 512, /* city-block, chessboard, chamfer: no spacing, a mask */
+    SIGNED_MAP = 1024,  /* a mask: not with samples, labels and other metrics */
 };
 
 /* Fills problem, input and payload of `c` for image `m`, whose shape is set and sites are painted. Free both. */

@@ -1,6 +1,7 @@
-/* shapes_gpu [COUNT [MOST [jumps]]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond what an oracle can check:
- * each exact method of the GPU, brute force aside, against the CPU, to the bit. With `jumps` they are planes in which the
- * nearest site of neighbours jumps from one end to the other.
+/* shapes_gpu [COUNT [MOST [jumps|metrics]]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond what an oracle can
+ * check: each exact method of the GPU, brute force aside, against the CPU, to the bit. With `jumps` they are planes in which
+ * the nearest site of neighbours jumps from one end to the other; with `metrics` planes of some height and width, of metrics
+ * other than the Euclidean.
  *
  * DISTMAP_TEST_SEED repeats a run.
  */
@@ -35,6 +36,13 @@ static int64_t draw_shape(struct rng *r, int64_t most, distmap_problem *p) {
     return elements;
 }
 
+static int64_t draw_plane(struct rng *r, int64_t most, distmap_problem *p) {
+    p->ndim = 2;
+    p->shape[0] = (int64_t)exp(log((double)most) * (0.3 + 0.4 * rng_unit(r)));
+    p->shape[1] = most / p->shape[0];
+    return p->shape[0] * p->shape[1];
+}
+
 static void draw_problem(struct rng *r, distmap_problem *p) {
     static const double pitches[] = {1, 2, 3, 0.5, 1.25};
     p->dtype = DISTMAP_UINT8;
@@ -46,6 +54,28 @@ static void draw_problem(struct rng *r, distmap_problem *p) {
         p->spacing[a] = rng_chance(r, 0.2) ? pitches[rng_range(r, 0, 4)] : 1;
         p->axes |= rng_chance(r, 0.9) ? 1u << a : 0;
     }
+}
+
+/* City-block, chessboard, or weights, small or large, of two kinds of steps or three. */
+static void draw_metric(struct rng *r, distmap_problem *p) {
+    int measured = 0;
+    for (int axis = 0; axis < p->ndim; axis++) {
+        measured += p->axes == 0 || p->axes >> axis & 1;
+        p->spacing[axis] = 0;
+    }
+    p->metric = (distmap_metric)rng_range(r, DISTMAP_METRIC_CITYBLOCK, DISTMAP_METRIC_CHAMFER);
+    if (measured > 3 || p->metric != DISTMAP_METRIC_CHAMFER) {
+        p->metric = measured > 3 ? DISTMAP_METRIC_CITYBLOCK : p->metric;
+        return;
+    }
+    const int a = (int)rng_range(r, 1, rng_chance(r, 0.8) ? 20 : 2000), b = (int)rng_range(r, a, 2 * a);
+    const int knight = 3 * b > 4 * a ? (3 * b + 1) / 2 : 2 * a;
+    p->chamfer[0] = a;
+    p->chamfer[1] = b;
+    if (measured == 3)
+        p->chamfer[2] = (int)rng_range(r, b, 2 * b - a);
+    else if (knight <= a + b && rng_chance(r, 0.5))
+        p->chamfer[2] = (int)rng_range(r, knight, a + b);
 }
 
 /* Far from a wall on the left; nearer are two short pieces at the ends of a column. Between these all rows have a site, and win
@@ -91,7 +121,7 @@ static bool same(const char *what, const char *method, const void *want, void *g
 
 int main(int argc, char **argv) {
     const int count = argc > 1 ? atoi(argv[1]) : 40;
-    const bool jumps = argc > 3 && strcmp(argv[3], "jumps") == 0;
+    const bool jumps = argc > 3 && strcmp(argv[3], "jumps") == 0, metrics = argc > 3 && strcmp(argv[3], "metrics") == 0;
     const int64_t most = jumps ? 1230 * 720 : argc > 2 ? atoll(argv[2]) : 100000000;
     const char *given = getenv("DISTMAP_TEST_SEED");
     const uint64_t seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
@@ -110,18 +140,22 @@ int main(int argc, char **argv) {
     bool good = true;
     for (int n = 0; n < count; n++) {
         distmap_problem p = {0};
-        const int64_t elements = jumps ? draw_jumps(&r, &p, mask) : draw_shape(&r, most, &p);
+        const int64_t elements = jumps     ? draw_jumps(&r, &p, mask)
+                                 : metrics ? draw_plane(&r, most, &p)
+                                           : draw_shape(&r, most, &p);
         const double density = pow((double)elements, -rng_unit(&r)); /* from all to about one */
         if (!jumps) {
             draw_problem(&r, &p);
+            if (metrics || rng_chance(&r, 0.4))
+                draw_metric(&r, &p);
             for (int64_t i = 0; i < elements; i++)
                 mask[i] = !rng_chance(&r, density);
         }
         printf("%2d:", n);
         for (int a = 0; a < p.ndim; a++)
             printf("%s%" PRId64 " (%g)", a ? " x " : " ", p.shape[a], p.spacing[a]);
-        printf(", axes 0x%x, density %.2g, limit %g%s%s\n", p.axes, density, p.limit, p.border ? ", border" : "",
-               p.want.index ? ", index" : "");
+        printf(", axes 0x%x, metric %d {%d, %d, %d}, density %.2g, limit %g%s%s\n", p.axes, p.metric, p.chamfer[0],
+               p.chamfer[1], p.chamfer[2], density, p.limit, p.border ? ", border" : "", p.want.index ? ", index" : "");
         fflush(stdout);
         compute(cpu, NULL, &p, mask, &want);
         const distmap_method_info *info;

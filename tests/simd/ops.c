@@ -53,6 +53,18 @@ ACROSS(v16_low_high) {
     }
 }
 
+ACROSS(v16_load_bytes) {
+    uint16_t *to = (uint16_t *)(out->words + ROOM) + 1;
+    for (STEP(N16))
+        v16_store(to + lane, v16_load_bytes(in->bytes + lane));
+}
+
+ACROSS(v16_store_bytes) {
+    uint8_t *to = (uint8_t *)(out->words + ROOM) + 1;
+    for (STEP(N16))
+        v16_store_bytes(to + lane, v16_load(in->a16 + lane));
+}
+
 ACROSS(v32_narrow) {
     uint16_t *to = (uint16_t *)(out->words + ROOM) + 1;
     for (STEP(N16))

@@ -60,6 +60,8 @@ enum { LANES = 128, ROOM = 32 }; /* tested at once; guard words before and after
 /* Operations across lanes, as functions of ops.c and simd.c. */
 #define ACROSS_ROWS(ROW) \
     ROW(v16_low_high)    \
+    ROW(v16_load_bytes)  \
+    ROW(v16_store_bytes) \
     ROW(v32_narrow)      \
     ROW(v16_any_gt)      \
     ROW(m32_any)         \

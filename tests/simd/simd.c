@@ -54,6 +54,18 @@ ACROSS(v16_low_high) {
         out->words[ROOM + 1 + lane] = in->a16[lane];
 }
 
+ACROSS(v16_load_bytes) {
+    uint16_t *to = (uint16_t *)(out->words + ROOM) + 1;
+    for (EACH)
+        to[lane] = in->bytes[lane];
+}
+
+ACROSS(v16_store_bytes) {
+    uint8_t *to = (uint8_t *)(out->words + ROOM) + 1;
+    for (EACH)
+        to[lane] = (uint8_t)in->a16[lane];
+}
+
 ACROSS(v32_narrow) {
     uint16_t *to = (uint16_t *)(out->words + ROOM) + 1;
     for (EACH)

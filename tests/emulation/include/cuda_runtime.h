@@ -18,6 +18,7 @@
 #include "emulation/memory.h"
 #include "emulation/bits.h"
 #include "emulation/floats.h"
+#include "emulation/texture.h"
 #include "emulation/simd.h"
 #include "emulation/dpx.h"
 #include "emulation/api.h"

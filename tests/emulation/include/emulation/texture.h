@@ -1,0 +1,15 @@
+/* CUDA emulation: fetches from textures. */
+#ifndef EMULATION_TEXTURE_H
+#define EMULATION_TEXTURE_H
+
+#include "../cuda_runtime_api.h"
+
+/* The element whose cell the point lies in. */
+float emulation_fetch(cudaTextureObject_t texture, float x, float y);
+
+template <class T> T tex2D(cudaTextureObject_t texture, float x, float y) {
+    static_assert(sizeof(T) == sizeof(float) && (T)0.5f == 0.5f, "textures of floats alone");
+    return emulation_fetch(texture, x, y);
+}
+
+#endif

@@ -1,0 +1,119 @@
+#include "drawn.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../require.h"
+
+static struct {
+    struct runner runner[MAX_RUNNERS];
+    int runners, failures;
+    long ran;
+} state;
+
+/* ---- Drawing ---- */
+
+uint64_t drawn_seed(void) {
+    const char *given = getenv("DISTMAP_TEST_SEED");
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    return given ? strtoull(given, NULL, 0) : ((uint64_t)now.tv_sec * 1000003 + (uint64_t)now.tv_nsec) % 1000000007;
+}
+
+double drawn_scale(void) {
+    const char *given = getenv("DISTMAP_TEST_SCALE");
+    const double scale = (given ? strtod(given, NULL) : 1) * MATRIX_SHARE;
+    REQUIRE(scale > 0);
+    return scale;
+}
+
+int drawn_count(int cases) { return 1 + (int)(cases * drawn_scale()); }
+
+void drawn_order(uint64_t seed) {
+    char order[24];
+    snprintf(order, sizeof order, "%" PRIu64, seed);
+    setenv("DISTMAP_EMULATION_SEED", order, 0);
+}
+
+void drawn_shape(struct image *m, const int64_t *lengths, int count, int64_t most, struct rng *r) {
+    do {
+        m->ndim = (int)rng_range(r, 1, 4);
+        m->elements = 1;
+        for (int a = 0; a < m->ndim; a++) {
+            m->shape[a] = lengths[rng_range(r, 0, count - 1)];
+            m->elements *= m->shape[a];
+        }
+    } while (m->elements > most);
+}
+
+void drawn_name(char *name, size_t size, const char *group, int number, uint64_t seed, int pattern,
+                const struct image *m) {
+    int end = snprintf(name, size, "%s %d (seed %" PRIu64 "): %s", group, number, seed, corpus_patterns[pattern].name);
+    for (int a = 0; a < m->ndim; a++)
+        end += snprintf(name + end, size - (size_t)end, "%c%" PRId64, a ? 'x' : ' ', m->shape[a]);
+}
+
+struct placed drawn_place(enum layout layout, distmap_dtype dtype, const struct image *m, const void *data) {
+    struct placed made = layout_place(layout, dtype, m->ndim, m->shape);
+    const size_t size = distmap_dtype_size(dtype);
+    for (int64_t i = 0; i < m->elements; i++)
+        memcpy(made.memory + layout_offset(&made, i), (const char *)data + (size_t)i * size, size);
+    return made;
+}
+
+/* ---- Running ---- */
+
+static void run_method(const struct drawn_job *j, const char *method) {
+    for (int i = 0; i < state.runners; i++) {
+        const struct runner *runner = &state.runner[(j->number + i) % state.runners];
+        const distmap_plan_options options = {.method = method, .host_views = !runner->device_views};
+        distmap_plan *plan = NULL;
+        const char *why = distmap_plan_create(runner->context, j->problem, &options, &plan) ? distmap_error_text()
+                                                                                            : j->run(j, runner, plan);
+        if (!why && i == j->number % state.runners)
+            why = j->run(j, runner, plan); /* nothing may be left behind in the plan */
+        distmap_plan_destroy(&plan);
+        state.ran++;
+        if (!why || ++state.failures > SHOWN_FAILURES)
+            continue;
+        fprintf(stderr, "FAILED %s\n  %s, %s, %d threads; axes 0x%x, spacing", j->name, method,
+                distmap_context_isa(runner->context), distmap_context_threads(runner->context), j->problem->axes);
+        for (int a = 0; a < j->problem->ndim; a++)
+            fprintf(stderr, " %g", j->problem->spacing[a]);
+        fprintf(stderr, ", ");
+        j->tell(j);
+        fprintf(stderr, ": %s\n", why);
+    }
+}
+
+void drawn_run(const struct drawn_job *j, distmap_field field) {
+    for (size_t k = 0; distmap_method_get(k); k++) {
+        const distmap_method_info *info = distmap_method_get(k);
+        if (info->field == field && strcmp(info->device, runner_device) == 0)
+            run_method(j, info->name);
+    }
+}
+
+int drawn_main(int argc, char **argv, const char *group, int cases, const char *found_what, const long *found,
+               void (*run_case)(int number, uint64_t seed, struct rng *r)) {
+    const uint64_t seed = drawn_seed();
+    const int count = drawn_count(cases);
+    drawn_order(seed);
+    state.runners = runner_open(state.runner);
+    for (int number = 0; number < count; number++) {
+        struct rng r = {seed * 1000003 + (uint64_t)number * 7919};
+        rng_next(&r);
+        if (argc < 2 || atoi(argv[1]) == number)
+            run_case(number, seed, &r);
+    }
+    printf("%s, seed %" PRIu64 ", %d cases, %ld runs, %ld %s\n", group, seed, count, state.ran, *found, found_what);
+    if (state.ran == 0)
+        fprintf(stderr, "FAILED no method ran\n");
+    if (state.failures)
+        fprintf(stderr, "%d failures\n", state.failures);
+    runner_close(state.runner, state.runners);
+    return state.failures != 0 || state.ran == 0;
+}

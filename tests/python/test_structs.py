@@ -1,0 +1,60 @@
+"""The structures of ctypes are those that the C compiler makes of the header."""
+
+import ctypes
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from distmap import _structs
+
+INCLUDE = Path(__file__).resolve().parents[2] / "include"
+HEADER = (INCLUDE / "distmap.h").read_text()
+
+
+def test_layout(tmp_path):
+    lines, want = [], {}
+    for name, struct in _structs.STRUCTS.items():
+        lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
+        want[name] = ctypes.sizeof(struct)
+        for field, _ in struct._fields_:
+            lines.append(f'printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}),'
+                         f' sizeof((({name} *)0)->{field}));')
+            place = getattr(struct, field)
+            want[f"{name}.{field}"] = (place.offset, place.size)
+    source = tmp_path / "layout.c"
+    body = ["#include <distmap.h>", "#include <stdio.h>", "int main(void) {", *lines, "return 0; }\n"]
+    source.write_text("\n".join(body))
+    subprocess.run(["cc", f"-I{INCLUDE}", source, "-o", tmp_path / "layout"], check=True)
+    told = subprocess.run([tmp_path / "layout"], check=True, capture_output=True, text=True).stdout
+    got = {}
+    for line in told.splitlines():
+        name, *numbers = line.split()
+        got[name] = int(numbers[0]) if len(numbers) == 1 else tuple(map(int, numbers))
+    assert got == want
+
+
+def test_every_member_is_there():
+    """No struct of the header, and no member of one, is left out."""
+    for body, name in re.findall(r"typedef struct \w+ \{(.*?)\} (\w+);", HEADER, re.S):
+        body = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
+        members = []
+        for statement in filter(str.strip, body.split(";")):
+            if found := re.search(r"\(\*(\w+)\)\(", statement):
+                members.append(found[1])
+            else:
+                members += [re.search(r"(\w+)(\[\w+\])*\s*$", part)[1] for part in statement.split(",")]
+        assert members == [field for field, _ in _structs.STRUCTS[name]._fields_], name
+
+
+@pytest.mark.parametrize("prefix, names", [
+    ("distmap_status", _structs.STATUS), ("distmap_dtype", _structs.DTYPES), ("distmap_device", _structs.DEVICES),
+    ("distmap_input", _structs.INPUTS), ("distmap_sites_rule", _structs.SITES), ("distmap_metric", _structs.METRICS),
+    ("distmap_space", _structs.SPACES), ("distmap_phase_kind", _structs.PHASES),
+    ("distmap_field", _structs.FIELDS),
+])
+def test_enumerations(prefix, names):
+    body = re.search(rf"typedef enum {prefix} \{{(.*?)\}}", HEADER, re.S)[1]
+    constants = re.findall(r"DISTMAP_\w+", re.sub(r"/\*.*?\*/", "", body, flags=re.S))
+    assert [name.lower().endswith("_" + ours) for name, ours in zip(constants, names)] == [True] * len(names)
+    assert len(constants) == len(names)
