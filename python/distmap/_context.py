@@ -1,7 +1,8 @@
 """Contexts as objects, and one for each thread.
 
-A context is destroyed once nothing refers to it, and after its plans: what ends an object holds on to what that needs
-(weakref.finalize), also where the garbage collector or the end of the interpreter frees all at once.
+A context is destroyed once nothing refers to it, and after its plans: what ends an object holds on to what that needs,
+also where the garbage collector frees all at once. At the end of the process nothing is destroyed: a daemon thread may
+still be at work with it, and the system takes the memory back.
 """
 
 import ctypes as c
@@ -32,8 +33,12 @@ def thread_count(threads):
     return min(operator.index(threads), _problem.INT32)
 
 
-def destroy(name, handle, keep):
-    """What a finalizer calls; `keep` has lived until now."""
+def destroy_with(owner, name, handle, *keep):
+    """Has C's function of this name destroy the handle once the owner is gone; `keep` lives until then."""
+    weakref.finalize(owner, destroy, name, handle, keep).atexit = False
+
+
+def destroy(name, handle, _):
     getattr(library(), name)(c.byref(handle))
 
 
@@ -81,7 +86,7 @@ class Context:
                                           progress=self.progress.callback)
         self.handle = c.c_void_p()
         check(library().distmap_context_create(c.byref(options), c.byref(self.handle)))
-        weakref.finalize(self, destroy, "distmap_context_destroy", self.handle, self.progress.callback)
+        destroy_with(self, "distmap_context_destroy", self.handle, self.progress.callback)
 
     @property
     def isa(self):

@@ -1,11 +1,10 @@
 """Plans as objects; each keeps its context, which is destroyed after it."""
 
 import ctypes as c
-import weakref
 from typing import NamedTuple
 
 from . import _arrays, _problem, _structs
-from ._context import Context, destroy
+from ._context import Context, destroy_with
 from ._library import check, library
 from ._tables import param_value
 
@@ -64,7 +63,7 @@ class Plan:
             room = _arrays.take(scratch, "scratch", writable=True)
             options.scratch, options.scratch_bytes = room.data, room.shape[0]
         check(library().distmap_plan_create(context.handle, c.byref(problem), c.byref(options), c.byref(self.handle)))
-        weakref.finalize(self, destroy, "distmap_plan_destroy", self.handle, (context, scratch))
+        destroy_with(self, "distmap_plan_destroy", self.handle, context, scratch)
 
     @classmethod
     def of(cls, context, problem, method=None, params=None, host_views=False, scratch=None):

@@ -119,10 +119,24 @@ distmap.edt(mask)
 %s
 """
 
+# Executes from before the end until after it, on a context of its own.
+DAEMON = """
+import threading
+large, begun = np.ones((3000, 3000), np.uint8), threading.Event()
+def work():
+    context = distmap.Context(threads=2)
+    plan = distmap.Plan(large.shape, large.dtype, {"distance": np.float32}, context=context)
+    begun.set()
+    while True:
+        plan(large, distance=np.empty(large.shape, np.float32))
+threading.Thread(target=work, daemon=True).start()
+begun.wait()
+"""
+
 
 def test_the_end_in_any_order():
     for last in ("del ring; import gc; gc.collect()", "sys.exit(0)",
                  "keep = sys.modules; del sys.modules['distmap'], distmap",
-                 "import threading; threading.Thread(target=distmap.edt, args=(mask,), daemon=True).start()"):
+                 DAEMON):
         done = subprocess.run([sys.executable, "-c", END % last], capture_output=True, text=True)
         assert done.returncode == 0 and not done.stderr, (last, done)
