@@ -42,8 +42,9 @@ DM_ANYWHERE void sk_leave(const sk_rule *r, sk_point *e) {
     }
 }
 
-/* Whether e, of the shape, is on the skeleton because of its neighbour q. */
-DM_ANYWHERE bool sk_marks(const sk_rule *r, const sk_point *e, const sk_point *q) {
+/* Which of two neighbours of the shape are on the skeleton because of each other. */
+enum { SK_FIRST = 1, SK_SECOND = 2 };
+DM_ANYWHERE unsigned sk_pair(const sk_rule *r, const sk_point *e, const sk_point *q) {
     double apart = 0, d = 0, us = 0, ss = 0, vu = 0;
     for (int k = 0; k < r->axes; k++) {
         const double u = (double)(e->site[k] - q->site[k]), v = (double)(e->at[k] - q->at[k]);
@@ -54,13 +55,11 @@ DM_ANYWHERE bool sk_marks(const sk_rule *r, const sk_point *e, const sk_point *q
         ss += r->w2[k] * (s * s);
         vu += r->w2[k] * (v * u);
     }
-    if (apart <= 1 || us > 0) /* <u, e' + q' - e - q> is -us */
-        return false;
-    switch (r->pruning) {
-    case DISTMAP_PRUNING_SQUARE_ROOT: return d > r->pitch * sqrt(ss) + 2 * vu + r->more;
-    case DISTMAP_PRUNING_LINEAR: return d > r->gamma2 * ss;
-    default: return d > r->gamma2;
-    }
+    const bool far = r->pruning == DISTMAP_PRUNING_SQUARE_ROOT ? d > r->pitch * sqrt(ss) + 2 * vu + r->more
+                     : r->pruning == DISTMAP_PRUNING_LINEAR    ? d > r->gamma2 * ss
+                                                               : d > r->gamma2;
+    const unsigned sides = (us <= 0) * SK_FIRST | (us >= 0) * SK_SECOND; /* <u, e' + q' - e - q> is -us */
+    return apart > 1 && far ? sides : 0;
 }
 
 #ifdef __cplusplus

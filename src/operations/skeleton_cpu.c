@@ -1,15 +1,18 @@
 /* skeleton/cpu: the integer medial axis from the coordinates of sites.
  *
- * Each row is compared with those beside it along every measured axis. A filter in vectors of float32 passes the few
- * elements that may be on the skeleton (skeleton_kernel.h); the rule of skeleton.h decides about those in FP64, so the bits
- * do not depend on the filter. Rows are independent of each other: threads change nothing.
+ * Each row is compared with the next one along every measured axis. Vectors of 16-bit integers, or of float32 where pitches
+ * differ, pass the few pairs of neighbours that may be on the skeleton (skeleton_kernel.h); the rule of skeleton.h decides
+ * about those in FP64, so the bits do not depend on what is passed. Threads take bricks of rows, and compare pairs across
+ * their faces for themselves.
  *
- * Cost: the inner plan with indices, then about 25 operations of the filter per element and pair of neighbours. Memory: the
+ * Cost: the inner plan with indices, then for each pair 14 (square root) or 6 operations per axis on 32 lanes of AVX-512, and
+ * the rule for one pair in 20 to 60. Memory: the
  * indices, 4 bytes per element (8 beyond 2^31), and their coordinates, 2 for each measured axis (4 where one is longer than
  * 32767), beside the inner plan's.
  */
 #include "operations/skeleton_cpu.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/scratch.h"
@@ -27,7 +30,8 @@ static const sk_kernels *const kernels[DM_ISA_COUNT] = {
     [DM_NEON] = &dm_skeleton_neon,
 #endif
 };
-static const double MOST_ANISOTROPY = 1e12, MOST_GAMMA2 = 1e30; /* which the filter's float32 can take */
+static const double MOST_ANISOTROPY = 1e12, MOST_GAMMA2 = 1e30; /* which the filter's float32 can take, */
+static const double MOST_BOUND = 20000, ROUNDING = 1e-9;        /* and 16-bit integers */
 static const double INNER_SHARE = 0.6, SPLIT_SHARE = 0.1;
 
 typedef struct work {
@@ -36,10 +40,10 @@ typedef struct work {
     sk_rule rule;
     sk_edges edges; /* what is the same for all rows */
     const struct sk_kernels_of *kernels;
-    bool filters;
-    char *index;          /* linear ones of sites, int32 or int64 */
-    char *plane[SK_AXES]; /* their coordinates along the measured axes */
-    size_t size;          /* of a coordinate */
+    void (*compare)(const sk_edges *edges); /* NULL: all pairs pass */
+    char *index;                            /* linear ones of sites, int32 or int64 */
+    char *plane[SK_AXES];                   /* their coordinates along the measured axes */
+    size_t size;                            /* of a coordinate */
     uint8_t *worker_rows;
 } work;
 
@@ -47,13 +51,17 @@ typedef struct work {
 typedef struct brick {
     const work *work;
     int64_t from[DM_X], to[DM_X]; /* along t, z and y */
-    int64_t pitch[DM_X];          /* of hits, along z and y */
-    uint8_t *hits;                /* by which neighbours an element may be marked */
-    uint8_t *other;               /* a row for what nobody asks */
+    int64_t pitch[DM_X];          /* of marks, along z and y */
+    uint8_t *marks;               /* 1 on the skeleton, else 0 */
+    uint8_t *nobody;              /* of a row that is another task's */
+    uint8_t *pairs;               /* which of a row passed, and the same as bits */
+    uint64_t *passed;
 } brick;
 
 static size_t row_bytes(const distmap_plan *plan) { return dm_round64((size_t)plan->shape[DM_X]); }
-static size_t worker_bytes(const distmap_plan *plan) { return (BRICK * BRICK + 1) * row_bytes(plan); }
+static size_t worker_bytes(const distmap_plan *plan) {
+    return (BRICK * BRICK + 2) * row_bytes(plan) + dm_round64(row_bytes(plan) / 8);
+}
 
 static distmap_problem inner_problem(const distmap_plan *plan) {
     distmap_problem inner = op_distances(plan);
@@ -90,19 +98,12 @@ static int64_t coordinate(const work *w, int k, int64_t element) {
     return w->size == 2 ? ((int16_t *)w->plane[k])[element] : ((int32_t *)w->plane[k])[element];
 }
 
-static sk_point load(const work *w, int64_t element, const int64_t at[SK_AXES]) {
-    sk_point p;
-    for (int k = 0; k < w->rule.axes; k++) {
-        p.at[k] = at[k];
-        p.site[k] = coordinate(w, k, element);
+/* Element x of the row that begins with `element`, along the measured axes. */
+static inline void load(const work *w, int axes, const int64_t row[DM_NDIM], int64_t element, int64_t x, sk_point *p) {
+    for (int k = 0; k < axes; k++) {
+        p->at[k] = row[w->rule.axis[k]] + (w->rule.axis[k] == DM_X ? x : 0);
+        p->site[k] = coordinate(w, k, element + x);
     }
-    return p;
-}
-
-/* Where element x of the row is, along the measured axes. */
-static void place_of(const work *w, const int64_t row[DM_NDIM], int64_t x, int64_t at[SK_AXES]) {
-    for (int k = 0; k < w->rule.axes; k++)
-        at[k] = row[w->rule.axis[k]] + (w->rule.axis[k] == DM_X ? x : 0);
 }
 
 static void split_row(const work *w, const int64_t row[DM_NDIM], int64_t first) {
@@ -117,9 +118,8 @@ static void split_row(const work *w, const int64_t row[DM_NDIM], int64_t first) 
     for (int64_t x = 0; x < w->plan->shape[DM_X]; x++) {
         if (coordinate(w, 0, first + x) != DISTMAP_INDEX_BORDER)
             continue;
-        int64_t at[SK_AXES];
-        place_of(w, row, x, at);
-        sk_point p = load(w, first + x, at);
+        sk_point p;
+        load(w, w->rule.axes, row, first, x, &p);
         sk_leave(&w->rule, &p);
         for (int k = 0; k < w->rule.axes; k++) {
             if (w->size == 2)
@@ -130,123 +130,125 @@ static void split_row(const work *w, const int64_t row[DM_NDIM], int64_t first) 
     }
 }
 
-/* ---- The filter ---- */
+/* ---- Pairs of neighbours ---- */
 
 /* Lengths are counted in the least pitch, so that float32 holds them. */
-static void set_filter(work *w) {
+static void choose_filter(work *w, const sk_kernels *isa) {
     const sk_rule *r = &w->rule;
-    const double h2 = r->pitch * r->pitch;
-    w->edges = (sk_edges){.axes = r->axes, .pruning = r->pruning, .h2 = 1};
-    w->edges.gamma2 = (float)fmin(r->gamma2 / (r->pruning == DISTMAP_PRUNING_LINEAR ? 1 : h2), MOST_GAMMA2);
-    w->edges.more = (float)(r->more / h2);
-    w->filters = true;
+    const double h2 = r->pitch * r->pitch, gamma2 = r->gamma2 / h2;
+    bool filters = true, screens = r->pruning != DISTMAP_PRUNING_LINEAR;
+    w->edges = (sk_edges){.axes = r->axes, .pruning = r->pruning, .h2 = 1, .more = (float)(r->more / h2)};
+    w->edges.gamma2 = (float)fmin(r->pruning == DISTMAP_PRUNING_LINEAR ? r->gamma2 : gamma2, MOST_GAMMA2);
+    w->edges.bound = (uint16_t)(r->pruning == DISTMAP_PRUNING_SQUARE_ROOT
+                                    ? floor(r->more / h2)
+                                    : fmin(fmax(floor(gamma2 * (1 - ROUNDING)) + 1, 2), MOST_BOUND));
     for (int k = 0; k < r->axes; k++) {
         w->edges.w2[k] = (float)(r->w2[k] / h2);
         w->edges.slope[k] = r->axis[k] == DM_X;
-        w->filters &= r->w2[k] / h2 <= MOST_ANISOTROPY;
+        filters &= r->w2[k] / h2 <= MOST_ANISOTROPY;
+        screens &= r->w2[k] == h2 && r->length[k] < SK_SCREEN;
     }
+    w->compare = screens ? isa->screen : filters ? w->kernels->edges : NULL;
 }
 
-/* Bits of an element whose neighbour before it, or behind it, along measured axis k may mark it. */
-static uint8_t before_bit(int k) { return (uint8_t)(1 << 2 * k); }
-static uint8_t behind_bit(int k) { return (uint8_t)(2 << 2 * k); }
-
-/* Pairs along measured axis k: `count` elements from the beginning of row `row` on, of which `element` is the first, and
- * those behind them. */
-static void compare(const brick *b, const int64_t row[DM_NDIM], int k, int64_t element, int64_t count, uint8_t *first,
-                    uint8_t *second) {
+/* The pairs that passed. The count of axes is told as a constant.
+ *
+ * Background is never marked. For let q be of it, q = q', and e not. With g = q - e, one step along axis k, and s = e - e'
+ * is u = e' - q = -s - g, so that every term of <u, s>, -w_j s_j^2 and -w_k s_k (s_k + g_k), is at most 0, s_k being whole;
+ * and all are 0 only where e' = q, which is not apart. So e alone is marked. Nor are two of the background apart. */
+static inline __attribute__((always_inline)) void judge(const brick *b, int axes, const int64_t row[DM_NDIM], int k,
+                                                        int64_t element, int64_t count, uint8_t *first,
+                                                        uint8_t *second) {
     const work *w = b->work;
     const int64_t apart = w->plan->linear[w->rule.axis[k]];
-    sk_edges edges = w->edges;
-    for (int i = 0; i < w->rule.axes; i++) {
-        edges.e[i] = w->plane[i] + element * (int64_t)w->size;
-        edges.q[i] = (const char *)edges.e[i] + apart * (int64_t)w->size;
-        edges.at[i] = (int32_t)row[w->rule.axis[i]];
-    }
-    edges.step[k] = 1;
-    edges.n = (int32_t)count;
-    edges.first = first;
-    edges.second = second;
-    edges.of_first = behind_bit(k);
-    edges.of_second = before_bit(k);
-    w->kernels->edges(&edges);
+    sk_rule rule = w->rule;
+    rule.axes = axes;
+    for (int64_t word = 0; word < (count + 63) / 64; word++)
+        for (uint64_t bits = b->passed[word]; bits; bits &= bits - 1) {
+            const int64_t x = 64 * word + __builtin_ctzll(bits);
+            sk_point e, q;
+            load(w, axes, row, element, x, &e);
+            load(w, axes, row, element + apart, x, &q);
+            q.at[k]++;
+            const unsigned marked = sk_pair(&rule, &e, &q);
+            first[x] |= marked & SK_FIRST;
+            second[x] |= marked >> 1;
+        }
 }
 
-/* A row with itself. */
-static void compare_within(const brick *b, const int64_t row[DM_NDIM], int k, int64_t element, uint8_t *hit) {
-    const int64_t nx = b->work->plan->shape[DM_X];
-    memset(b->other, 0, (size_t)nx);
-    compare(b, row, k, element, nx - 1, hit, b->other);
-    for (int64_t x = 1; x < nx; x++)
-        hit[x] |= b->other[x - 1];
-    if (b->work->rule.border) {
-        hit[0] |= before_bit(k);
-        hit[nx - 1] |= behind_bit(k);
-    }
-}
-
-/* A row with those beside it along `axis`: what the one before it in the brick told stands in `hit` already. */
-static void compare_beside(const brick *b, const int64_t row[DM_NDIM], int k, int64_t element, uint8_t *hit) {
+/* Pairs along measured axis k: `count` elements from the beginning of row `row` on, of which `element` is the first, and
+ * those next to them, are marked in `first` and `second`. */
+static void mark_pairs(const brick *b, const int64_t row[DM_NDIM], int k, int64_t element, int64_t count,
+                       uint8_t *first, uint8_t *second) {
     const work *w = b->work;
+    const int64_t apart = w->plan->linear[w->rule.axis[k]];
+    if (w->compare) {
+        sk_edges edges = w->edges;
+        for (int i = 0; i < w->rule.axes; i++) {
+            edges.e[i] = w->plane[i] + element * (int64_t)w->size;
+            edges.q[i] = (const char *)edges.e[i] + apart * (int64_t)w->size;
+            edges.at[i] = (int32_t)row[w->rule.axis[i]];
+        }
+        edges.step[k] = 1;
+        edges.n = (int32_t)count;
+        edges.pairs = b->pairs;
+        edges.passed = b->passed;
+        w->compare(&edges);
+    } else {
+        memset(b->passed, 0xFF, (size_t)(count / 64 * 8));
+        if (count % 64)
+            b->passed[count / 64] = ((uint64_t)1 << count % 64) - 1;
+    }
+    switch (w->rule.axes) {
+    case 1: judge(b, 1, row, k, element, count, first, second); break;
+    case 2: judge(b, 2, row, k, element, count, first, second); break;
+    default: judge(b, 3, row, k, element, count, first, second);
+    }
+}
+
+/* Elements of a row beside elements outside the image, which are background. */
+static void mark_beside_border(const work *w, const int64_t row[DM_NDIM], int k, int64_t element, uint8_t *marks) {
     const int axis = w->rule.axis[k];
-    const int64_t nx = w->plan->shape[DM_X], apart = w->plan->linear[axis];
-    if (row[axis] == b->from[axis] && row[axis] > 0) {
-        int64_t before[DM_NDIM];
-        memcpy(before, row, sizeof before);
-        before[axis]--;
-        compare(b, before, k, element - apart, nx, b->other, hit);
+    const int64_t nx = w->plan->shape[DM_X];
+    for (int64_t x = 0; x < nx; x += axis == DM_X && nx > 1 ? nx - 1 : 1) {
+        sk_point e;
+        load(w, w->rule.axes, row, element, x, &e);
+        for (int64_t outside = -1; outside <= w->rule.length[k]; outside += w->rule.length[k] + 1) {
+            sk_point q = e;
+            q.at[k] = outside;
+            memcpy(q.site, q.at, sizeof q.site);
+            if (llabs(outside - e.at[k]) == 1)
+                marks[x] |= sk_pair(&w->rule, &e, &q) & SK_FIRST;
+        }
     }
-    if (row[axis] + 1 < b->to[axis])
-        compare(b, row, k, element, nx, hit, hit + b->pitch[axis]);
-    else if (row[axis] + 1 < w->plan->shape[axis])
-        compare(b, row, k, element, nx, hit, b->other);
-    if (!w->rule.border)
-        return;
-    const int outside =
-        (row[axis] == 0 ? before_bit(k) : 0) | (row[axis] + 1 == w->plan->shape[axis] ? behind_bit(k) : 0);
-    for (int64_t x = 0; outside && x < nx; x++)
-        hit[x] |= (uint8_t)outside;
 }
 
-static void filter_row(const brick *b, const int64_t row[DM_NDIM], int64_t element, uint8_t *hit) {
-    const sk_rule *r = &b->work->rule;
-    if (!b->work->filters) {
-        memset(hit, 0xFF, (size_t)b->work->plan->shape[DM_X]);
-        return;
-    }
-    for (int k = 0; k < r->axes; k++)
-        (r->axis[k] == DM_X ? compare_within : compare_beside)(b, row, k, element, hit);
-}
-
-/* ---- The rule ---- */
-
-/* Whether e is on the skeleton because of the neighbour `step` along measured axis k. */
-static bool is_marked_by(const work *w, const sk_point *e, int64_t element, int k, int64_t step) {
-    int64_t at[SK_AXES];
-    memcpy(at, e->at, sizeof at);
-    at[k] += step;
-    if (at[k] >= 0 && at[k] < w->rule.length[k]) {
-        const sk_point q = load(w, element + step * w->plan->linear[w->rule.axis[k]], at);
-        return sk_marks(&w->rule, e, &q);
-    }
-    sk_point q;
-    memcpy(q.at, at, sizeof at);
-    memcpy(q.site, at, sizeof at);
-    return w->rule.border && sk_marks(&w->rule, e, &q);
-}
-
-static bool is_marked(const work *w, const sk_point *e, int64_t element, uint8_t hit) {
-    bool outside = false, none = !w->rule.border;
+/* Marks what pairs of a row with itself, and with those beside it, tell of it and of the brick's later rows. */
+static void mark_row(const brick *b, const int64_t row[DM_NDIM], int64_t element, uint8_t *marks) {
+    const work *w = b->work;
+    const int64_t nx = w->plan->shape[DM_X];
     for (int k = 0; k < w->rule.axes; k++) {
-        outside |= e->site[k] != e->at[k];
-        none &= e->site[k] == DISTMAP_INDEX_NONE;
+        const int axis = w->rule.axis[k];
+        const bool at_end = row[axis] + 1 == w->plan->shape[axis];
+        if (axis == DM_X) {
+            mark_pairs(b, row, k, element, nx - 1, marks, marks + 1);
+        } else {
+            if (row[axis] == b->from[axis] && row[axis] > 0) {
+                int64_t before[DM_NDIM];
+                memcpy(before, row, sizeof before);
+                before[axis]--;
+                mark_pairs(b, before, k, element - w->plan->linear[axis], nx, b->nobody, marks);
+            }
+            if (!at_end)
+                mark_pairs(b, row, k, element, nx, marks,
+                           row[axis] + 1 < b->to[axis] ? marks + b->pitch[axis] : b->nobody);
+        }
+        if (w->rule.border && (axis == DM_X || at_end || row[axis] == 0))
+            mark_beside_border(w, row, k, element, marks);
     }
-    for (int k = 0; outside && !none && k < w->rule.axes; k++)
-        if ((hit & before_bit(k) && is_marked_by(w, e, element, k, -1)) ||
-            (hit & behind_bit(k) && is_marked_by(w, e, element, k, 1)))
-            return true;
-    return false;
 }
+
+/* ---- Results ---- */
 
 static double distance_of(const distmap_plan *plan, const sk_rule *r, const sk_point *e, bool single) {
     uint64_t squared = 0;
@@ -261,43 +263,29 @@ static double distance_of(const distmap_plan *plan, const sk_rule *r, const sk_p
     return sqrt(plan->number == DM_F64 ? real : (double)squared);
 }
 
-static void clear_row(const dm_array *array, char *row, int64_t nx) {
-    const int64_t size = (int64_t)distmap_dtype_size(array->dtype), stride = array->stride[DM_X];
-    if (!array->data)
-        return;
-    if (stride == size || nx == 1)
-        memset(row, 0, (size_t)(nx * size));
+static void emit_mask(const dm_array *mask, char *row, const uint8_t *marks, int64_t nx) {
+    const int64_t stride = mask->stride[DM_X];
+    if (stride == 1)
+        memcpy(row, marks, (size_t)nx);
     else
         for (int64_t x = 0; x < nx; x++)
-            memset(row + x * stride, 0, (size_t)size);
+            row[x * stride] = (char)marks[x];
 }
 
-static void emit_row(const brick *b, const int64_t row[DM_NDIM], int64_t first, const uint8_t *hit) {
-    const work *w = b->work;
-    const int64_t nx = w->plan->shape[DM_X];
-    const dm_array *mask = &w->arrays->mask, *out = &w->arrays->distance;
-    char *mask_row = dm_row_address(mask, row), *out_row = dm_row_address(out, row);
-    clear_row(mask, mask_row, nx);
-    clear_row(out, out_row, nx);
+static void emit_distance(const work *w, const dm_array *out, char *out_row, const int64_t row[DM_NDIM],
+                          int64_t element, const uint8_t *marks) {
+    const int64_t nx = w->plan->shape[DM_X], stride = out->stride[DM_X];
     for (int64_t x = 0; x < nx; x++) {
-        uint64_t eight;
-        if (x + 8 <= nx && (memcpy(&eight, hit + x, 8), eight == 0)) {
-            x += 7;
-            continue;
+        double d = 0;
+        if (marks[x]) {
+            sk_point e;
+            load(w, w->rule.axes, row, element, x, &e);
+            d = distance_of(w->plan, &w->rule, &e, out->dtype == DISTMAP_FLOAT32);
         }
-        if (!hit[x])
-            continue;
-        int64_t at[SK_AXES];
-        place_of(w, row, x, at);
-        const sk_point e = load(w, first + x, at);
-        if (!is_marked(w, &e, first + x, hit[x]))
-            continue;
-        if (mask->data)
-            *(uint8_t *)(mask_row + x * mask->stride[DM_X]) = 1;
         if (out->dtype == DISTMAP_FLOAT32)
-            *(float *)(out_row + x * out->stride[DM_X]) = (float)distance_of(w->plan, &w->rule, &e, true);
-        else if (out->dtype == DISTMAP_FLOAT64)
-            *(double *)(out_row + x * out->stride[DM_X]) = distance_of(w->plan, &w->rule, &e, false);
+            *(float *)(out_row + x * stride) = (float)d;
+        else
+            *(double *)(out_row + x * stride) = d;
     }
 }
 
@@ -319,8 +307,10 @@ static brick brick_at(const work *w, size_t index, int worker) {
     }
     b.pitch[2] = (int64_t)row_bytes(plan);
     b.pitch[1] = b.pitch[2] * (b.to[2] - b.from[2]);
-    b.hits = w->worker_rows + (size_t)worker * worker_bytes(plan);
-    b.other = b.hits + BRICK * BRICK * row_bytes(plan);
+    b.marks = w->worker_rows + (size_t)worker * worker_bytes(plan);
+    b.nobody = b.marks + BRICK * BRICK * row_bytes(plan);
+    b.pairs = b.nobody + row_bytes(plan);
+    b.passed = (uint64_t *)(void *)(b.pairs + row_bytes(plan));
     return b;
 }
 
@@ -340,14 +330,18 @@ static void split_task(void *arg, size_t index, int worker) {
 
 static void mark_task(void *arg, size_t index, int worker) {
     const work *w = arg;
+    const dm_array *mask = &w->arrays->mask, *out = &w->arrays->distance;
     const brick b = brick_at(w, index, worker);
-    memset(b.hits, 0, (size_t)((b.to[1] - b.from[1]) * b.pitch[1]));
+    memset(b.marks, 0, (size_t)((b.to[1] - b.from[1]) * b.pitch[1]));
     for (int64_t z = b.from[1]; z < b.to[1]; z++)
         for (int64_t y = b.from[2]; y < b.to[2]; y++) {
-            const int64_t row[DM_NDIM] = {b.from[0], z, y, 0}, first = first_of_row(w->plan, row);
-            uint8_t *hit = b.hits + (z - b.from[1]) * b.pitch[1] + (y - b.from[2]) * b.pitch[2];
-            filter_row(&b, row, first, hit);
-            emit_row(&b, row, first, hit);
+            const int64_t row[DM_NDIM] = {b.from[0], z, y, 0}, element = first_of_row(w->plan, row);
+            uint8_t *marks = b.marks + (z - b.from[1]) * b.pitch[1] + (y - b.from[2]) * b.pitch[2];
+            mark_row(&b, row, element, marks);
+            if (mask->data)
+                emit_mask(mask, dm_row_address(mask, row), marks, w->plan->shape[DM_X]);
+            if (out->data)
+                emit_distance(w, out, dm_row_address(out, row), row, element, marks);
         }
 }
 
@@ -358,7 +352,7 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     work w = {.plan = plan, .arrays = arrays, .kernels = sk_is_narrow(plan) ? &isa->narrow : &isa->wide};
     const size_t tasks = (size_t)(bricks_along(plan, 0) * bricks_along(plan, 1) * bricks_along(plan, 2));
     lay_out(plan, &w);
-    set_filter(&w);
+    choose_filter(&w, isa);
     const distmap_arrays inner = {.input = op_view(plan, &arrays->input),
                                   .index = op_dense(plan, w.index, plan->inner[0]->problem.want.index)};
     dm_phase(plan, "transform");

@@ -38,7 +38,7 @@ DM_DEVICE bool is_marked_by(const sk_work &w, const sk_point &e, int64_t element
         for (int i = 0; i < SK_AXES; i++)
             q.site[i] = q.at[i];
     }
-    return sk_marks(&w.rule, &e, &q);
+    return sk_pair(&w.rule, &e, &q) & SK_FIRST;
 }
 
 /* A thread for each element, in turns. Reads the coordinates of it and of its neighbours, which caches share; writes mask and
