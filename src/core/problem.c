@@ -212,17 +212,21 @@ static uint64_t floor_square(double r) {
     return (uint64_t)whole;
 }
 
+void dm_square_limit(const distmap_plan *plan, double r, uint64_t *limit2, double *limit2f) {
+    const bool euclidean = dm_is_euclidean(&plan->chamfer);
+    *limit2f = euclidean ? r * r : r;
+    *limit2 = !(*limit2f < 0x1p61) ? UINT64_MAX - 1 : euclidean ? floor_square(r) : (uint64_t)r;
+    if (plan->number == DM_U32 && *limit2 > UINT32_MAX - 1)
+        *limit2 = UINT32_MAX - 1;
+}
+
 static distmap_status set_limit(distmap_plan *plan) {
     const double r = plan->problem.limit;
     if (r == 0)
         return DISTMAP_OK;
     if (!(r > 0))
         return bad("problem.limit is %g, must be positive, or 0 for none", r);
-    const bool euclidean = dm_is_euclidean(&plan->chamfer);
-    plan->limit2f = euclidean ? r * r : r;
-    plan->limit2 = !(plan->limit2f < 0x1p61) ? UINT64_MAX - 1 : euclidean ? floor_square(r) : (uint64_t)r;
-    if (plan->number == DM_U32 && plan->limit2 > UINT32_MAX - 1)
-        plan->limit2 = UINT32_MAX - 1;
+    dm_square_limit(plan, r, &plan->limit2, &plan->limit2f);
     plan->limited = true;
     return DISTMAP_OK;
 }
@@ -335,6 +339,8 @@ distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *pl
     if (p->field == DISTMAP_FIELD_EDGE_STRENGTH)
         return dm_strength_check(plan);
     TRY(set_metric(plan));
+    if (p->field == DISTMAP_FIELD_COMPARISON)
+        dm_comparison_scale(plan);
     TRY(dm_is_euclidean(&plan->chamfer) ? set_spacing(plan) : set_steps(plan));
     TRY(dm_sign_check(plan));
     TRY(set_limit(plan));
@@ -342,6 +348,8 @@ distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *pl
         return dm_skeleton_check(plan);
     if (p->field == DISTMAP_FIELD_MORPHOLOGY)
         return dm_morphology_check(plan);
+    if (p->field == DISTMAP_FIELD_COMPARISON)
+        return dm_comparison_check(plan);
     TRY(check_outputs(plan));
     plan->wants_site = p->want.index || p->want.coords || p->want.label;
     plan->wants_mask = p->want.within || p->want.beyond;
