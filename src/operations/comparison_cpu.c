@@ -116,7 +116,6 @@ static int64_t piece_length(const job *j, size_t index) {
 }
 
 static const dm_array *set_from(const job *j) { return j->direction ? &j->arrays->other : &j->arrays->input; }
-static const dm_array *set_to(const job *j) { return j->direction ? &j->arrays->input : &j->arrays->other; }
 
 /* The first map is of B: its surface into the mask. */
 static void mark_piece(void *arg, size_t index, int worker) {
@@ -127,7 +126,7 @@ static void mark_piece(void *arg, size_t index, int worker) {
     (void)worker;
     for (int64_t i = 0; i < length; i += n) {
         n = run_at(j->plan, first + i, length - i, at);
-        read_points(j, set_to(j), at, n, of_set, j->memory.mask + first + i);
+        read_points(j, &j->arrays->other, at, n, of_set, j->memory.mask + first + i);
     }
 }
 
@@ -136,7 +135,7 @@ static void mark_piece(void *arg, size_t index, int worker) {
 static void count_both(const job *j, const int64_t at[DM_NDIM], int64_t n, const uint8_t *of_a, uint64_t both[3]) {
     uint8_t of_b[RUN];
     uint32_t a = 0, b = 0, common = 0; /* of a run */
-    dm_row_sites(j->plan, set_to(j), at, n, of_b);
+    dm_row_sites(j->plan, &j->arrays->other, at, n, of_b);
     for (int64_t i = 0; i < n; i++) {
         a += of_a[i];
         b += of_b[i];

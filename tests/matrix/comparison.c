@@ -315,7 +315,7 @@ static void make_other(struct job *j, const struct image *b, struct rng *r) {
 static void run_case(int number, uint64_t seed, struct rng *r) {
     static const int64_t lengths[] = {1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 40, 64, 65, 100, 129};
     struct image m = {0};
-    drawn_shape(&m, lengths, sizeof lengths / sizeof *lengths, MOST, r);
+    drawn_shape(&m, lengths, sizeof lengths / sizeof *lengths, rng_chance(r, 0.05) ? 6 * MOST : MOST, r);
     const int pattern = (int)rng_range(r, 0, corpus_count - 1);
     const unsigned features = (rng_chance(r, 0.3)   ? VARY_INTEGER_SPACING
                                : rng_chance(r, 0.3) ? VARY_REAL_SPACING
