@@ -20,6 +20,7 @@ static void test_rules(void **state) {
     ACCEPT(COMPARE(0); p.dtype = DISTMAP_FLOAT32; p.sites = (distmap_sites){DISTMAP_SITES_RANGE, 1, 2});
     ACCEPT(COMPARE(0); p.spacing[0] = 0.1; p.axes = 3);
     ACCEPT(COMPARE(0); p.spacing[0] = 0.25; p.spacing[1] = 1 << 20);
+    ACCEPT(COMPARE(0); p.spacing[0] = 1024; p.spacing[1] = 0.25; p.shape[0] = 1 << 20; p.shape[1] = 1);
     static const double wrong[] = {-1, -1e-300, NAN, INFINITY, -INFINITY};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         REFUSE("problem.comparison.tolerance", COMPARE(.tolerance = wrong[i]));

@@ -276,39 +276,40 @@ static void paint_other(const struct image *a, struct image *b, struct rng *r) {
     }
 }
 
-/* B's elements: zeros and ones where the rule is about these, else such as A has, where A has both kinds. */
+/* Some elements of a type; little end first. */
+enum { SAMPLES = 8 };
+static void make_samples(distmap_dtype dtype, const distmap_sites *sites, char *samples) {
+    const double ends[] = {sites->lo, sites->hi}, near[] = {0, 1, -1, 3};
+    for (int i = 0; i < SAMPLES; i++) {
+        const double end = fabs(ends[i & 1]) < 30000 ? ends[i & 1] : 0, value = end + near[i / 2];
+        const float single = (float)value;
+        const int64_t whole = (int64_t)value;
+        const size_t size = distmap_dtype_size(dtype);
+        memcpy(samples + (size_t)i * size,
+               dtype == DISTMAP_FLOAT32   ? (const void *)&single
+               : dtype == DISTMAP_FLOAT64 ? (const void *)&value
+                                          : &whole,
+               size);
+    }
+}
+
+/* B's elements, of any type: around the ends of the rule. Where none is of the kind that is wanted, any. */
 static void make_other(struct job *j, const struct image *b, struct rng *r) {
-    static const distmap_dtype dtypes[] = {DISTMAP_BOOL,  DISTMAP_UINT8,   DISTMAP_INT16,
-                                           DISTMAP_INT32, DISTMAP_FLOAT32, DISTMAP_FLOAT64};
-    const struct set *a = &j->set[0];
+    static const distmap_dtype dtypes[] = {DISTMAP_UINT8, DISTMAP_INT16, DISTMAP_INT32, DISTMAP_FLOAT32,
+                                           DISTMAP_FLOAT64};
     struct set *s = &j->set[1];
-    const bool simple = a->problem.sites.rule == DISTMAP_SITES_ZERO || a->problem.sites.rule == DISTMAP_SITES_NONZERO;
-    s->problem = a->problem;
-    if (simple)
-        s->problem.dtype = dtypes[rng_range(r, 0, 5)];
+    s->problem = j->set[0].problem;
+    s->problem.dtype = dtypes[rng_range(r, 0, 4)];
+    char samples[SAMPLES * 8];
+    make_samples(s->problem.dtype, &s->problem.sites, samples);
     const size_t size = distmap_dtype_size(s->problem.dtype);
     s->data = calloc((size_t)j->elements, size);
     REQUIRE(s->data);
-    const bool flip = a->problem.sites.rule == DISTMAP_SITES_ZERO;
     for (int64_t i = 0; i < j->elements; i++) {
-        char *to = (char *)s->data + (size_t)i * size;
-        const bool site = b->site[i];
-        if (simple && site != flip) {
-            const float one = 1;
-            const double wide_one = 1;
-            if (s->problem.dtype == DISTMAP_FLOAT32)
-                memcpy(to, &one, size);
-            else if (s->problem.dtype == DISTMAP_FLOAT64)
-                memcpy(to, &wide_one, size);
-            else
-                *to = 1; /* little end first */
-        } else if (!simple) {
-            int64_t from = rng_range(r, 0, j->elements - 1);
-            for (int64_t tries = 0; tries < j->elements; tries++, from = (from + 1) % j->elements)
-                if (oracle_offers(&a->problem, a->data, from) == site)
-                    break;
-            memcpy(to, (const char *)a->data + (size_t)from * size, size);
-        }
+        int64_t from = rng_range(r, 0, SAMPLES - 1);
+        for (int tries = 0; tries < SAMPLES && oracle_offers(&s->problem, samples, from) != b->site[i]; tries++)
+            from = (from + 1) % SAMPLES;
+        memcpy((char *)s->data + (size_t)i * size, samples + (size_t)from * size, size);
     }
 }
 
