@@ -1,9 +1,11 @@
-"""The operations of the race: balls, labels, skeletons, each against the fastest other library that does the same."""
+"""The operations of the race: balls, labels, skeletons, comparisons, each against the fastest other library that does the same."""
 
 import cv2
 import diplib
 import edt
 import numpy as np
+import scipy.ndimage
+import SimpleITK as sitk
 
 import compare
 import contestants
@@ -24,6 +26,9 @@ def rows():
     for shape, reach in (((4096,) * 2, 3), ((256,) * 3, 8)):
         found.append(Row("operations", "skeleton", shape, "diplib", reach))
         found.append(Row("operations", "skeleton", shape, "self", 2, "the map with indices", at_most=True))
+    for shape in ((4096,) * 2, (256,) * 3):
+        found.append(Row("operations", "compare", shape, "scipy", 10))
+        found.append(Row("operations", "hausdorff", shape, "simpleitk", 10))
     return found
 
 
@@ -82,4 +87,45 @@ def skeleton(row, threads, seed):
     return mask, run, theirs, lambda: {}
 
 
-PREPARE = {"dilate": dilate, "labels": labels, "skeleton": skeleton}
+def two_masks(shape, seed):
+    """Blobs, and the same grown and moved."""
+    mask = patterns.make("blobs", shape, seed)
+    other = np.roll(distmap.dilate(mask, 3), 5, axis=0).astype(np.uint8)
+    return (mask != 0).astype(np.uint8), other
+
+
+def comparison(row, threads, seed, points):
+    """The plan of a comparison, the masks, and a way to ask what it found."""
+    mask, other = two_masks(row.shape, seed)
+    bound = plan(row.shape, mask.dtype, {}, threads, sites="nonzero", comparison={"other": other.dtype, "points": points})
+    return mask, other, bound.bind(mask, other=other), bound.agreement
+
+
+def compare_surfaces(row, threads, seed):
+    """Surface distances as packages compute them from SciPy: erosions, maps, percentiles."""
+    mask, other, run, found = comparison(row, threads, seed, "surface")
+
+    def theirs():
+        shells = [x & ~scipy.ndimage.binary_erosion(x) for x in (mask.view(bool), other.view(bool))]
+        maps = [scipy.ndimage.distance_transform_edt(~shell) for shell in shells]
+        both = maps[1][shells[0]], maps[0][shells[1]]
+        return [(d.max(), d.mean(), np.percentile(d, 95)) for d in both]
+    theirs, kept = contestants.last_result(theirs)
+
+    def check():
+        ours = [(d.hausdorff, d.mean, d.percentile[0]) for d in (found().forward, found().backward)]
+        return {"equal": bool(np.allclose(ours, kept(), rtol=1e-12, atol=0))}
+    return mask, run, theirs, check
+
+
+def hausdorff(row, threads, seed):
+    """Between the sets; ITK's distances are float32."""
+    mask, other, run, found = comparison(row, threads, seed, "set")
+    sitk.ProcessObject.SetGlobalDefaultNumberOfThreads(threads)
+    images = [sitk.GetImageFromArray(x) for x in (mask, other)]
+    rival = sitk.HausdorffDistanceImageFilter()
+    return mask, run, lambda: rival.Execute(*images), lambda: {
+        "equal": bool(np.isclose(found().symmetric.hausdorff, rival.GetHausdorffDistance(), rtol=1e-6))}
+
+
+PREPARE = {"dilate": dilate, "labels": labels, "skeleton": skeleton, "compare": compare_surfaces, "hausdorff": hausdorff}

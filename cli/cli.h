@@ -28,11 +28,13 @@ enum {
     ESF = 256,
     SKELETON = 512,
     MORPH = 1024,
-    ALL = 2047 - REPORT, /* that compute */
+    COMPARE = 2048,
+    ALL = 4095 - REPORT, /* that compute */
     DISTANCES = EDT | VORONOI,
     INWARDS = EDT | SKELETON,               /* the sites are the background, unless told otherwise */
     LENGTHS = DISTANCES | SKELETON | MORPH, /* in the units of the spacing */
-    MAPS = LENGTHS | ESF
+    MAPS = LENGTHS | ESF,
+    PLANS = MAPS | COMPARE
 };
 
 struct options;
@@ -46,7 +48,7 @@ struct command {
     int (*run)(const struct options *);
 };
 
-extern const struct command command_edt, command_voronoi, command_skeleton, command_morph, command_esf, command_info,
+extern const struct command command_edt, command_voronoi, command_skeleton, command_morph, command_compare, command_esf, command_info,
     command_methods, command_devices, command_bench, command_tune, command_report;
 
 /* ---- Options ---- */
@@ -66,10 +68,12 @@ typedef struct name_list {
 struct options {
     const struct command *command;
     char *input, *output, *index, *preview; /* paths; NULL: not given */
+    char *other;                            /* compare: the second input */
     distmap_sites sites;
     bool sites_given;
     double threshold;
     bool threshold_given;
+    double other_threshold; /* compare: of the second input */
     char *metric_name; /* --metric as given; NULL: euclidean */
     bool squared;      /* the Euclidean metric's squares */
     distmap_metric metric;
@@ -87,6 +91,7 @@ struct options {
     bool gamma_given;
     distmap_morphology morphology;
     bool step_given, radius_given; /* of it */
+    distmap_comparison comparison;
     bool device_given;             /* else: a GPU if there is one that works and takes the problem */
     distmap_device device;
     int ordinal; /* which of the devices of that kind */
@@ -107,7 +112,7 @@ struct options {
     bool seed_given;
 };
 
-extern const char *const pruning_names[]; /* as options name them */
+extern const char *const pruning_names[], *const points_names[]; /* as options name them */
 
 /* Reads a subcommand's arguments. *help is set when --help or --version was asked for and answered. */
 int options_read(const struct command *command, int argc, const char **argv, struct options *options, bool *help);
@@ -330,6 +335,9 @@ int preview_distances(struct preview *preview, const distmap_view *distances, bo
 int preview_strengths(struct preview *preview, const distmap_view *strengths);
 /* Elements of `marks` that are not 0, on the shape, which is what are no sites in `sites`. */
 int preview_marks(struct preview *preview, const distmap_view *marks, const distmap_view *sites);
+/* Elements of `points` that are not 0, by their distances, on the set that the nonzero elements of `other` are. */
+int preview_points(struct preview *preview, const distmap_view *points, const distmap_view *distances,
+                   const distmap_view *other, double largest);
 /* `sites`: the run's input, to show the sites themselves in darker colours. `index`: with data, zones are those of pieces of
  * the sites, cut by a coarse grid, rather than those of labels. */
 int preview_regions(struct preview *preview, const distmap_view *labels, const distmap_view *sites,
@@ -375,6 +383,10 @@ double job_farthest(const struct job *job);
 /* One line on stderr and, with --json, an object on stdout. */
 void report_give(const struct job *job, const struct options *options);
 
+/* Method, device, threads, parameters and scratch of a run. */
+void json_add_work(struct json_object *object, const struct work *work);
+/* "1.4 ms", "12.3 s" */
+const char *time_text(double seconds, char *text, size_t size);
 struct json_object *json_shape(int ndim, const int64_t *shape);
 struct json_object *json_number(double value); /* infinities and NaN, which JSON lacks, as null */
 void json_print(struct json_object *object);   /* and lets go of it */

@@ -49,6 +49,16 @@ static int read_threshold(struct options *o, const char *option, const char *tex
     o->threshold_given = true;
     return value_number(option, text, -HUGE_VAL, HUGE_VAL, &o->threshold);
 }
+static int read_thresholds(struct options *o, const char *option, const char *text) {
+    number_list list = {0};
+    const int status = value_numbers(option, text, -HUGE_VAL, HUGE_VAL, &list);
+    if (status == 0 && list.count > 2)
+        return usage("%s: %d of them, there are two files", option, list.count);
+    o->threshold_given = true;
+    o->threshold = list.values[0];
+    o->other_threshold = list.values[list.count - 1];
+    return status;
+}
 static int read_metric(struct options *o, const char *option, const char *text) {
     return value_metric(option, text, o);
 }
@@ -124,6 +134,26 @@ static int read_outside(struct options *o, const char *option, const char *text)
     int choice = 0;
     const int status = value_choice(option, text, names, &choice);
     o->morphology.outside = choice;
+    return status;
+}
+const char *const points_names[] = {"surface", "set", NULL};
+
+static int read_points(struct options *o, const char *option, const char *text) {
+    int choice = 0;
+    const int status = value_choice(option, text, points_names, &choice);
+    o->comparison.points = (distmap_points)choice;
+    return status;
+}
+static int read_within(struct options *o, const char *option, const char *text) {
+    return value_number(option, text, 0, DBL_MAX, &o->comparison.tolerance);
+}
+static int read_percentiles(struct options *o, const char *option, const char *text) {
+    number_list list = {0};
+    const int status = value_numbers(option, text, 0, 100, &list);
+    if (status == 0 && list.count > DISTMAP_MAX_PERCENTILES)
+        return usage("%s: %d of them, at most %d", option, list.count, DISTMAP_MAX_PERCENTILES);
+    o->comparison.percentile_count = list.count;
+    memcpy(o->comparison.percentile, list.values, sizeof o->comparison.percentile);
     return status;
 }
 static int read_labels(struct options *o, const char *option, const char *text) {
@@ -261,14 +291,22 @@ static const option_row rows[] = {
      "the background's elements: zero (default), nonzero, VALUE, LO..HI (either end may be left out)"},
     {"sites", 0, MORPH, "SITES", read_sites,
      "the set's elements: nonzero (default), zero, VALUE, LO..HI (either end may be left out)"},
+    {"points", 0, COMPARE, "POINTS", read_points,
+     "distances are those of the masks' surface elements (surface, default), or of all (set)"},
+    {"tolerance", 0, COMPARE, "T", read_within, "for the surface Dice: what is no farther than T (default 0)"},
+    {"percentiles", 0, COMPARE, "P,...", read_percentiles, "of the distances, 0 to 100 (default 95)"},
+    {"sites", 0, COMPARE, "SITES", read_sites,
+     "the masks' elements: nonzero (default), zero, VALUE, LO..HI (either end may be left out)"},
     {"sites", 0, ESF, "SITES", read_sites,
      "the shape's elements: nonzero (default), zero, VALUE, LO..HI (either end may be left out)"},
     {"threshold", 0, MAPS, "T", read_threshold, "the foreground is what is >= T, instead of what is not 0"},
+    {"threshold", 0, COMPARE, "T[,T]", read_thresholds,
+     "the foreground is what is >= T, of B by the second one, instead of what is not 0; not of files of bools"},
     {"metric", 0, EDT, "METRIC", read_metric, "euclidean (default), squared, cityblock, chessboard or chamfer:A,B[,C]"},
     {"pruning", 0, SKELETON, "RULE", read_pruning,
      "which branches are left out: square-root (default), linear, constant"},
     {"gamma", 0, SKELETON, "G", read_gamma, "how many: linear, a ratio of about 0.5 to 1; constant, a length"},
-    {"spacing", 0, LENGTHS, "W,W[,W]", read_spacing,
+    {"spacing", 0, LENGTHS | COMPARE, "W,W[,W]", read_spacing,
      "element pitch per axis, slowest first, or one for all; default: the file's"},
     {"axes", 0, MAPS, "AXES", read_axes, "measure along these axes only, as in y,x or 1,2; each slice for itself"},
     {"labels", 0, EDT, NULL, read_labels, "measure to the nearest element of another label; 0 is background"},
@@ -294,7 +332,7 @@ static const option_row rows[] = {
      "bool (default) or uint8; of labels any integer type, default: the input's"},
     {"dtype", 0, ESF, "DTYPE", read_dtype, "float32 (default) or float64"},
     {"dtype", 0, VORONOI, "DTYPE", read_dtype, "any integer type; default: the input's, int32 for components"},
-    {"preview", 0, MAPS, "OUT.png", read_preview, "also make a picture to look at"},
+    {"preview", 0, PLANS, "OUT.png", read_preview, "also make a picture to look at"},
     {"suite", 0, BENCH, "NAME", read_suite, "the tables of a paper: man-edm, pba, psds, erosion or esf"},
     {"quick", 0, BENCH, NULL, read_quick, "with --suite: fewer and small images, seconds instead of minutes"},
     {"sizes", 0, BENCH | TUNE, "N,...", read_sizes, "sides of square images (default 1024,4096)"},
@@ -313,15 +351,15 @@ static const option_row rows[] = {
     {"repeat", 0, TUNE, "N", read_repeat, "runs of what comes near the fastest, in turns (default 7 and 0.3 s)"},
     {"quick", 0, TUNE, NULL, read_quick, "images of 1024 alone, one density, 3 runs, unless options say otherwise"},
     {"seed", 0, BENCH | TUNE, "N", read_seed, "seed of the patterns (default: a fresh one, which is printed)"},
-    {"device", 0, MAPS | TUNE, "DEVICE", read_device,
+    {"device", 0, PLANS | TUNE, "DEVICE", read_device,
      "auto (a GPU if there is one; default), cpu, cuda or cuda:N; 'distmap devices' lists them"},
     {"device", 0, BENCH, "DEVICE", read_device, "cpu (default), or cuda, cuda:N: from host memory to host memory"},
-    {"threads", 0, MAPS | BENCH | TUNE, "N", read_threads, "use N threads (default: all processors)"},
-    {"method", 0, MAPS, "NAME", read_method, "use this method; 'distmap methods' lists them"},
+    {"threads", 0, PLANS | BENCH | TUNE, "N", read_threads, "use N threads (default: all processors)"},
+    {"method", 0, PLANS, "NAME", read_method, "use this method; 'distmap methods' lists them"},
     {"method", 0, TUNE, "NAME", read_method, "tune this method (default: all of the device that have parameters)"},
-    {"param", 0, MAPS | BENCH, "K=V", read_param, "set a parameter of the method; may be given again"},
+    {"param", 0, PLANS | BENCH, "K=V", read_param, "set a parameter of the method; may be given again"},
     {"param", 0, TUNE, "K=V", read_param, "hold a parameter of the method at this value; may be given again"},
-    {"no-tuned", 0, MAPS | BENCH, NULL, read_no_tuned, "use defaults, not what 'distmap tune' stored"},
+    {"no-tuned", 0, PLANS | BENCH, NULL, read_no_tuned, "use defaults, not what 'distmap tune' stored"},
     {"json", 0, ALL, NULL, read_json, "print the results as JSON on stdout"},
     {"quiet", 'q', ALL | REPORT, NULL, read_quiet, "say nothing but errors"},
     {"help", 'h', ALL | REPORT, NULL, read_help, "print this text"},
@@ -379,9 +417,22 @@ static int check_morph(const struct options *o) {
     return 0;
 }
 
+static int check_compare(const struct options *o) {
+    if (!o->input)
+        return usage("compare: the input files are missing; see distmap compare --help");
+    if (!o->other)
+        return usage("compare: two files are needed, a mask and one to compare it with");
+    if (o->threshold_given && o->sites_given && o->sites.rule != DISTMAP_SITES_ZERO &&
+        o->sites.rule != DISTMAP_SITES_NONZERO)
+        return usage("--threshold goes with --sites zero or nonzero: which side of it the masks are on");
+    if (o->sites_given && o->sites.rule == DISTMAP_SITES_NONE)
+        return usage("--sites none goes with edt --labels: no label is background");
+    return sinks_check(o);
+}
+
 /* Options that contradict each other, or miss each other. Each line of this list is one rule. */
 static int check_together(const struct options *o) {
-    if (o->command->bit & (MAPS | TUNE) && o->settings.count && !o->method)
+    if (o->command->bit & (PLANS | TUNE) && o->settings.count && !o->method)
         return usage("--param needs --method: parameters belong to one method");
     if (o->command->bit & MAPS) {
         if (!o->input)
@@ -416,6 +467,8 @@ static int check_together(const struct options *o) {
                                                          : 0;
         return status ? status : sinks_check(o);
     }
+    if (o->command->bit == COMPARE)
+        return check_compare(o);
     if (o->command->bit == REPORT && !o->output)
         return usage("report: -o OUT.html is missing");
     if (o->command->bit == BENCH && o->quick && !o->suite)
@@ -469,16 +522,19 @@ static int read_all(poptContext context, struct options *options, bool *help) {
                          options->command->name);
         return usage("%s: %s", bad, poptStrerror(found));
     }
-    const bool takes_input = options->command->bit & (MAPS | INFO | REPORT);
+    const bool takes_input = options->command->bit & (PLANS | INFO | REPORT);
     const char *argument;
     while ((argument = poptGetArg(context))) {
         if (!takes_input)
             return usage("%s takes no argument, but got '%s'", options->command->name, argument);
-        if (options->input)
-            return usage("%s takes one input, but got '%s' and '%s'", options->command->name, options->input, argument);
+        const bool is_other = options->command->bit == COMPARE && options->input && !options->other;
+        if (options->input && !is_other)
+            return usage(options->command->bit == COMPARE ? "%s takes two inputs, but got another after '%s': '%s'"
+                                                          : "%s takes one input, but got '%s' and '%s'",
+                         options->command->name, options->input, argument);
         if (*argument == '\0')
             return usage("%s: the input file's name is empty", options->command->name);
-        options->input = copy_text(argument);
+        *(is_other ? &options->other : &options->input) = copy_text(argument);
     }
     const int status = check_together(options);
     return status ? status : read_settings(options);
@@ -519,5 +575,6 @@ void options_free(struct options *o) {
     free(o->preview);
     free(o->index);
     free(o->output);
+    free(o->other);
     free(o->input);
 }

@@ -104,6 +104,7 @@ struct painter {
     bool losses;    /* sites that have no label any more are shown, too */
     double largest, step, pitch;
     double unit; /* what a step along an axis adds to distances */
+    const distmap_view *distances; /* of marks; NULL: they are all alike */
 };
 typedef uint8_t paint_pixel(const struct painter *painter, const struct panel *panel, between down, between across);
 
@@ -255,31 +256,40 @@ static void covered(const struct painter *painter, int axis, between at, int64_t
     *first = *last = at.part < 0.5 ? at.low : at.high;
     if (axis < 0)
         return;
-    const int64_t half = (int64_t)(painter->pitch / painter->problem->spacing[axis] / 2),
+    const int64_t half = (int64_t)(painter->pitch / painter->problem->spacing[axis] / 2) +
+                         (painter->distances && painter->problem->ndim < 3),
                   end = painter->problem->shape[axis] - 1;
     *first = *first > half ? *first - half : 0;
     *last = *last + half < end ? *last + half : end;
 }
 
-/* Marks are thin: one within a pixel colours it. */
+/* Marks are thin: one within a pixel colours it, of several the farthest; in planes, with distances, beside it too. */
 static uint8_t paint_mark(const struct painter *painter, const struct panel *panel, between down, between across) {
     const distmap_view *view = painter->view, *sites = painter->sites;
     const size_t size = distmap_dtype_size(view->dtype);
     const char *origin = panel_origin(panel, view);
     int64_t top, bottom, left, right;
+    double farthest = -1;
     covered(painter, panel->down, down, &top, &bottom);
     covered(painter, panel->across, across, &left, &right);
     for (int64_t y = top; y <= bottom; y++)
         for (int64_t x = left; x <= right; x++) {
             uint64_t bits = 0;
             memcpy(&bits, at_element(origin, panel, view, y, x), size);
-            if (bits)
+            if (!bits)
+                continue;
+            if (!painter->distances)
                 return COLOUR_FIRST + DISTANCE_TONES - 1;
+            const distmap_view *distances = painter->distances;
+            const char *at = at_element(panel_origin(panel, distances), panel, distances, y, x);
+            farthest = fmax(farthest, *(const float *)at);
         }
+    if (farthest >= 0) /* the darkest tones are too near the ground's */
+        return (uint8_t)(COLOUR_FIRST + DISTANCE_TONES * (0.35 + 0.64 * fmin(farthest / painter->largest, 1)));
     uint8_t site;
     elements_sites(at_element(panel_origin(panel, sites), panel, sites, (top + bottom) / 2, (left + right) / 2),
                    sites->dtype, 0, 1, &painter->problem->sites, &site);
-    return (uint8_t)(COLOUR_FIRST + (site ? 0 : DISTANCE_TONES / 3));
+    return site ? COLOUR_FIRST : painter->distances ? COLOUR_GAP : COLOUR_FIRST + DISTANCE_TONES / 3;
 }
 
 /* ---- The file ---- */
@@ -343,13 +353,22 @@ int preview_strengths(struct preview *preview, const distmap_view *strengths) {
     return write_pixels(preview);
 }
 
-int preview_marks(struct preview *preview, const distmap_view *marks, const distmap_view *sites) {
+int preview_points(struct preview *preview, const distmap_view *points, const distmap_view *distances,
+                   const distmap_view *other, double largest) {
     if (!preview->pixels)
         return 0;
-    const struct painter painter = {
-        .view = marks, .sites = sites, .problem = preview->problem, .pitch = preview->pitch};
+    const struct painter painter = {.view = points,
+                                    .sites = other,
+                                    .distances = distances,
+                                    .problem = preview->problem,
+                                    .pitch = preview->pitch,
+                                    .largest = largest > 0 ? largest : 1};
     paint_all(preview, &painter, paint_mark);
     return write_pixels(preview);
+}
+
+int preview_marks(struct preview *preview, const distmap_view *marks, const distmap_view *sites) {
+    return preview_points(preview, marks, NULL, sites, 0);
 }
 
 int preview_regions(struct preview *preview, const distmap_view *labels, const distmap_view *sites,

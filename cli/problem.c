@@ -79,6 +79,10 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
         problem->field = DISTMAP_FIELD_MORPHOLOGY;
         problem->morphology = options->morphology;
     }
+    if (options->command->bit == COMPARE) {
+        problem->field = DISTMAP_FIELD_COMPARISON;
+        problem->comparison = options->comparison;
+    }
     const bool background = options->command->bit & INWARDS || (options->command->bit == MORPH && options->labels);
     if (!options->sites_given && !background)
         problem->sites.rule = DISTMAP_SITES_NONZERO;
@@ -202,6 +206,9 @@ void work_warn(const struct work *work, const struct options *options, const cha
     else if (work->flags & DISTMAP_FLAG_NO_SITE && options->command->bit == SKELETON)
         say(options, "distmap: %s: there is no background, or in some slice none; nothing is on the skeleton there",
             input);
+    else if (work->flags & DISTMAP_FLAG_NO_SITE && options->command->bit == COMPARE)
+        say(options, "distmap: %s, %s: there is nothing to measure from or to: at least one mask is empty", input,
+            options->other);
     else if (work->flags & DISTMAP_FLAG_NO_SITE)
         say(options, "distmap: %s: some elements have no site%s; they get infinity, index -1, label 0", input,
             options->limit > 0 ? " within the limit" : "");

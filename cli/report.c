@@ -65,9 +65,19 @@ static const char *unit_of(const struct job *job) {
                : "";
 }
 
+void json_add_work(json_object *object, const struct work *work) {
+    const distmap_description *description = &work->description;
+    const distmap_method_info *method = distmap_method_find(description->method);
+    json_object_object_add(object, "method", json_object_new_string(description->method));
+    json_object_object_add(object, "device", json_object_new_string(method->device));
+    json_object_object_add(object, "isa", json_object_new_string(description->isa));
+    json_object_object_add(object, "threads", json_object_new_int(description->threads));
+    json_object_object_add(object, "params", settings_json(&work->settings, method));
+    json_object_object_add(object, "scratch_bytes", json_object_new_int64((int64_t)description->scratch_bytes));
+}
+
 static void give_json(const struct job *job, const struct options *options) {
     const distmap_problem *problem = &job->problem;
-    const distmap_description *description = &job->work.description;
     json_object *object = json_object_new_object(), *spacing = json_object_new_array(),
                 *flags = json_object_new_object(), *times = json_object_new_object();
     for (int a = 0; a < problem->ndim; a++)
@@ -111,20 +121,13 @@ static void give_json(const struct job *job, const struct options *options) {
     }
     if (job->components >= 0)
         json_object_object_add(object, "components", json_object_new_int64(job->components));
-    json_object_object_add(object, "method", json_object_new_string(description->method));
-    json_object_object_add(object, "device", json_object_new_string(distmap_method_find(description->method)->device));
-    json_object_object_add(object, "isa", json_object_new_string(description->isa));
-    json_object_object_add(object, "threads", json_object_new_int(description->threads));
-    json_object_object_add(object, "params",
-                           settings_json(&job->work.settings, distmap_method_find(description->method)));
-    json_object_object_add(object, "scratch_bytes", json_object_new_int64((int64_t)description->scratch_bytes));
+    json_add_work(object, &job->work);
     json_object_object_add(object, "flags", flags);
     json_object_object_add(object, "ms", times);
     json_print(object);
 }
 
-/* "1.4 ms", "12.3 s" */
-static const char *time_text(double seconds, char *text, size_t size) {
+const char *time_text(double seconds, char *text, size_t size) {
     snprintf(text, size, seconds < 1 ? "%.3g ms" : "%.3f s", seconds < 1 ? seconds * 1e3 : seconds);
     return text;
 }

@@ -39,12 +39,14 @@ static bool same_file(const char *a, const char *b) {
 int sinks_check(const struct options *o) {
     const struct {
         const char *option, *path;
-    } files[] = {{"the input", o->input}, {"-o", o->output}, {"--index", o->index}, {"--preview", o->preview}};
-    for (int i = 0; i < 4; i++)
-        for (int j = i + 1; j < 4; j++)
+    } files[] = {{"the input", o->input}, {"the input", o->other}, {"-o", o->output}, {"--index", o->index},
+                 {"--preview", o->preview}};
+    enum { inputs = 2 };
+    for (int i = 0; i < 5; i++)
+        for (int j = i < inputs ? inputs : i + 1; j < 5; j++)
             if (files[i].path && files[j].path && same_file(files[i].path, files[j].path))
                 return usage("%s %s is the same file as %s%s%s", files[j].option, files[j].path, files[i].option,
-                             i ? " " : "", i ? files[i].path : "");
+                             i < inputs ? "" : " ", i < inputs ? "" : files[i].path);
     return 0;
 }
 

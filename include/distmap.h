@@ -277,6 +277,7 @@ typedef enum distmap_field {
     DISTMAP_FIELD_EDGE_STRENGTH, /* see distmap_esf */
     DISTMAP_FIELD_SKELETON,      /* see distmap_skeleton */
     DISTMAP_FIELD_MORPHOLOGY,    /* see distmap_morphology */
+    DISTMAP_FIELD_COMPARISON,    /* see distmap_comparison */
 } distmap_field;
 
 /* FIELD_EDGE_STRENGTH: the edge strength function v of a shape, which is the sites of a mask. It is 1 on the shape and falls
@@ -384,6 +385,45 @@ typedef struct distmap_morphology {
     bool outside;  /* what lies outside the image is of the set */
 } distmap_morphology;
 
+/* FIELD_COMPARISON: how far two sets A and B are from each other. A is the sites of the mask arrays.input, B those of
+ * arrays.other, by the same rule. Of each set some elements are its *points*: those that have an element outside the set beside
+ * them, along one of the axes, what lies outside the image being outside of every set; or all of them. With d(p, B) the distance
+ * from p to the nearest of B's points, in the units of the spacing,
+ *
+ *     directed, from A to B    the distribution of d(p, B) over A's points p: its largest value (the directed Hausdorff
+ *                              distance), mean, root mean square, percentiles, and how many of them are within a tolerance
+ *     symmetric                both directions' together, see distmap_agreement
+ *
+ * D. P. Huttenlocher, G. A. Klanderman, W. J. Rucklidge, "Comparing Images Using the Hausdorff Distance", IEEE Transactions on
+ * Pattern Analysis and Machine Intelligence 15(9), 1993; A. A. Taha, A. Hanbury, "Metrics for evaluating 3D medical image
+ * segmentation: analysis, selection, and tool", BMC Medical Imaging 15:29, 2015. Points count alike, whatever piece of a surface
+ * they stand for.
+ *
+ * A percentile q of n sorted values v is v[k] + (v[k + 1] - v[k]) f with k + f = (n - 1) (q / 100), as numpy.percentile
+ * computes it by default, to the bit. Squared distances, and the comparison with the tolerance, are exact where all pitches are
+ * multiples of some 2^-k, k <= 12, and at most 2^12 of them; elsewhere they are those of distmap_problem.spacing. Distances are
+ * their correctly rounded roots, and sums are exact: in 128 bits, which could be too few only for pitches in ratios of 2^20 and
+ * more; what lies below them is cut off then. So bits agree everywhere.
+ *
+ * All axes are measured, and there are no outputs: distmap_plan_agreement() has the results. Where only one of the sets has
+ * points, distances from it are +inf, those from the other, which has nothing to measure from, NaN, and the symmetric ones +inf.
+ * Where neither has, all are NaN. Either raises DISTMAP_FLAG_NO_SITE. Memory: 4 bytes per element for squared distances of 32
+ * bits, else 8; one more for surfaces; and what one map takes. */
+typedef enum distmap_points {
+    DISTMAP_POINTS_SURFACE = 0, /* elements with a neighbour along an axis outside the set */
+    DISTMAP_POINTS_SET,         /* all elements of the set */
+} distmap_points;
+
+#define DISTMAP_MAX_PERCENTILES 16
+
+typedef struct distmap_comparison {
+    distmap_dtype other; /* of arrays.other; NONE: as the input */
+    distmap_points points;
+    double tolerance;                           /* >= 0 and finite */
+    int percentile_count;                       /* up to DISTMAP_MAX_PERCENTILES; 0: one, the 95th */
+    double percentile[DISTMAP_MAX_PERCENTILES]; /* 0 to 100 */
+} distmap_comparison;
+
 typedef struct distmap_problem {
     distmap_input input;
     distmap_dtype dtype; /* of the input */
@@ -422,10 +462,11 @@ typedef struct distmap_problem {
                               place of the sample's own linear index; ties by the samples' indices. DISTMAP_NONE: no payload */
     distmap_outputs want;
     distmap_field field; /* EDGE_STRENGTH takes a mask, without metric, limit and border; SKELETON one without metric and limit;
-                            MORPHOLOGY a mask or labels, without these */
+                            MORPHOLOGY a mask or labels, COMPARISON masks, without these */
     distmap_esf esf;               /* FIELD_EDGE_STRENGTH; zeros otherwise */
     distmap_skeleton skeleton;     /* FIELD_SKELETON; zeros otherwise */
     distmap_morphology morphology; /* FIELD_MORPHOLOGY; zeros otherwise */
+    distmap_comparison comparison; /* FIELD_COMPARISON; zeros otherwise */
     /* Signed maps: MASK input, Euclidean metric. Where all of a batch is on one side, or the other side is beyond the limit,
      * there is no site (rule 3): +inf or -inf by the element's own side. With a border, what lies outside the image counts as
      * of the shape: it is a site for the elements outside the shape alone. Squared distances, float32 or float64 here, get
@@ -450,6 +491,7 @@ typedef struct distmap_arrays {
     distmap_view strength;
     distmap_view mask;
     distmap_view within, beyond;
+    distmap_view other; /* an input: FIELD_COMPARISON, the second mask */
 } distmap_arrays;
 
 /* ---- Methods --------------------------------------------------------------------------------------------------------- */
@@ -558,6 +600,28 @@ typedef struct distmap_convergence {
 
 /* Waits for the last execute to be complete. FIELD_EDGE_STRENGTH only. */
 DISTMAP_API distmap_status distmap_plan_convergence(distmap_plan *plan, distmap_convergence *convergence);
+
+/* The distances from one set's points to the nearest of the other's. */
+typedef struct distmap_directed {
+    int64_t points;                             /* from which distances were taken */
+    int64_t within;                             /* of these, those no farther than the tolerance */
+    double hausdorff, mean, rms;                /* the largest, the average, the root mean square */
+    double percentile[DISTMAP_MAX_PERCENTILES]; /* as the problem asks for them; 0 beyond */
+} distmap_directed;
+
+/* What the last execute found. Symmetric: hausdorff and percentiles the larger of both directions', mean and rms over the points
+ * of both, points and within their sums. */
+typedef struct distmap_agreement {
+    distmap_directed forward, backward, symmetric; /* from A to B, from B to A */
+    double surface_dice; /* symmetric.within / symmetric.points: the surface Dice coefficient at the tolerance */
+    int64_t elements[2]; /* of A, of B */
+    int64_t common;      /* of both */
+    double dice,
+        jaccard; /* 2 |A and B| / (|A| + |B|), |A and B| / |A or B|; NaN where both are empty, as surface_dice is */
+} distmap_agreement;
+
+/* Waits for the last execute to be complete. FIELD_COMPARISON only. */
+DISTMAP_API distmap_status distmap_plan_agreement(distmap_plan *plan, distmap_agreement *agreement);
 /* Frees *plan and sets it to NULL; NULL and pointers to NULL are fine. */
 DISTMAP_API void distmap_plan_destroy(distmap_plan **plan);
 

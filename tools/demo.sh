@@ -37,6 +37,8 @@ show "How the horse's outline grows smooth inwards (edge strength function at re
     esf "$horse" -o "$out/horse_strength.npy" --threshold 128 --rho 16 --steady --preview "$out/horse_strength.png"
 show "What is left of the horse where a ball of radius 9 finds room:" \
     morph "$horse" -o "$out/horse_open.png" --threshold 128 --sites zero --op open --radius 9 --preview "$out/horse_opened.png"
+show "How far the horse's outline is from that:" \
+    compare "$horse" "$out/horse_open.png" --threshold 128 --sites zero --preview "$out/horse_lost.png"
 show "How deep every point of the brain's grey matter lies (mm):" \
     edt "$brain" -o "$out/brain_depth.nii.gz" --threshold 128 --preview "$out/brain_depth.png"
 show "How far every point is from the grey matter (mm):" \

@@ -35,6 +35,7 @@ _distmap()
     case $before in
     --sites) COMPREPLY=($(compgen -W "zero nonzero none" -- "$word")) ;;
     --op) COMPREPLY=($(compgen -W "dilate erode open close" -- "$word")) ;;
+    --points) COMPREPLY=($(compgen -W "surface set" -- "$word")) ;;
     --outside) COMPREPLY=($(compgen -W "background set" -- "$word")) ;;
     --metric) COMPREPLY=($(compgen -W "euclidean squared cityblock chessboard" -- "$word")) ;;
     --device) COMPREPLY=($(compgen -W "auto cpu cuda" -- "$word")) ;;
@@ -59,7 +60,7 @@ _distmap()
         ;;
     --surface) COMPREPLY=($(compgen -W "centre half" -- "$word")) ;;
     --suite) COMPREPLY=($(compgen -W "man-edm pba psds erosion esf" -- "$word")) ;;
-    --gamma | --radius | --rho | --steps | --dt | --tolerance | --threshold | --spacing | --axes | --limit | --threads | --param | --sizes | --volumes | --densities | --repeat | --seed) ;;
+    --gamma | --radius | --rho | --steps | --dt | --tolerance | --percentiles | --threshold | --spacing | --axes | --limit | --threads | --param | --sizes | --volumes | --densities | --repeat | --seed) ;;
     *)
         if [[ $word == -* ]]; then
             COMPREPLY=($(compgen -W "$(_distmap_options "$command" "$subcommand")" -- "$word"))

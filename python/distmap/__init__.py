@@ -12,6 +12,7 @@ device.
     skeleton            Euclidean skeletons, pruned
     dilate, erode, opening, closing
                         by Euclidean balls of any radius, of masks and labels
+    compare             two masks: Hausdorff and average surface distances, percentiles, overlaps
     transform           every option in one call: labels, sampled functions, spacing, limits, borders, batches, outputs
     Context, Plan       made once, executed many times; scratch_bytes: the memory that a plan takes
     methods, devices    what there is to compute with
@@ -21,6 +22,7 @@ NumPy arrays of any strides, CuPy arrays and PyTorch tensors go in and out witho
 released while the library computes; any thread may call, and a forked child too (not with a GPU that its parent used).
 """
 
+from ._comparison import Agreement, Directed, compare
 from ._context import Context
 from ._library import version
 from ._maps import chamfer, edt, esf, expand_labels, feature_transform, skeleton
@@ -31,9 +33,9 @@ from ._tables import Device, Method, Param, devices, methods
 from ._transform import Result, transform
 
 __all__ = [
-    "FLAG_NAN", "FLAG_NO_SITE", "FLAG_UNREST", "INDEX_BORDER", "INDEX_NONE", "Context", "Convergence", "Description",
-    "Device", "Method", "Param", "Phase", "Plan", "Result", "chamfer", "closing", "devices", "dilate", "edt", "erode", "esf",
-    "expand_labels", "feature_transform", "methods", "opening", "scratch_bytes", "skeleton", "transform", "version",
+    "FLAG_NAN", "FLAG_NO_SITE", "FLAG_UNREST", "INDEX_BORDER", "INDEX_NONE", "Agreement", "Context", "Convergence", "Description",
+    "Device", "Directed", "Method", "Param", "Phase", "Plan", "Result", "chamfer", "closing", "compare", "devices", "dilate",
+    "edt", "erode", "esf", "expand_labels", "feature_transform", "methods", "opening", "scratch_bytes", "skeleton", "transform", "version",
 ]
 
 

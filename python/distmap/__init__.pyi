@@ -73,6 +73,11 @@ def closing(
     axes: Axes = None, out: Array | None = None, device: str | None = None, threads: int | None = None,
     method: str | None = None,
 ) -> Any: ...
+def compare(
+    a: Array, b: Array, sampling: Spacing = None, sites: Sites = "nonzero", *,
+    points: Literal["surface", "set"] = "surface", tolerance: float = 0, percentiles: float | Sequence[float] = 95,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+) -> Agreement: ...
 def transform(
     input: Array, *, kind: Kind = "mask", want: Output | Iterable[Output] | Mapping[Output, DType | None] = "distance",
     axes: Axes = None, sites: Sites = "zero", metric: Metric = "euclidean", chamfer: Sequence[int] | None = None,
@@ -106,6 +111,28 @@ class Result:
     convergence: Convergence | None
     @property
     def arrays(self) -> dict[str, Any]: ...
+
+class Directed(NamedTuple):
+    points: int
+    within: int
+    hausdorff: float
+    mean: float
+    rms: float
+    percentiles: dict[float, float]
+
+class Agreement(NamedTuple):
+    hausdorff: float
+    mean: float
+    rms: float
+    percentiles: dict[float, float]
+    surface_dice: float
+    dice: float
+    jaccard: float
+    forward: Directed
+    backward: Directed
+    elements: tuple[int, int]
+    common: int
+    method: str
 
 class Context:
     device: str
@@ -143,13 +170,18 @@ class Plan:
         method: str | None = None, params: Mapping[str, int | str] | None = None, host_views: bool = False,
         scratch: Array | None = None, timed: bool = False, **options: Any,
     ) -> None: ...
-    def bind(self, input: Array, payload: Array | None = None, **outputs: Array) -> Callable[[], None]: ...
-    def __call__(self, input: Array, payload: Array | None = None, **outputs: Array) -> None: ...
+    def bind(
+        self, input: Array, payload: Array | None = None, other: Array | None = None, **outputs: Array,
+    ) -> Callable[[], None]: ...
+    def __call__(
+        self, input: Array, payload: Array | None = None, other: Array | None = None, **outputs: Array,
+    ) -> None: ...
     def wait(self) -> None: ...
     @property
     def flags(self) -> int: ...
     def phases(self) -> list[Phase]: ...
     def convergence(self) -> Convergence: ...
+    def agreement(self) -> Any: ...
     def describe(self) -> Description: ...
 
 class Param:
@@ -168,7 +200,7 @@ class Method:
     exact: bool
     metrics: tuple[str, ...]
     params: tuple[Param, ...]
-    field: Literal["distance", "edge_strength", "skeleton", "morphology"]
+    field: Literal["distance", "edge_strength", "skeleton", "morphology", "comparison"]
 
 class Device:
     device: str

@@ -72,9 +72,9 @@ class Plan:
         plan._set_up(context, problem, scratch, plan_options(method, params, host_views))
         return plan
 
-    def bind(self, input, payload=None, **outputs):
+    def bind(self, input, payload=None, other=None, **outputs):
         """A function without arguments that executes the plan from these arrays into those; it keeps them all."""
-        arrays, keep = fill(input, payload, outputs)
+        arrays, keep = fill(input, {"payload": payload, "other": other}, outputs)
         execute, reference, context = library().distmap_plan_execute, c.byref(arrays), self.context
         plan = self
 
@@ -84,8 +84,8 @@ class Plan:
         run.keep = keep
         return run
 
-    def __call__(self, input, payload=None, **outputs):
-        self.bind(input, payload, **outputs)()
+    def __call__(self, input, payload=None, other=None, **outputs):
+        self.bind(input, payload, other, **outputs)()
 
     def wait(self):
         """Until the last execution is complete (GPU, device arrays alone); raises what it met."""
@@ -116,6 +116,12 @@ class Plan:
         told = _structs.Convergence()
         check(library().distmap_plan_convergence(self.handle, c.byref(told)))
         return Convergence(told.iterations, told.residual)
+
+    def agreement(self):
+        """The structure of what the last execution of a plan of comparison found, for which this waits."""
+        told = _structs.Agreement()
+        check(library().distmap_plan_agreement(self.handle, c.byref(told)))
+        return told
 
     def describe(self):
         told = _structs.Description()
@@ -154,11 +160,10 @@ def scratch_of(context, problem, method=None, params=None, host_views=False):
     return result.value
 
 
-def fill(input, payload, outputs):
-    """The structure of all arrays, and what must live as long."""
+def fill(input, more, outputs):
+    """The structure of all arrays, and what must live as long. `more`: further inputs, None for those that are not."""
     taken = {"input": _arrays.take(input, "the input")}
-    if payload is not None:
-        taken["payload"] = _arrays.take(payload, "payload")
+    taken |= {name: _arrays.take(array, name) for name, array in more.items() if array is not None}
     for name, array in outputs.items():
         _problem.choice("an output", name, _structs.OUTPUTS)
         taken[name] = _arrays.take(array, name, writable=True)

@@ -98,10 +98,11 @@ def spacing_values(spacing, ndim):
 
 def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidean", chamfer=None, spacing=None,
          limit=None, border=False, payload=None, esf=None, skeleton=None, morphology=None, sign=None,
-         surface="centre"):
+         surface="centre", comparison=None):
     """The problem without its outputs. `esf`: {"rho": ..., "steps": ..., "dt": ..., "tolerance": ...}, whose absent or
     None members have C's defaults; with it edge strengths are computed. `skeleton`: {"pruning": ..., "gamma": ...}; with
-    it a skeleton is. `morphology`: {"step": ..., "radius": ..., "outside": ...}; with it a set, or labels, grow or shrink."""
+    it a skeleton is. `morphology`: {"step": ..., "radius": ..., "outside": ...}; with it a set, or labels, grow or shrink.
+    `comparison`: {"other": dtype, "points": ..., "tolerance": ..., "percentiles": ...}; with it two masks are compared."""
     ndim = len(shape)
     if not 1 <= ndim <= _structs.MAX_NDIM:
         raise ValueError(f"the array has {ndim} axes, must have 1 to {_structs.MAX_NDIM}")
@@ -135,7 +136,19 @@ def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidea
     if morphology is not None:
         problem.field = _structs.FIELDS.index("morphology")
         problem.morphology = morphology_of(**morphology)
+    if comparison is not None:
+        problem.field = _structs.FIELDS.index("comparison")
+        problem.comparison = comparison_of(**comparison)
     return problem
+
+
+def comparison_of(other, points="surface", tolerance=0, percentiles=(95,)):
+    percents = [number("a percentile", value) for value in percentiles]
+    if not 1 <= len(percents) <= _structs.MAX_PERCENTILES:
+        raise ValueError(f"percentiles has {len(percents)} values, must have 1 to {_structs.MAX_PERCENTILES}")
+    return _structs.Comparison(other=dtype_code("the other mask", other), points=choice("points", points, _structs.POINTS),
+                               tolerance=number("tolerance", tolerance), percentile_count=len(percents),
+                               percentile=(*percents, *[0] * (_structs.MAX_PERCENTILES - len(percents))))
 
 
 def skeleton_of(pruning="square_root", gamma=None):

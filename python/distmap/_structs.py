@@ -17,15 +17,17 @@ INPUTS = ("mask", "labels", "sampled")
 SITES = ("zero", "nonzero", "value", "range", "none")
 METRICS = ("euclidean", "cityblock", "chessboard", "chamfer")
 PHASES = ("compute", "transfer")
-FIELDS = ("distance", "edge_strength", "skeleton", "morphology")
+FIELDS = ("distance", "edge_strength", "skeleton", "morphology", "comparison")
 PRUNINGS = ("square_root", "linear", "constant")
 MORPHOLOGY_STEPS = ("dilate", "erode", "open", "close")
+POINTS = ("surface", "set")
 SIGNS = ("none", "outside", "inside")
 SURFACES = ("centre", "half")
 OUTPUTS = ("distance", "squared", "index", "coords", "label", "strength", "mask", "within", "beyond")
 
 INDEX_NONE = -1
 INDEX_BORDER = -2
+MAX_PERCENTILES = 16
 FLAG_NO_SITE = 1
 FLAG_NAN = 2
 FLAG_UNREST = 4
@@ -76,18 +78,23 @@ class Morphology(c.Structure):
     _fields_ = [("step", c.c_int), ("radius", c.c_double), ("outside", c.c_bool)]
 
 
+class Comparison(c.Structure):
+    _fields_ = [("other", c.c_int), ("points", c.c_int), ("tolerance", c.c_double), ("percentile_count", c.c_int),
+                ("percentile", c.c_double * MAX_PERCENTILES)]
+
+
 class Problem(c.Structure):
     _fields_ = [("input", c.c_int), ("dtype", c.c_int), ("ndim", c.c_int), ("shape", c.c_int64 * MAX_NDIM),
                 ("axes", c.c_uint), ("sites", Sites), ("metric", c.c_int), ("chamfer", c.c_int * 3),
                 ("spacing", c.c_double * MAX_NDIM), ("limit", c.c_double), ("border", c.c_bool), ("payload", c.c_int),
                 ("want", Outputs), ("field", c.c_int), ("esf", Esf), ("skeleton", Skeleton),
-                ("morphology", Morphology), ("sign", c.c_int), ("surface", c.c_int)]
+                ("morphology", Morphology), ("comparison", Comparison), ("sign", c.c_int), ("surface", c.c_int)]
 
 
 class Arrays(c.Structure):
     _fields_ = [("input", View), ("payload", View), ("distance", View), ("squared", View), ("index", View),
                 ("coords", View * MAX_NDIM), ("label", View), ("strength", View), ("mask", View),
-                ("within", View), ("beyond", View)]
+                ("within", View), ("beyond", View), ("other", View)]
 
 
 class Param(c.Structure):
@@ -124,6 +131,16 @@ class Convergence(c.Structure):
     _fields_ = [("iterations", c.c_int64), ("residual", c.c_double)]
 
 
+class Directed(c.Structure):
+    _fields_ = [("points", c.c_int64), ("within", c.c_int64), ("hausdorff", c.c_double), ("mean", c.c_double),
+                ("rms", c.c_double), ("percentile", c.c_double * MAX_PERCENTILES)]
+
+
+class Agreement(c.Structure):
+    _fields_ = [("forward", Directed), ("backward", Directed), ("symmetric", Directed), ("surface_dice", c.c_double),
+                ("elements", c.c_int64 * 2), ("common", c.c_int64), ("dice", c.c_double), ("jaccard", c.c_double)]
+
+
 # Every structure by its name in C.
 STRUCTS = {
     "distmap_view": View, "distmap_allocator": Allocator, "distmap_executor": Executor,
@@ -133,6 +150,7 @@ STRUCTS = {
     "distmap_method_info": MethodInfo, "distmap_plan_options": PlanOptions, "distmap_description": Description,
     "distmap_phase": Phase, "distmap_esf": Esf, "distmap_skeleton": Skeleton,
     "distmap_morphology": Morphology, "distmap_convergence": Convergence,
+    "distmap_comparison": Comparison, "distmap_directed": Directed, "distmap_agreement": Agreement,
 }
 
 # Functions: result, arguments. Handles are plain addresses.
@@ -157,5 +175,6 @@ FUNCTIONS = {
     "distmap_plan_phase_count": (c.c_size_t, [_handle]),
     "distmap_plan_phase_get": (c.c_int, [_handle, c.c_size_t, c.POINTER(Phase)]),
     "distmap_plan_convergence": (c.c_int, [_handle, c.POINTER(Convergence)]),
+    "distmap_plan_agreement": (c.c_int, [_handle, c.POINTER(Agreement)]),
     "distmap_plan_destroy": (None, [_place]),
 }

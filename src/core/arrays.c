@@ -141,9 +141,10 @@ distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *a
         const distmap_view *view;
         distmap_dtype dtype;
         dm_array *normal;
-    } entries[10 + DISTMAP_MAX_NDIM] = {
+    } entries[11 + DISTMAP_MAX_NDIM] = {
         {"input", &arrays->input, p->dtype, &normal->input},
         {"payload", &arrays->payload, p->payload, &normal->payload},
+        {"other", &arrays->other, p->comparison.other, &normal->other},
         {"distance", &arrays->distance, p->want.distance, &normal->distance},
         {"squared", &arrays->squared, p->want.squared, &normal->squared},
         {"index", &arrays->index, p->want.index, &normal->index},
@@ -153,13 +154,13 @@ distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *a
         {"beyond", &arrays->beyond, p->want.beyond, &normal->beyond},
         {"mask", &arrays->mask, p->want.mask, &normal->mask},
     };
-    int count = 10;
+    int count = 11;
     for (int a = 0; a < DISTMAP_MAX_NDIM; a++) /* those of axes that the problem has not must stay zero */
         entries[count++] =
             (struct entry){coord_names[a], &arrays->coords[a], a < p->ndim ? p->want.coords : DISTMAP_NONE,
                            &normal->coords[(a + DM_NDIM - p->ndim) % DM_NDIM]};
-    enum { inputs = 2 };
-    struct span spans[10 + DISTMAP_MAX_NDIM] = {{0, 0}};
+    enum { inputs = 3 };
+    struct span spans[11 + DISTMAP_MAX_NDIM] = {{0, 0}};
     for (int i = 0; i < count; i++)
         TRY(check_view(plan, entries[i].name, entries[i].view, entries[i].dtype, i >= inputs, entries[i].normal,
                        &spans[i]));

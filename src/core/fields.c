@@ -12,6 +12,7 @@ static const struct {
     [DISTMAP_FIELD_EDGE_STRENGTH] = {"EDGE_STRENGTH", "computes edge strengths"},
     [DISTMAP_FIELD_SKELETON] = {"SKELETON", "computes skeletons"},
     [DISTMAP_FIELD_MORPHOLOGY] = {"MORPHOLOGY", "computes ball morphology"},
+    [DISTMAP_FIELD_COMPARISON] = {"COMPARISON", "compares two sets"},
 };
 
 static const int count = sizeof fields / sizeof *fields;
@@ -45,5 +46,9 @@ distmap_status dm_field_check(const distmap_problem *p) {
     if (p->field != DISTMAP_FIELD_MORPHOLOGY &&
         (p->morphology.step != 0 || p->morphology.radius != 0 || p->morphology.outside))
         return bad("problem.morphology has no meaning for problem.field %s, must stay zero", name);
+    const distmap_comparison *comparison = &p->comparison;
+    if (p->field != DISTMAP_FIELD_COMPARISON && (comparison->other != 0 || comparison->points != 0 ||
+                                                 comparison->tolerance != 0 || comparison->percentile_count != 0))
+        return bad("problem.comparison has no meaning for problem.field %s, must stay zero", name);
     return DISTMAP_OK;
 }

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "core/comparison.h"
 #include "core/metric.h"
 #include "core/phases.h"
 #include "distmap.h"
@@ -68,7 +69,7 @@ typedef struct dm_array {
 } dm_array;
 
 typedef struct dm_arrays {
-    dm_array input, payload, distance, squared, index, label, strength, within, beyond, mask;
+    dm_array input, payload, other, distance, squared, index, label, strength, within, beyond, mask;
     dm_array coords[DM_NDIM]; /* [a + DM_NDIM - ndim] is the user's axis a; unused leading ones have data NULL */
 } dm_arrays;
 
@@ -108,6 +109,7 @@ typedef struct dm_outcome {
     unsigned flags; /* DISTMAP_FLAG_*; on the CPU they gather in the plan's own */
     int64_t iterations;
     double residual;
+    dm_compared compared;
 } dm_outcome;
 
 struct dm_method;
@@ -136,6 +138,8 @@ struct distmap_plan {
     bool wants_mask; /* within or beyond is */
     double surface;  /* what signed distances are shortened by */
     dm_esf esf;      /* FIELD_EDGE_STRENGTH; `number` and what follows it mean nothing there */
+    /* FIELD_COMPARISON; the spacing, and all that comes of it, is in its unit. */
+    dm_comparison comparison;
 
     int64_t params[DM_MAX_PARAMS]; /* in the order of the method's table */
 
@@ -261,6 +265,14 @@ distmap_status dm_strength_check(distmap_plan *plan);
 distmap_status dm_sign_check(distmap_plan *plan);
 distmap_status dm_skeleton_check(const distmap_plan *plan);
 distmap_status dm_morphology_check(const distmap_plan *plan);
+/* Of comparisons: their unit, before the spacing is looked at, and all else after it. */
+void dm_comparison_scale(distmap_plan *plan);
+distmap_status dm_comparison_check(distmap_plan *plan);
+/* A unit, 2^-k, in which all measured pitches are whole numbers of at most 2^12: with it distances are integers, which are
+ * compared exactly and found fastest. Nothing is rounded. 2^k; 1 where there is none. */
+double dm_whole_scale(const distmap_problem *problem);
+/* The squared limit for a distance r >= 0, in the plan's arithmetic: d2 <= limit2, or limit2f, is within it. */
+void dm_square_limit(const distmap_plan *plan, double r, uint64_t *limit2, double *limit2f);
 /* Whether any output is asked for. */
 bool dm_wants_any(distmap_outputs want);
 /* Whether `dtype`, of the output `name`, holds every element of the input. */

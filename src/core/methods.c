@@ -16,6 +16,7 @@ extern const dm_method dm_esf_cpu;
 extern const dm_method dm_brute_cpu;
 extern const dm_method dm_skeleton_cpu;
 extern const dm_method dm_morphology_cpu;
+extern const dm_method dm_comparison_cpu;
 #ifdef DISTMAP_HAVE_CUDA
 extern const dm_method dm_minplus_cuda;
 extern const dm_method dm_envelope_cuda;
@@ -28,6 +29,7 @@ extern const dm_method dm_esf_cuda;
 extern const dm_method dm_brute_cuda;
 extern const dm_method dm_skeleton_cuda;
 extern const dm_method dm_morphology_cuda;
+extern const dm_method dm_comparison_cuda;
 #endif
 
 /* Fastest first: without a name, the first exact one of the device that accepts the problem is taken. */
@@ -44,6 +46,7 @@ const dm_method *const dm_methods[] = {
     &dm_esf_cpu,
     &dm_skeleton_cpu,
     &dm_morphology_cpu,
+    &dm_comparison_cpu,
 #ifdef DISTMAP_HAVE_CUDA
     &dm_minplus_cuda,
     &dm_envelope_cuda,
@@ -56,6 +59,7 @@ const dm_method *const dm_methods[] = {
     &dm_esf_cuda,
     &dm_skeleton_cuda,
     &dm_morphology_cuda,
+    &dm_comparison_cuda,
 #endif
     NULL,
 };

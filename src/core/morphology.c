@@ -11,6 +11,19 @@ int64_t dm_morphology_around(const distmap_plan *plan, int axis) {
     return !(plan->problem.axes >> axis & 1) ? 0 : steps < (double)INT32_MAX ? (int64_t)steps : INT32_MAX;
 }
 
+double dm_whole_scale(const distmap_problem *p) {
+    for (double scale = 1; scale <= 1 << 12; scale *= 2) {
+        bool whole = true;
+        for (int a = 0; a < p->ndim; a++) {
+            const double pitch = p->spacing[a] * scale;
+            whole &= !(p->axes >> a & 1) || (pitch == floor(pitch) && pitch <= 1 << 12);
+        }
+        if (whole)
+            return scale;
+    }
+    return 1;
+}
+
 static distmap_status check_labels(const distmap_problem *p) {
     const distmap_morphology *m = &p->morphology;
     if (p->sites.rule != DISTMAP_SITES_ZERO)

@@ -208,31 +208,33 @@ static uint64_t floor_square(double r) {
     return (uint64_t)whole;
 }
 
+void dm_square_limit(const distmap_plan *plan, double r, uint64_t *limit2, double *limit2f) {
+    const bool euclidean = dm_is_euclidean(&plan->chamfer);
+    *limit2f = euclidean ? r * r : r;
+    *limit2 = !(*limit2f < 0x1p61) ? UINT64_MAX - 1 : euclidean ? floor_square(r) : (uint64_t)r;
+    if (plan->number == DM_U32 && *limit2 > UINT32_MAX - 1)
+        *limit2 = UINT32_MAX - 1;
+}
+
 static distmap_status set_limit(distmap_plan *plan) {
     const double r = plan->problem.limit;
-    if (r == 0)
+    plan->limited = r != 0;
+    if (!plan->limited)
         return DISTMAP_OK;
     if (!(r > 0))
         return bad("problem.limit is %g, must be positive, or 0 for none", r);
-    const bool euclidean = dm_is_euclidean(&plan->chamfer);
-    plan->limit2f = euclidean ? r * r : r;
-    plan->limit2 = !(plan->limit2f < 0x1p61) ? UINT64_MAX - 1 : euclidean ? floor_square(r) : (uint64_t)r;
-    plan->limited = true;
+    dm_square_limit(plan, r, &plan->limit2, &plan->limit2f);
     return DISTMAP_OK;
 }
 
-/* Samples, of which none beyond the limit matters, add to the geometry: u32 only where the largest sum still fits. */
-static void settle_number(distmap_plan *plan) {
-    const distmap_problem *p = &plan->problem;
-    if (plan->number != DM_U32)
-        return;
-    if (p->input == DISTMAP_INPUT_SAMPLED) {
-        const uint64_t top = dm_dtype_max(p->dtype);
-        if ((plan->limited && plan->limit2 < top ? plan->limit2 : top) >= UINT32_MAX - plan->max2)
-            plan->number = DM_U64;
-    }
-    if (plan->number == DM_U32 && plan->limited && plan->limit2 > UINT32_MAX - 1)
-        plan->limit2 = UINT32_MAX - 1;
+/* Samples, of which none beyond the limit matters, add to the geometry: u32 only where the largest sum fits. */
+static distmap_status widen_for_samples(distmap_plan *plan) {
+    const uint64_t top = dm_dtype_max(plan->problem.dtype);
+    if (plan->problem.input != DISTMAP_INPUT_SAMPLED || plan->number != DM_U32 ||
+        (plan->limited && plan->limit2 < top ? plan->limit2 : top) < UINT32_MAX - plan->max2)
+        return DISTMAP_OK;
+    plan->number = DM_U64;
+    return set_limit(plan);
 }
 
 static distmap_status check_distance(const distmap_plan *plan, uint64_t most) {
@@ -343,14 +345,18 @@ distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *pl
     if (p->field == DISTMAP_FIELD_EDGE_STRENGTH)
         return dm_strength_check(plan);
     TRY(set_metric(plan));
+    if (p->field == DISTMAP_FIELD_COMPARISON)
+        dm_comparison_scale(plan);
     TRY(dm_is_euclidean(&plan->chamfer) ? set_spacing(plan) : set_steps(plan));
     TRY(dm_sign_check(plan));
     TRY(set_limit(plan));
-    settle_number(plan);
+    TRY(widen_for_samples(plan));
     if (p->field == DISTMAP_FIELD_SKELETON)
         return dm_skeleton_check(plan);
     if (p->field == DISTMAP_FIELD_MORPHOLOGY)
         return dm_morphology_check(plan);
+    if (p->field == DISTMAP_FIELD_COMPARISON)
+        return dm_comparison_check(plan);
     TRY(check_outputs(plan));
     plan->wants_site = p->want.index || p->want.coords || p->want.label;
     plan->wants_mask = p->want.within || p->want.beyond;

@@ -14,7 +14,7 @@
 /* ---- Memory ---- */
 
 size_t dm_cuda_scratch_bytes(const distmap_plan *plan) {
-    return dm_cuda_round(plan->method->scratch_bytes(plan)) + 256 +
+    return dm_cuda_round(plan->method->scratch_bytes(plan)) + dm_cuda_round(sizeof(dm_outcome)) +
            (plan->host_views ? dm_staging_lay_out(plan, NULL, NULL) : 0);
 }
 
@@ -68,7 +68,7 @@ static distmap_status set_up(distmap_plan *plan) {
     char *after = (char *)plan->scratch + dm_cuda_round(plan->method->scratch_bytes(plan));
     own->outcome = (dm_outcome *)after;
     if (plan->host_views) {
-        (void)dm_staging_lay_out(plan, after + 256, &own->copies);
+        (void)dm_staging_lay_out(plan, after + dm_cuda_round(sizeof(dm_outcome)), &own->copies);
         const size_t largest = dm_cuda_round((size_t)plan->elements * 8);
         own->slot_bytes = largest < DM_SLOT_BYTES ? largest : DM_SLOT_BYTES;
         for (int i = 0; i < DM_SLOTS; i++)

@@ -93,10 +93,11 @@ distmap_status dm_staging_in(distmap_plan *plan, const dm_arrays *arrays, const 
 distmap_status dm_staging_out(distmap_plan *plan, const dm_arrays *arrays, const dm_arrays *device);
 
 /* The members of dm_arrays by number, inputs first. */
-enum { DM_ARRAY_COORDS = 10, DM_ARRAYS = DM_ARRAY_COORDS + DM_NDIM, DM_ARRAY_INPUTS = 2 };
+enum { DM_ARRAY_COORDS = 11, DM_ARRAYS = DM_ARRAY_COORDS + DM_NDIM, DM_ARRAY_INPUTS = 3 };
 static inline dm_array *dm_array_at(dm_arrays *arrays, int i) {
-    dm_array *const members[] = {&arrays->input, &arrays->payload,  &arrays->distance, &arrays->squared, &arrays->index,
-                                 &arrays->label, &arrays->strength, &arrays->within,   &arrays->beyond,  &arrays->mask};
+    dm_array *const members[] = {&arrays->input,   &arrays->payload, &arrays->other, &arrays->distance,
+                                 &arrays->squared, &arrays->index,   &arrays->label, &arrays->strength,
+                                 &arrays->within,  &arrays->beyond,  &arrays->mask};
     return i < DM_ARRAY_COORDS ? members[i] : &arrays->coords[i - DM_ARRAY_COORDS];
 }
 

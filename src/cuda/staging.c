@@ -15,8 +15,9 @@ enum { PIECE_BYTES = 256 << 10 }; /* what one task copies */
 
 size_t dm_staging_lay_out(const distmap_plan *plan, char *base, dm_arrays *copies) {
     const distmap_problem *p = &plan->problem;
-    const distmap_dtype dtypes[] = {p->dtype,      p->payload,       p->want.distance, p->want.squared, p->want.index,
-                                    p->want.label, p->want.strength, p->want.within,   p->want.beyond,  p->want.mask};
+    const distmap_dtype dtypes[] = {p->dtype,        p->payload,     p->comparison.other, p->want.distance,
+                                    p->want.squared, p->want.index,  p->want.label,       p->want.strength,
+                                    p->want.within,  p->want.beyond, p->want.mask};
     size_t end = 0;
     for (int i = 0; i < DM_ARRAYS; i++) {
         const int axis = i - DM_ARRAY_COORDS;

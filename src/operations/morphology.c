@@ -22,24 +22,9 @@
 /* R as a limit: 0 is the element alone, which a length whose square is 0 is, too. */
 static double limit_of(double radius) { return radius > 0 ? radius : DBL_MIN; }
 
-/* A unit, 2^-k, in which all measured pitches are whole numbers of at most 2^12: with it distances are integers, which are
- * compared exactly and found fastest. Nothing is rounded. Where there is none the unit stays what it is. */
-static double finer(const distmap_problem *p) {
-    for (double scale = 1; scale <= 1 << 12; scale *= 2) {
-        bool whole = true;
-        for (int a = 0; a < p->ndim; a++) {
-            const double pitch = p->spacing[a] * scale;
-            whole &= !(p->axes >> a & 1) || (pitch == floor(pitch) && pitch <= 1 << 12);
-        }
-        if (whole)
-            return scale;
-    }
-    return 1;
-}
-
 static distmap_problem distances(const distmap_plan *plan) {
     distmap_problem p = op_distances(plan);
-    const double scale = finer(&p);
+    const double scale = dm_whole_scale(&p);
     for (int a = 0; a < p.ndim; a++)
         p.spacing[a] = p.axes >> a & 1 ? p.spacing[a] * scale : 1;
     p.limit = limit_of(plan->problem.morphology.radius * scale);

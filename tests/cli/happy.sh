@@ -232,6 +232,28 @@ check "morph --json" matches "$(tr -d ' \n' <stdout)" '"command":"morph".*"dtype
 works "morph labels" morph mask.pgm -o out/m.npy --labels --op erode --radius 1 --outside set --preview out/p.png
 check "morph labels: each against all else" equal "$(npy_header out/m.npy | grep -o '|u1') $(npy_values out/m.npy u1)" "|u1 1 0 1 1 0 0 0 0 1 0 0 0"
 
+# Two masks.
+printf 'P2\n6 4\n9\n0 0 0 0 0 0 0 7 7 7 0 0 0 7 7 7 0 0 0 7 7 7 0 0\n' >a.pgm
+printf 'P2\n6 4\n9\n0 0 0 0 0 0 0 0 7 7 7 0 0 0 7 7 7 0 0 0 7 7 7 4\n' >b.pgm
+run compare a.pgm b.pgm --threshold 5,1 --percentiles 50,100 --tolerance 1 --preview out/p.png
+check "compare: table" equal "$(tr -s ' ' <stdout)" " A to B B to A symmetric
+Hausdorff 1 2 2
+50% 0.5 1 1
+100% 1 2 2
+mean 0.5 0.666667 0.588235
+rms 0.707107 0.942809 0.840168
+on surface 8 9 17
+within 1 8 8 16
+surface Dice 0.941176, Dice 0.631579, Jaccard 0.461538"
+check "compare: the picture is one" matches "$("$distmap" info out/p.png)" "png"
+check "compare: says what it did" matches "$(cat stderr)" "^a.pgm, b.pgm: 4 x 6, .*comparison/"
+run compare a.pgm b.pgm --points set --spacing 2,1 --threads 1 --json --quiet
+check "compare --json" matches "$(tr -d ' \n' <stdout)" \
+    '"command":"compare","input":"a.pgm","other":"b.pgm",.*"points":"set",.*"symmetric":.*"points":19,.*"hausdorff":2.0.*"elements":\[9,10\],"common":6,.*"method":"comparison/'
+printf 'P5 6 4 255\n\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' >none.pgm
+run compare a.pgm none.pgm
+check "compare: an empty mask" matches "$(tr -s ' ' <stdout) $(cat stderr)" "Hausdorff inf nan inf.*at least one mask is empty"
+
 works "esf --steps" esf mask.pgm -o out/v.npy --sites zero --rho 1e9 --dt 0.125 --steps 1 --preview out/p.png
 check "esf --steps: values" equal "$(npy_header out/v.npy | grep -o '<f4') $(npy_values out/v.npy f4)" \
     "<f4 0 0.125 0 0 0.125 1 0.125 0 0 0.125 0 0"

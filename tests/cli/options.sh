@@ -8,8 +8,8 @@ make_npy wide.npy '<u2' '2,' '\1\1\0\0'
 make_npy long.npy '<i8' '1,' '\0\0\0\0\0\0\0\0'
 
 # Subcommands and arguments.
-refuses 2 "subcommand is needed: edt, voronoi, skeleton, morph, esf, info, methods, devices, bench, tune, report"
-refuses 2 "no subcommand 'skeletons'; there are edt, voronoi, skeleton, morph, esf, info, methods, devices, bench, tune, report" skeletons mask.pgm -o out/d.npy
+refuses 2 "subcommand is needed: edt, voronoi, skeleton, morph, compare, esf, info, methods, devices, bench, tune, report"
+refuses 2 "no subcommand 'skeletons'; there are edt, voronoi, skeleton, morph, compare, esf, info, methods, devices, bench, tune, report" skeletons mask.pgm -o out/d.npy
 refuses 2 "--gamma goes with --pruning linear or constant" skeleton mask.pgm -o out/d.npy --gamma 1
 refuses 2 "--pruning linear needs --gamma G" skeleton mask.pgm -o out/d.npy --pruning linear
 refuses 2 "'angle' is none of square-root, linear, constant" skeleton mask.pgm -o out/d.npy --pruning angle
@@ -49,6 +49,17 @@ refuses 2 "--labels goes with --op dilate or erode" morph mask.pgm -o out/d.npy 
 refuses 2 "--sites and --labels contradict" morph mask.pgm -o out/d.npy --op erode --radius 1 --labels --sites 1
 refuses 2 "no option --limit" morph mask.pgm -o out/d.npy --op open --radius 1 --limit 3
 refuses 1 "masks are bool or uint8" morph mask.pgm -o out/d.npy --op open --radius 1 --dtype int16
+refuses 2 "compare: the input files are missing" compare
+refuses 1 "must be of one shape" compare mask.pgm wide.npy
+refuses 2 "compare: two files are needed" compare mask.pgm
+refuses 2 "takes two inputs" compare mask.pgm mask.pgm mask.pgm
+refuses 2 "--points: 'corners' is none of surface, set" compare mask.pgm mask.pgm --points corners
+refuses 2 "--tolerance: " compare mask.pgm mask.pgm --tolerance -1
+refuses 2 "--percentiles: " compare mask.pgm mask.pgm --percentiles 50,101
+refuses 2 "--percentiles: 17 of them" compare mask.pgm mask.pgm --percentiles 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16
+refuses 2 "--threshold: 3 of them" compare mask.pgm mask.pgm --threshold 1,2,3
+refuses 2 "--threshold goes with --sites" compare mask.pgm mask.pgm --threshold 1 --sites 3
+refuses 2 "no option --limit" compare mask.pgm mask.pgm --limit 3
 refuses 1 "with that much around it" morph mask.pgm -o out/d.npy --op close --radius 1e12
 refuses 2 "--rho R is missing" esf mask.pgm -o out/d.npy --steps 3
 refuses 2 "--steps N or --steady is missing" esf mask.pgm -o out/d.npy --rho 3

@@ -81,6 +81,23 @@ static void take_morphology(struct source *s, distmap_problem *p) {
     }
 }
 
+static void take_comparison(struct source *s, distmap_problem *p) {
+    const uint64_t kind = take(s, 1);
+    p->field = DISTMAP_FIELD_COMPARISON;
+    p->comparison.other = (distmap_dtype)take_enum(s, 12);
+    p->comparison.points = (distmap_points)(kind & 1);
+    p->comparison.tolerance = kind % 8 == 7 ? take_double(s) : (double)(kind / 8) / 4;
+    p->comparison.percentile_count = take_enum(s, 4);
+    for (int i = 0; i < 4; i++)
+        p->comparison.percentile[i] = (double)take(s, 1) / 2;
+    if (take(s, 1) % 16) {
+        forget_distances(p);
+        p->want = (distmap_outputs){0};
+        p->border = false;
+        p->axes = 0;
+    }
+}
+
 /* Edge strengths take nothing that distances alone have; mostly that is seen to. */
 static void take_esf(struct source *s, distmap_problem *p) {
     p->field = (distmap_field)take_enum(s, 2);
@@ -140,6 +157,8 @@ static distmap_problem take_problem(struct source *s) {
         take_skeleton(s, &p);
     else if (field > 1)
         take_morphology(s, &p);
+    else if (field == 1)
+        take_comparison(s, &p);
     if (take(s, 1) % 4 == 3) {
         p.sign = (distmap_sign)take_enum(s, 3);
         p.surface = (distmap_surface)take_enum(s, 2);
