@@ -62,6 +62,18 @@ def test_drop_in(name):
 
 
 @pytest.mark.parametrize("name", MAKERS)
+def test_comparison(name):
+    """The same numbers from either memory, and from one mask in each."""
+    maker, a = MAKERS[name], small()
+    b = np.roll(a, 3, axis=0)
+    want = distmap.compare(a, b, tolerance=1)
+    assert want.method == "comparison/cpu"
+    for masks in ((maker.from_numpy(a), maker.from_numpy(b)), (maker.from_numpy(a), b), (a, b)):
+        got = distmap.compare(*masks, tolerance=1, device="cuda")
+        assert got == want._replace(method="comparison/cuda")
+
+
+@pytest.mark.parametrize("name", MAKERS)
 def test_out_and_mixed_spaces(name):
     """Results into arrays of the caller's, on the GPU or in host memory, from either."""
     maker, host = MAKERS[name], small()

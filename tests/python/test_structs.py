@@ -51,7 +51,7 @@ def test_every_member_is_there():
     ("distmap_status", _structs.STATUS), ("distmap_dtype", _structs.DTYPES), ("distmap_device", _structs.DEVICES),
     ("distmap_input", _structs.INPUTS), ("distmap_sites_rule", _structs.SITES), ("distmap_metric", _structs.METRICS),
     ("distmap_space", _structs.SPACES), ("distmap_phase_kind", _structs.PHASES),
-    ("distmap_field", _structs.FIELDS),
+    ("distmap_field", _structs.FIELDS), ("distmap_points", _structs.POINTS),
 ])
 def test_enumerations(prefix, names):
     body = re.search(rf"typedef enum {prefix} \{{(.*?)\}}", HEADER, re.S)[1]
