@@ -261,6 +261,7 @@ distmap_status dm_strength_check(distmap_plan *plan);
 distmap_status dm_sign_check(distmap_plan *plan);
 distmap_status dm_skeleton_check(const distmap_plan *plan);
 distmap_status dm_morphology_check(const distmap_plan *plan);
+distmap_status dm_thickness_check(const distmap_plan *plan); /* but for its outputs' types */
 /* Whether any output is asked for. */
 bool dm_wants_any(distmap_outputs want);
 /* Whether `dtype`, of the output `name`, holds every element of the input. */
