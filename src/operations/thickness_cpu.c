@@ -1,6 +1,6 @@
 /* thickness/cpu: balls painted from the largest to the smallest, each element once.
  *
- * Volume by volume. (1) A filter in vectors leaves out elements whose ball is within a neighbour's, some two thirds. (2) The
+ * Volume by volume. (1) A filter in vectors leaves out elements whose ball is within its neighbours', four of five. (2) The
  * others are sorted by R^2, by digits. (3) Bits say which elements are still open. From the largest ball on, rows that larger
  * neighbours leave to a ball (thickness.h) are looked up there, and what is open gets the ball's value, and is closed. So the
  * outputs are written once, and balls of one size, which follow each other, share their rows' lengths. Each task does this for a
@@ -55,7 +55,7 @@ static size_t lay_out(const distmap_plan *plan, th_work *w) {
         own.ball.far2 = dm_take(&walk, rows, sizeof *own.ball.far2);
         own.ball.needed = dm_take(&walk, rows, 1);
         own.reach = dm_take(&walk, th_larger(kept, TH_BEST * rows), sizeof *own.reach);
-        own.lines = dm_take(&walk, 3 * v->length[TH_LAST], sizeof *own.lines);
+        own.lines = dm_take(&walk, 4 * v->length[TH_LAST], sizeof *own.lines);
         if (plan->scratch)
             w->workers[i] = own;
     }
@@ -122,7 +122,8 @@ static void select_row(const th_work *w, th_worker *own, int64_t row) {
     memcpy(s.w2, w->w2, sizeof s.w2);
     s.under = own->lines;
     s.twice = own->lines + nx;
-    s.best = own->lines + 2 * nx;
+    s.sum = own->lines + 2 * nx;
+    s.best = own->lines + 3 * nx;
     for (int64_t dz = -1; dz <= 1; dz++)
         for (int64_t dy = -1; dy <= 1; dy++)
             if (z + dz >= 0 && z + dz < w->v.length[TH_Z] && y + dy >= 0 && y + dy < ny)

@@ -10,8 +10,8 @@ typedef struct th_select {
     const float *beside[9];
     int64_t n;
     float w2[TH_AXES];
-    float grain; /* what the squares of elements in a ball are at least below R^2 */
-    float *under, *twice, *best;
+    float grain;                       /* what the squares of elements in a ball are at least below R^2 */
+    float *under, *twice, *sum, *best; /* lines to work on, and the result */
 } th_select;
 
 /* The rows of a ball of one size: its own offsets, and D2 of their ends. Padded with rows that need nothing. */
@@ -35,7 +35,7 @@ typedef struct th_near {
 } th_near;
 
 typedef struct th_kernels {
-    /* best[x] > 0: the ball of x is within that of a neighbour. */
+    /* best[x] > 0: the ball of x is within those of its neighbours. */
     void (*select)(const th_select *row);
     void (*choose)(th_near *near);
     /* reach[k] = the largest D2 of an element of row k from the neighbour `step` (z, y, |x|). */
@@ -56,7 +56,7 @@ typedef struct th_worker {
     uint64_t key; /* R^2 of `ball` */
     float *reach;
     bool made[TH_STEPS];
-    float *lines; /* three, for the filter */
+    float *lines; /* four, for the filter */
 } th_worker;
 
 typedef struct th_work {

@@ -21,6 +21,44 @@ static void beside(const th_select *row, const float *other, int dx, float apart
     }
 }
 
+/* What of c's ball is not in that of its neighbour c' = c + v, larger and along an axis of pitch w: the q, counted from c, with
+ *
+ *     -<q, v> >= b,    b = (R^2(c') - w^2 - |q|^2) / 2 >= (R^2(c') - w^2 - r^2) / 2
+ *
+ * so |q| >= b / w. Of two neighbours on one axis with b > 0 nothing is left; those on different ones add up, being at right
+ * angles: |q|^2 is at least the sum of b^2 / w^2. Where that is beyond r^2 all of the ball is in theirs. */
+static void along(const th_select *row, const float *before, const float *behind, int64_t from, int64_t to, float w2) {
+    const float grow = 1 + TH_SLACK, share = 0.25f / w2, all = 1e30f;
+    const float *under = row->under;
+    float *sum = row->sum;
+    INDEPENDENT
+    for (int64_t x = from; x < to; x++) {
+        const float own = (under[x] + w2) * grow, p = before[x] - own, q = behind[x] - own;
+        const float most = p > q ? p : q, least = p > q ? q : p;
+        sum[x] += (most > 0 ? most * most * share : 0) + (least > 0 ? all : 0);
+    }
+}
+
+/* Where there is no neighbour the element stands for it, which takes nothing from itself. */
+static void along_axes(const th_select *row) {
+    const float *r2 = row->beside[4], *const *b = row->beside;
+    const int64_t n = row->n;
+    for (int64_t x = 0; x < n; x++)
+        row->sum[x] = 0;
+    along(row, b[1] ? b[1] : r2, b[7] ? b[7] : r2, 0, n, row->w2[0]);
+    along(row, b[3] ? b[3] : r2, b[5] ? b[5] : r2, 0, n, row->w2[1]);
+    if (n > 1) {
+        along(row, r2, r2 + 1, 0, 1, row->w2[2]);
+        along(row, r2 - 1, r2 + 1, 1, n - 1, row->w2[2]);
+        along(row, r2 - 1, r2, n - 1, n, row->w2[2]);
+    }
+    INDEPENDENT
+    for (int64_t x = 0; x < n; x++) {
+        const float over = row->sum[x] - row->under[x] * (1 + TH_SLACK);
+        row->best[x] = over > row->best[x] ? over : row->best[x];
+    }
+}
+
 static void select_row(const th_select *row) {
     const float *r2 = row->beside[4], grain = row->grain;
     float *under = row->under, *twice = row->twice, *best = row->best;
@@ -36,6 +74,7 @@ static void select_row(const th_select *row) {
             if (j != 4 || dx)
                 beside(row, row->beside[j], dx,
                        (j / 3 != 1 ? row->w2[0] : 0) + (j % 3 != 1 ? row->w2[1] : 0) + (dx ? row->w2[2] : 0));
+    along_axes(row);
 }
 
 /* A neighbour's worth is how fast the squares rise towards it. Its number takes the low bits, so that one maximum gives both. */
