@@ -28,10 +28,11 @@ enum {
     ESF = 256,
     SKELETON = 512,
     MORPH = 1024,
-    ALL = 2047 - REPORT, /* that compute */
+    THICKNESS = 2048,
+    ALL = 4095 - REPORT, /* that compute */
     DISTANCES = EDT | VORONOI,
-    INWARDS = EDT | SKELETON,               /* the sites are the background, unless told otherwise */
-    LENGTHS = DISTANCES | SKELETON | MORPH, /* in the units of the spacing */
+    INWARDS = EDT | SKELETON | THICKNESS,               /* the sites are the background, unless told otherwise */
+    LENGTHS = DISTANCES | SKELETON | MORPH | THICKNESS, /* in the units of the spacing */
     MAPS = LENGTHS | ESF
 };
 
@@ -47,7 +48,7 @@ struct command {
 };
 
 extern const struct command command_edt, command_voronoi, command_skeleton, command_morph, command_esf, command_info,
-    command_methods, command_devices, command_bench, command_tune, command_report;
+    command_methods, command_devices, command_bench, command_tune, command_report, command_thickness;
 
 /* ---- Options ---- */
 

@@ -97,11 +97,12 @@ def spacing_values(spacing, ndim):
 
 
 def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidean", chamfer=None, spacing=None,
-         limit=None, border=False, payload=None, esf=None, skeleton=None, morphology=None, sign=None,
-         surface="centre"):
+         limit=None, border=False, payload=None, esf=None, skeleton=None, morphology=None,
+         thickness=False, sign=None, surface="centre"):
     """The problem without its outputs. `esf`: {"rho": ..., "steps": ..., "dt": ..., "tolerance": ...}, whose absent or
     None members have C's defaults; with it edge strengths are computed. `skeleton`: {"pruning": ..., "gamma": ...}; with
-    it a skeleton is. `morphology`: {"step": ..., "radius": ..., "outside": ...}; with it a set, or labels, grow or shrink."""
+    it a skeleton is. `morphology`: {"step": ..., "radius": ..., "outside": ...}; with it a set, or labels, grow or shrink.
+    `thickness`: local thickness is computed."""
     ndim = len(shape)
     if not 1 <= ndim <= _structs.MAX_NDIM:
         raise ValueError(f"the array has {ndim} axes, must have 1 to {_structs.MAX_NDIM}")
@@ -135,6 +136,8 @@ def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidea
     if morphology is not None:
         problem.field = _structs.FIELDS.index("morphology")
         problem.morphology = morphology_of(**morphology)
+    if thickness:
+        problem.field = _structs.FIELDS.index("thickness")
     return problem
 
 
