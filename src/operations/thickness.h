@@ -90,14 +90,19 @@ DM_ANYWHERE int64_t th_extent(const th_volumes *v, uint64_t key, int axis) {
     return steps < (double)most ? (int64_t)steps : most;
 }
 
-/* What the outputs hold for a square, as the bits of their types. All ones: no site. */
+/* Whether it is the key of an element without a site. */
+DM_ANYWHERE bool th_is_none(dm_number number, uint64_t key) {
+    return number == DM_F64 ? !(th_real(DM_F64, key) < (double)INFINITY)
+                            : key == (number == DM_U32 ? UINT32_MAX : UINT64_MAX);
+}
+
+/* What the outputs hold for a square, as the bits of their types. */
 typedef struct th_ink {
     uint64_t distance, squared;
 } th_ink;
 
 DM_ANYWHERE uint64_t th_ink_of(const th_volumes *v, distmap_dtype dtype, uint64_t key, bool thickness) {
-    const bool none = key == (v->number == DM_U32 ? UINT32_MAX : UINT64_MAX) ||
-                      (v->number == DM_F64 && !(th_real(DM_F64, key) < (double)INFINITY));
+    const bool none = th_is_none(v->number, key);
     if (dtype == DISTMAP_UINT32 || dtype == DISTMAP_UINT64)
         return none ? UINT64_MAX : key;
     uint64_t bits = 0;

@@ -191,9 +191,7 @@ static distmap_status run_volume(th_work *w) {
     const size_t row_tasks = (size_t)((w->v.rows + TASK_ROWS - 1) / TASK_ROWS);
     const double share = 1.0 / (double)w->v.count;
     w->squares = w->all + w->volume * w->v.elements * (int64_t)dm_number_size(w->v.number);
-    const uint64_t first = th_key(w->v.number, w->squares, 0);
-    const bool none = w->v.number == DM_F64 ? !(th_real(DM_F64, first) < (double)INFINITY)
-                                            : first == (w->v.number == DM_U32 ? UINT32_MAX : UINT64_MAX);
+    const bool none = th_is_none(w->v.number, th_key(w->v.number, w->squares, 0)); /* then all are */
     uint64_t most = 0;
     w->ball_count = 0;
     if (!none) {
