@@ -1,9 +1,11 @@
-"""The operations of the race: balls, labels, skeletons, each against the fastest other library that does the same."""
+"""The operations of the race: balls, labels, skeletons, local thickness, each against the fastest other library that does the same."""
 
 import cv2
 import diplib
 import edt
+import numba
 import numpy as np
+import porespy
 
 import compare
 import contestants
@@ -24,6 +26,7 @@ def rows():
     for shape, reach in (((4096,) * 2, 3), ((256,) * 3, 8)):
         found.append(Row("operations", "skeleton", shape, "diplib", reach))
         found.append(Row("operations", "skeleton", shape, "self", 2, "the map with indices", at_most=True))
+    found.append(Row("operations", "thickness", (256,) * 3, "porespy", 10))
     return found
 
 
@@ -82,4 +85,15 @@ def skeleton(row, threads, seed):
     return mask, run, theirs, lambda: {}
 
 
-PREPARE = {"dilate": dilate, "labels": labels, "skeleton": skeleton}
+def thickness(row, threads, seed):
+    """PoreSpy's default, whose radii are whole numbers and whose balls have no tips: results are close, not the same."""
+    mask = patterns.make("blobs", row.shape, seed)
+    out = np.zeros(row.shape, np.float32)
+    run = plan(row.shape, mask.dtype, {"distance": "float32"}, threads, thickness=True).bind(mask, distance=out)
+    porespy.settings.tqdm["disable"] = True
+    numba.set_num_threads(threads)
+    theirs, radius = contestants.last_result(lambda: porespy.filters.local_thickness(mask.view(bool)))
+    return mask, run, theirs, lambda: {"median_difference": float(np.median(np.abs(out - 2 * radius())[mask != 0]))}
+
+
+PREPARE = {"dilate": dilate, "labels": labels, "skeleton": skeleton, "thickness": thickness}

@@ -401,9 +401,9 @@ typedef struct distmap_morphology {
  * number times h h, each product rounded once. Elsewhere both are by the formula of FP64 (see distmap_problem.spacing).
  *
  * Outputs: distance (float32 or float64), t: twice the root, rounded as distances are; squared (any of its types), R^2 of the
- * largest ball. A batch without a site has no largest ball: rule 3. Fewer than 2^32 elements in a batch. Memory: the CPU, 12
- * bytes per element, and 1/8 in rows of whole 64 bits; a GPU, 8 bytes (16 where squares need more than 32 bits); and what
- * distances take. */
+ * largest ball. A batch without a site has no largest ball: rule 3. Fewer than 2^32 elements in a batch. Memory: 8
+ * bytes per element (16 where squares need more than 32 bits), and what distances take; on the CPU at least 4 for each of a
+ * batch, 1/8 in rows of whole 64 bits, and for each thread 100 kB and up to 2 per element, or 68 for each row of a batch. */
 
 typedef struct distmap_problem {
     distmap_input input;

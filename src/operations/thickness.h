@@ -96,11 +96,7 @@ DM_ANYWHERE bool th_is_none(dm_number number, uint64_t key) {
                             : key == (number == DM_U32 ? UINT32_MAX : UINT64_MAX);
 }
 
-/* What the outputs hold for a square, as the bits of their types. */
-typedef struct th_ink {
-    uint64_t distance, squared;
-} th_ink;
-
+/* What an output holds for a square, as the bits of its type. */
 DM_ANYWHERE uint64_t th_ink_of(const th_volumes *v, distmap_dtype dtype, uint64_t key, bool thickness) {
     const bool none = th_is_none(v->number, key);
     if (dtype == DISTMAP_UINT32 || dtype == DISTMAP_UINT64)

@@ -14,12 +14,12 @@ typedef struct th_select {
     float *under, *twice, *sum, *best; /* lines to work on, and the result */
 } th_select;
 
-/* The rows of a ball of one size: its own offsets, and D2 of their ends. Padded with rows that need nothing. */
+/* The rows of a ball of one size: its own offsets, and D2 of their ends. A multiple of TH_PAD, the last ones of which may be none:
+ * below any D2. */
 typedef struct th_ball {
     int64_t count;
-    int32_t *dz, *dy, *dx; /* dx: of the end, >= 0 */
-    float *far2;
-    uint8_t *needed;
+    const int32_t *dz, *dy, *dx; /* dx: of the end, >= 0 */
+    const float *far2;
 } th_ball;
 
 enum { TH_PAD = 16, TH_BEST = 3 };
@@ -38,25 +38,33 @@ typedef struct th_kernels {
     /* best[x] > 0: the ball of x is within those of its neighbours. */
     void (*select)(const th_select *row);
     void (*choose)(th_near *near);
-    /* reach[k] = the largest D2 of an element of row k from the neighbour `step` (z, y, |x|). */
-    void (*measure)(const th_ball *ball, const float w2[TH_AXES], const int step[TH_AXES], float *reach);
-    /* needed[k] = whether the row is in none of the neighbours' balls. */
-    void (*compare)(const th_ball *ball, const float *const reach[TH_BEST], const float within[TH_BEST]);
+    /* needed[k] = whether row k is in none of the chosen neighbours' balls, which are taken to be `slack` smaller. */
+    void (*compare)(const th_ball *ball, const th_near *near, const float w2[TH_AXES], float slack, uint8_t *needed);
+    /* Raises n stored squares to at least `key`. */
+    void (*raise[2])(void *squares, int64_t n, uint64_t key); /* of 32 bits, of 64 */
 } th_kernels;
 
 extern const th_kernels dm_thickness_plain, dm_thickness_sse4, dm_thickness_avx2, dm_thickness_avx512,
     dm_thickness_neon;
 
-enum { TH_STEPS = 18 };       /* neighbours, |x| standing for both signs */
-enum { TH_KEPT_ROWS = 4096 }; /* balls of no more rows have all neighbours' reaches at hand */
+/* The balls that a worker has at hand, by their key. When there is no more room all are forgotten. */
+enum { TH_SLOTS = 4096, TH_MOST_BALLS = TH_SLOTS / 2 };
+typedef struct th_balls {
+    struct th_slot {
+        uint64_t key; /* 0: free */
+        int64_t first, count;
+    } * slot;
+    int32_t *dz, *dy, *dx; /* the rows of all */
+    float *far2;
+    int64_t rows, room; /* used, and in all */
+    int count;
+} th_balls;
 
-/* What a worker has. */
 typedef struct th_worker {
-    th_ball ball;
-    uint64_t key; /* R^2 of `ball` */
-    float *reach;
-    bool made[TH_STEPS];
+    th_balls balls;
+    uint8_t *needed;
     float *lines; /* four, for the filter */
+    float most;   /* the largest square met */
 } th_worker;
 
 typedef struct th_work {
@@ -67,26 +75,22 @@ typedef struct th_work {
     float scale, w2[TH_AXES]; /* squares in units of the least squared pitch */
     float grain, spread;      /* of the filters: see th_select, and the square of a step along all axes at once */
     bool filters;
-    char *all;      /* squares */
-    char *squares;  /* of the volume */
-    int64_t volume; /* which */
-    uint32_t *list[2];
-    uint64_t *bits;
-    int64_t words; /* of a row of bits */
+    char *all, *all_largest; /* squares, and what they grow to */
+    char *squares, *largest; /* of the volume */
+    int64_t volume;          /* which */
+    float *scaled;           /* the volume's squares for the filters */
+    uint64_t *bits;          /* balls to look at */
+    int64_t words;           /* of a row of bits */
     th_worker *workers;
-    const uint32_t *balls; /* the list, in order */
-    int64_t ball_count, slabs, slab_length;
     int slab_axis;
+    int64_t slabs, slab_length, around; /* how far balls reach along it */
 } th_work;
 
 static inline int64_t th_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t th_larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t th_padded(int64_t rows) { return (rows + TH_PAD - 1) / TH_PAD * TH_PAD; }
 
-/* A key as a square of the filters. */
-static inline float th_scaled(const th_work *w, uint64_t key) { return (float)th_real(w->v.number, key) * w->scale; }
-
-/* Paints the outputs of the volume with `balls`, of which the largest has the key `most`; 0: there is none. */
-distmap_status th_paint(th_work *w, uint64_t most, double share);
+/* Lets the balls of a volume raise its squares, and stores the outputs. */
+distmap_status th_paint(th_work *w, double share);
 
 #endif

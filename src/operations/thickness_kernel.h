@@ -102,26 +102,59 @@ static void choose(th_near *near) {
     }
 }
 
-static void measure(const th_ball *ball, const float w2[TH_AXES], const int step[TH_AXES], float *reach) {
-    const float z = 2 * w2[0] * (float)step[0], y = 2 * w2[1] * (float)step[1], x = 2 * w2[2] * (float)step[2];
-    const float apart2 = (step[0] ? w2[0] : 0) + (step[1] ? w2[1] : 0) + (step[2] ? w2[2] : 0);
+/* Of an element q in row k the one that is farthest from the neighbour at v is an end, and
+ *
+ *     |q - v|^2 = |q|^2 + |v|^2 - 2 <q, v>
+ */
+static void compare(const th_ball *ball, const th_near *near, const float w2[TH_AXES], float slack, uint8_t *needed) {
     const int32_t *dz = ball->dz, *dy = ball->dy, *dx = ball->dx;
     const float *far2 = ball->far2;
-    INDEPENDENT
-    for (int64_t k = 0; k < ball->count; k++)
-        reach[k] = far2[k] + apart2 + x * (float)dx[k] - y * (float)dy[k] - z * (float)dz[k];
-    for (int64_t k = ball->count; k % TH_PAD; k++)
-        reach[k] = -INFINITY;
+    float z[TH_BEST], y[TH_BEST], x[TH_BEST], most[TH_BEST];
+    for (int i = 0; i < TH_BEST; i++) {
+        const int at = near->best[i < near->count ? i : 0];
+        const int step[TH_AXES] = {at / 9 - 1, at / 3 % 3 - 1, at % 3 != 1};
+        z[i] = 2 * w2[0] * (float)step[0];
+        y[i] = 2 * w2[1] * (float)step[1];
+        x[i] = 2 * w2[2] * (float)step[2];
+        most[i] = near->r2[at] - slack - ((step[0] ? w2[0] : 0) + (step[1] ? w2[1] : 0) + (step[2] ? w2[2] : 0));
+    }
+    for (int64_t from = 0; from < ball->count; from += TH_PAD) {
+        int32_t open[TH_PAD];
+        INDEPENDENT
+        for (int i = 0; i < TH_PAD; i++) {
+            const int64_t k = from + i;
+            const float q2 = far2[k], qz = (float)dz[k], qy = (float)dy[k], qx = (float)dx[k];
+            open[i] = 1;
+            for (int other = 0; other < TH_BEST; other++)
+                open[i] &= q2 + x[other] * qx - y[other] * qy - z[other] * qz >= most[other];
+        }
+        INDEPENDENT
+        for (int i = 0; i < TH_PAD; i++)
+            needed[from + i] = (uint8_t)open[i];
+    }
 }
 
-static void compare(const th_ball *ball, const float *const reach[TH_BEST], const float within[TH_BEST]) {
-    const float *a = reach[0], *b = reach[1], *c = reach[2];
-    const float in_a = within[0], in_b = within[1], in_c = within[2];
-    uint8_t *needed = ball->needed;
-    const int64_t count = (ball->count + TH_PAD - 1) / TH_PAD * TH_PAD;
-    INDEPENDENT
-    for (int64_t k = 0; k < count; k++)
-        needed[k] = (a[k] >= in_a) & (b[k] >= in_b) & (c[k] >= in_c);
-}
+/* Runs are short. Blocks of 8 and of 4 are vectors, and the last one may overlap the one before. */
+#define DEFINE_RAISE(T, name)                                  \
+    static inline void name##_block(T *s, int n, T key) {      \
+        for (int i = 0; i < n; i++)                            \
+            s[i] = s[i] < key ? key : s[i];                    \
+    }                                                          \
+    static void name(void *squares, int64_t n, uint64_t key) { \
+        T *s = squares;                                        \
+        if (n >= 8) {                                          \
+            for (int64_t i = 0; i + 8 < n; i += 8)             \
+                name##_block(s + i, 8, (T)key);                \
+            name##_block(s + n - 8, 8, (T)key);                \
+        } else if (n >= 4) {                                   \
+            name##_block(s, 4, (T)key);                        \
+            name##_block(s + n - 4, 4, (T)key);                \
+        } else {                                               \
+            for (int64_t i = 0; i < n; i++)                    \
+                name##_block(s + i, 1, (T)key);                \
+        }                                                      \
+    }
+DEFINE_RAISE(uint32_t, raise_32)
+DEFINE_RAISE(uint64_t, raise_64)
 
-const th_kernels TH_TABLE = {select_row, choose, measure, compare};
+const th_kernels TH_TABLE = {select_row, choose, compare, {raise_32, raise_64}};

@@ -1,20 +1,147 @@
-/* thickness/cpu's last stage: paints balls from the largest to the smallest. See thickness_cpu.c. */
+/* thickness/cpu's last stage: balls raise what is in them, and the outputs are stored. See thickness_cpu.c. */
 #include "operations/thickness_cpu.h"
 
 enum { SLABS = 4 }; /* for each thread, where balls are small */
 
-/* ---- Outputs ---- */
+/* ---- The rows of a ball ---- */
+
+static void forget(th_balls *b) {
+    memset(b->slot, 0, TH_SLOTS * sizeof *b->slot);
+    b->rows = 0;
+    b->count = 0;
+}
+
+/* Rows get shorter with their distance from the middle. Each stands for those on all sides. */
+static void add_rows(const th_work *w, th_balls *b, uint64_t key) {
+    const th_volumes *v = &w->v;
+    const int64_t most_z = th_extent(v, key, TH_Z), most_y = th_extent(v, key, TH_Y);
+    for (int64_t dz = 0; dz <= most_z; dz++) {
+        int64_t dx = th_reach(v, key, dz, 0);
+        for (int64_t dy = 0; dy <= most_y; dy++) {
+            while (dx >= 0 && !th_holds(v, key, dz, dy, dx))
+                dx--;
+            if (dx < 0)
+                break;
+            const float z = (float)dz, y = (float)dy, x = (float)dx;
+            const float far2 = w->w2[0] * (z * z) + w->w2[1] * (y * y) + w->w2[2] * (x * x);
+            for (int side = 0; side < 4; side++) {
+                if ((side & 1 && dz == 0) || (side & 2 && dy == 0))
+                    continue;
+                b->dz[b->rows] = (int32_t)(side & 1 ? -dz : dz);
+                b->dy[b->rows] = (int32_t)(side & 2 ? -dy : dy);
+                b->dx[b->rows] = (int32_t)dx;
+                b->far2[b->rows++] = far2;
+            }
+        }
+    }
+    for (; b->rows % TH_PAD; b->rows++) {
+        b->dz[b->rows] = b->dy[b->rows] = b->dx[b->rows] = 0;
+        b->far2[b->rows] = -INFINITY;
+    }
+}
+
+static th_ball ball_of(const th_work *w, th_balls *b, uint64_t key) {
+    const th_volumes *v = &w->v;
+    uint64_t at = key * 0x9E3779B97F4A7C15 >> 52; /* of TH_SLOTS */
+    while (b->slot[at].key && b->slot[at].key != key)
+        at = (at + 1) % TH_SLOTS;
+    if (!b->slot[at].key) {
+        const int64_t bound = (2 * th_extent(v, key, TH_Z) + 1) * (2 * th_extent(v, key, TH_Y) + 1);
+        if (b->rows + th_padded(bound) > b->room || b->count == TH_MOST_BALLS) {
+            forget(b);
+            at = key * 0x9E3779B97F4A7C15 >> 52;
+        }
+        struct th_slot *slot = &b->slot[at];
+        *slot = (struct th_slot){.key = key, .first = b->rows};
+        add_rows(w, b, key);
+        slot->count = b->rows - slot->first;
+        b->count++;
+    }
+    const struct th_slot *slot = &b->slot[at];
+    return (th_ball){slot->count, b->dz + slot->first, b->dy + slot->first, b->dx + slot->first, b->far2 + slot->first};
+}
+
+/* ---- Painting ---- */
 
 typedef struct slab {
     const th_work *work;
     th_worker *own;
     int64_t from[TH_LAST], to[TH_LAST]; /* along z and y */
-    char *out[2];                       /* the volume in the outputs */
-    int64_t stride[2][TH_AXES];
+    th_near near;
 } slab;
 
+/* The neighbours that leave least to the ball. */
+static void find_neighbours(slab *s, int64_t element, const int64_t at[TH_AXES]) {
+    const th_work *w = s->work;
+    const int64_t *n = w->v.length;
+    const bool inside = at[0] > 0 && at[1] > 0 && at[2] > 0 && at[0] + 1 < n[0] && at[1] + 1 < n[1] && at[2] + 1 < n[2];
+    float *r2 = s->near.r2;
+    for (int64_t dz = -1; dz <= 1; dz++)
+        for (int64_t dy = -1; dy <= 1; dy++, r2 += 3) {
+            const float *row = w->scaled + element + (dz * n[1] + dy) * n[2];
+            if (inside) {
+                memcpy(r2, row - 1, 3 * sizeof *r2);
+                continue;
+            }
+            const bool is = at[0] + dz >= 0 && at[0] + dz < n[0] && at[1] + dy >= 0 && at[1] + dy < n[1];
+            for (int64_t dx = -1; dx <= 1; dx++)
+                r2[dx + 1] = is && at[2] + dx >= 0 && at[2] + dx < n[2] ? row[dx] : 0;
+        }
+    w->kernels->choose(&s->near);
+}
+
+static void paint_row(const slab *s, const int64_t at[TH_AXES], const th_ball *ball, int64_t k, uint64_t key) {
+    const th_work *w = s->work;
+    const th_volumes *v = &w->v;
+    const int64_t z = at[0] + ball->dz[k], y = at[1] + ball->dy[k];
+    if (z < s->from[0] || z >= s->to[0] || y < s->from[1] || y >= s->to[1])
+        return;
+    const int64_t from = th_larger(at[2] - ball->dx[k], 0), to = th_smaller(at[2] + ball->dx[k], v->length[2] - 1);
+    const int64_t first = (z * v->length[1] + y) * v->length[2] + from;
+    const bool wide = v->number != DM_U32;
+    w->kernels->raise[wide](w->largest + first * (wide ? 8 : 4), to - from + 1, key);
+}
+
+static void paint_ball(slab *s, int64_t element, const int64_t at[TH_AXES], uint64_t key) {
+    const th_work *w = s->work;
+    const th_ball ball = ball_of(w, &s->own->balls, key);
+    uint8_t *needed = s->own->needed;
+    if (w->filters)
+        find_neighbours(s, element, at);
+    if (s->near.count)
+        w->kernels->compare(&ball, &s->near, w->w2, TH_SLACK * (s->near.r2[TH_CENTRE] + w->spread), needed);
+    else
+        for (int64_t k = 0; k < ball.count; k++)
+            needed[k] = ball.far2[k] >= 0;
+    for (int64_t k = 0; k < ball.count; k += 8) {
+        uint64_t eight;
+        memcpy(&eight, needed + k, sizeof eight);
+        for (; eight; eight &= eight - 1)
+            paint_row(s, at, &ball, k + __builtin_ctzll(eight) / 8, key);
+    }
+}
+
+/* The balls about the elements of a row. */
+static void paint_balls(slab *s, int64_t z, int64_t y) {
+    const th_work *w = s->work;
+    const th_volumes *v = &w->v;
+    const int64_t row = z * v->length[1] + y, place = w->slab_axis == TH_Z ? z : y;
+    const int64_t first = s->from[w->slab_axis], last = s->to[w->slab_axis] - 1;
+    const int64_t apart = place < first ? first - place : place > last ? place - last : 0;
+    for (int64_t i = 0; i < w->words; i++)
+        for (uint64_t word = w->bits[row * w->words + i]; word; word &= word - 1) {
+            const int64_t x = i * 64 + __builtin_ctzll(word), element = row * v->length[2] + x;
+            const uint64_t key = th_key(v->number, w->squares, element);
+            const bool reaches = w->slab_axis == TH_Z ? th_holds(v, key, apart, 0, 0) : th_holds(v, key, 0, apart, 0);
+            if (key > v->least && reaches)
+                paint_ball(s, element, (int64_t[TH_AXES]){z, y, x}, key);
+        }
+}
+
+/* ---- Outputs ---- */
+
 static void put(char *p, distmap_dtype dtype, uint64_t bits) {
-    if (distmap_dtype_size(dtype) == 4) {
+    if (dtype == DISTMAP_FLOAT32 || dtype == DISTMAP_UINT32) {
         const uint32_t low = (uint32_t)bits;
         memcpy(p, &low, sizeof low);
     } else {
@@ -22,234 +149,65 @@ static void put(char *p, distmap_dtype dtype, uint64_t bits) {
     }
 }
 
-/* Writes the elements of a word of bits, from element x of a row on. */
-static void paint_word(const slab *s, int64_t z, int64_t y, int64_t x, uint64_t word, const th_ink *ink) {
-    const dm_arrays *a = s->work->arrays;
-    const distmap_dtype dtype[2] = {a->distance.dtype, a->squared.dtype};
-    const uint64_t bits[2] = {ink->distance, ink->squared};
-    for (int i = 0; i < 2; i++) {
-        if (!s->out[i])
-            continue;
-        const int64_t stride = s->stride[i][TH_LAST];
-        char *p = s->out[i] + z * s->stride[i][TH_Z] + y * s->stride[i][TH_Y] + x * stride;
-        for (uint64_t rest = word; rest; rest &= rest - 1)
-            put(p + __builtin_ctzll(rest) * stride, dtype[i], bits[i]);
-    }
-}
-
-static th_ink ink_of(const th_work *w, uint64_t key) {
-    const dm_arrays *a = w->arrays;
-    return (th_ink){a->distance.data ? th_ink_of(&w->v, a->distance.dtype, key, true) : 0,
-                    a->squared.data ? th_ink_of(&w->v, a->squared.dtype, key, false) : 0};
-}
-
-/* Rows of a smaller ball than before are the same or shorter, and fewer. */
-static void shrink_ball(const th_work *w, th_worker *own, uint64_t key) {
+/* Thickness has plains: what a square becomes is mostly what the last one became. */
+static void store_row(const th_work *w, const dm_array *out, bool thickness, int64_t z, int64_t y) {
     const th_volumes *v = &w->v;
-    th_ball *b = &own->ball;
-    if (!own->key) {
-        const int64_t z = th_extent(v, key, TH_Z), y = th_extent(v, key, TH_Y);
-        b->count = 0;
-        for (int64_t dz = -z; dz <= z; dz++)
-            for (int64_t dy = -y; dy <= y; dy++) {
-                b->dz[b->count] = (int32_t)dz;
-                b->dy[b->count] = (int32_t)dy;
-                b->dx[b->count] = (int32_t)th_reach(v, key, dz, dy);
-                b->count += b->dx[b->count] >= 0;
-            }
-    }
-    int64_t count = 0;
-    for (int64_t k = 0; k < b->count; k++) {
-        int32_t dx = b->dx[k];
-        while (dx >= 0 && !th_holds(v, key, b->dz[k], b->dy[k], dx))
-            dx--;
-        if (dx < 0)
-            continue;
-        const float z = (float)b->dz[k], y = (float)b->dy[k], x = (float)dx;
-        b->dz[count] = b->dz[k];
-        b->dy[count] = b->dy[k];
-        b->dx[count] = dx;
-        b->far2[count++] = w->w2[0] * (z * z) + w->w2[1] * (y * y) + w->w2[2] * (x * x);
-    }
-    b->count = count;
-    own->key = key;
-    memset(own->made, 0, sizeof own->made);
-}
-
-/* The neighbours that leave least to the ball. */
-static void find_neighbours(const th_work *w, int64_t element, const int64_t at[TH_AXES], th_near *near) {
-    const th_volumes *v = &w->v;
-    const bool inside = at[0] > 0 && at[1] > 0 && at[2] > 0 && at[0] + 1 < v->length[0] && at[1] + 1 < v->length[1] &&
-                        at[2] + 1 < v->length[2];
-    float *r2 = near->r2;
-    for (int64_t dz = -1; dz <= 1; dz++)
-        for (int64_t dy = -1; dy <= 1; dy++) {
-            const int64_t row = element + (dz * v->length[1] + dy) * v->length[2];
-            for (int64_t dx = -1; dx <= 1; dx++, r2++) {
-                const bool is = inside || (at[0] + dz >= 0 && at[0] + dz < v->length[0] && at[1] + dy >= 0 &&
-                                           at[1] + dy < v->length[1] && at[2] + dx >= 0 && at[2] + dx < v->length[2]);
-                *r2 = is ? th_scaled(w, th_key(v->number, w->squares, row + dx)) : 0;
-            }
-        }
-    w->kernels->choose(near);
-}
-
-/* Which rows larger neighbours leave to the ball. */
-static void find_needed(const th_work *w, th_worker *own, const th_near *n) {
-    const th_ball *b = &own->ball;
-    const int64_t room = th_padded(b->count);
-    const bool keeps = room <= TH_KEPT_ROWS;
-    const float *reach[TH_BEST];
-    float within[TH_BEST];
-    if (n->count == 0) {
-        memset(b->needed, 1, (size_t)b->count);
-        memset(b->needed + b->count, 0, (size_t)(room - b->count));
-        return;
-    }
-    const float slack = TH_SLACK * (th_scaled(w, own->key) + w->spread);
-    for (int i = 0; i < TH_BEST; i++) {
-        if (i >= n->count) {
-            reach[i] = reach[0];
-            within[i] = within[0];
-            continue;
-        }
-        const int at = n->best[i], step[TH_AXES] = {at / 9 - 1, at / 3 % 3 - 1, at % 3 != 1};
-        const int slot = keeps ? at / 3 + 9 * step[2] : i;
-        float *const reaches = own->reach + slot * room;
-        if (!keeps || !own->made[slot])
-            w->kernels->measure(b, w->w2, step, reaches);
-        own->made[slot] = keeps;
-        reach[i] = reaches;
-        within[i] = n->r2[at] - slack;
-    }
-    w->kernels->compare(b, reach, within);
-}
-
-static void paint_row(const slab *s, int64_t z, int64_t y, int64_t from, int64_t to, const th_ink *ink) {
-    const th_work *w = s->work;
-    uint64_t *open = w->bits + (z * w->v.length[TH_Y] + y) * w->words;
-    for (int64_t i = from / 64; i <= to / 64; i++) {
-        uint64_t word = open[i];
-        if (i == from / 64)
-            word &= ~(uint64_t)0 << from % 64;
-        if (i == to / 64)
-            word &= ~(uint64_t)0 >> (63 - to % 64);
-        if (!word)
-            continue;
-        open[i] &= ~word;
-        paint_word(s, z, y, i * 64, word, ink);
-    }
-}
-
-static void paint_ball(const slab *s, const int64_t at[TH_AXES], const th_ink *ink) {
-    const th_ball *b = &s->own->ball;
-    const int64_t nx = s->work->v.length[TH_LAST];
-    for (int64_t k = 0; k < b->count; k += 8) {
-        uint64_t eight;
-        memcpy(&eight, b->needed + k, sizeof eight);
-        for (; eight; eight &= eight - 1) {
-            const int64_t row = k + __builtin_ctzll(eight) / 8, z = at[0] + b->dz[row], y = at[1] + b->dy[row];
-            if (z < s->from[0] || z >= s->to[0] || y < s->from[1] || y >= s->to[1])
-                continue;
-            paint_row(s, z, y, th_larger(at[2] - b->dx[row], 0), th_smaller(at[2] + b->dx[row], nx - 1), ink);
-        }
-    }
-}
-
-/* All elements of the shape are open; the others get 0. */
-static void open_row(const slab *s, int64_t z, int64_t y) {
-    const th_work *w = s->work;
-    const int64_t nx = w->v.length[TH_LAST], row = z * w->v.length[TH_Y] + y;
-    const th_ink none = {0, 0}; /* the bits of zeros */
-    for (int64_t x = 0; x < nx; x += 64) {
-        uint64_t word = 0;
-        const int64_t n = th_smaller(nx - x, 64);
-        for (int64_t i = 0; i < n; i++)
-            word |= (uint64_t)(th_key(w->v.number, w->squares, row * nx + x + i) != 0) << i;
-        w->bits[row * w->words + x / 64] = word;
-        paint_word(s, z, y, x, ~word & ~(uint64_t)0 >> (64 - n), &none);
-    }
-}
-
-/* What no ball was painted on has its own: one that holds it alone, or, without any site, all. */
-static void close_row(const slab *s, int64_t z, int64_t y) {
-    const th_work *w = s->work;
-    const int64_t row = z * w->v.length[TH_Y] + y;
-    for (int64_t i = 0; i < w->words; i++)
-        for (uint64_t word = w->bits[row * w->words + i]; word; word &= word - 1) {
-            const int64_t element = row * w->v.length[TH_LAST] + i * 64 + __builtin_ctzll(word);
-            const th_ink ink = ink_of(w, th_key(w->v.number, w->squares, element));
-            paint_word(s, z, y, i * 64, word & (0 - word), &ink);
-        }
-}
-
-static void paint_slab(const slab *s) {
-    const th_work *w = s->work;
-    const th_volumes *v = &w->v;
-    const int64_t unit = v->elements / v->length[0] / (w->slab_axis == TH_Y ? v->length[1] : 1);
-    const int64_t first = s->from[w->slab_axis], behind = s->to[w->slab_axis];
-    th_ink ink = {0, 0};
-    th_near near = {.count = 0};
-    for (int i = 0; i < TH_NEAR; i++) {
-        const int z = i / 9 != 1, y = i / 3 % 3 != 1, x = i % 3 != 1;
-        if (i < 27 && i != TH_CENTRE)
-            near.weight[i] = 1 / sqrtf((z ? w->w2[0] : 0) + (y ? w->w2[1] : 0) + (x ? w->w2[2] : 0));
-    }
-    s->own->key = 0;
-    for (int64_t i = 0, around = -1; i < w->ball_count; i++) {
-        const int64_t element = w->balls[i], place = element / unit;
-        if (around >= 0 && (place < first - around || place >= behind + around))
-            continue;
-        const uint64_t key = th_key(v->number, w->squares, element);
-        around = th_extent(v, key, w->slab_axis);
-        if (place < first - around || place >= behind + around)
-            continue;
-        if (key != s->own->key) {
-            shrink_ball(w, s->own, key);
-            ink = ink_of(w, key);
-        }
-        const int64_t row = element / v->length[2];
-        const int64_t at[TH_AXES] = {row / v->length[1], row % v->length[1], element % v->length[2]};
-        if (w->filters)
-            find_neighbours(w, element, at, &near);
-        find_needed(w, s->own, &near);
-        paint_ball(s, at, &ink);
+    const int64_t at[TH_AXES] = {z, y, 0}, row = z * v->length[1] + y, stride = out->stride[v->axis[TH_LAST]];
+    char *p = out->data + th_offset(w->plan, v, out, w->volume);
+    for (int k = 0; k < TH_LAST; k++)
+        p += v->axis[k] >= 0 ? at[k] * out->stride[v->axis[k]] : 0;
+    uint64_t last = 0, bits = 0; /* 0 becomes the bits of 0 */
+    for (int64_t x = 0; x < v->length[TH_LAST]; x++) {
+        const uint64_t key = th_key(v->number, w->largest, row * v->length[TH_LAST] + x);
+        if (key != last)
+            bits = th_ink_of(v, out->dtype, last = key, thickness);
+        put(p + x * stride, out->dtype, bits);
     }
 }
 
 static void slab_task(void *arg, size_t index, int id) {
     const th_work *w = arg;
-    const dm_array *const arrays[2] = {&w->arrays->distance, &w->arrays->squared};
-    slab s = {.work = w, .own = &w->workers[id], .to = {w->v.length[0], w->v.length[1]}};
-    s.from[w->slab_axis] = (int64_t)index * w->slab_length;
-    s.to[w->slab_axis] = th_smaller(s.from[w->slab_axis] + w->slab_length, s.to[w->slab_axis]);
-    for (int i = 0; i < 2; i++) {
-        s.out[i] = arrays[i]->data ? arrays[i]->data + th_offset(w->plan, &w->v, arrays[i], w->volume) : NULL;
-        for (int k = 0; k < TH_AXES; k++)
-            s.stride[i][k] = w->v.axis[k] >= 0 ? arrays[i]->stride[w->v.axis[k]] : 0;
+    const th_volumes *v = &w->v;
+    slab s = {.work = w, .own = &w->workers[id], .to = {v->length[0], v->length[1]}};
+    for (int i = 0; i < 27; i++) {
+        const float apart2 =
+            (i / 9 != 1 ? w->w2[0] : 0) + (i / 3 % 3 != 1 ? w->w2[1] : 0) + (i % 3 != 1 ? w->w2[2] : 0);
+        s.near.weight[i] = i != TH_CENTRE ? 1 / sqrtf(apart2) : 0;
     }
+    const int a = w->slab_axis;
+    s.from[a] = (int64_t)index * w->slab_length;
+    s.to[a] = th_smaller(s.from[a] + w->slab_length, v->length[a]);
+    int64_t from[TH_LAST] = {0, 0}, to[TH_LAST] = {v->length[0], v->length[1]};
+    from[a] = th_larger(s.from[a] - w->around, 0);
+    to[a] = th_smaller(s.to[a] + w->around, v->length[a]);
+    for (int64_t z = from[0]; z < to[0]; z++)
+        for (int64_t y = from[1]; y < to[1]; y++)
+            paint_balls(&s, z, y);
     for (int64_t z = s.from[0]; z < s.to[0]; z++)
-        for (int64_t y = s.from[1]; y < s.to[1]; y++)
-            open_row(&s, z, y);
-    paint_slab(&s);
-    for (int64_t z = s.from[0]; z < s.to[0]; z++)
-        for (int64_t y = s.from[1]; y < s.to[1]; y++)
-            close_row(&s, z, y);
+        for (int64_t y = s.from[1]; y < s.to[1]; y++) {
+            if (w->arrays->distance.data)
+                store_row(w, &w->arrays->distance, true, z, y);
+            if (w->arrays->squared.data)
+                store_row(w, &w->arrays->squared, false, z, y);
+        }
 }
 
 /* Slabs are some balls thick, or balls would be looked at by several. */
-static void set_slabs(th_work *w, uint64_t most) {
-    const th_volumes *v = &w->v;
+static void set_slabs(th_work *w) {
     const int64_t threads = w->plan->context->threads;
-    w->slab_axis = v->length[TH_Z] > 1 ? TH_Z : TH_Y;
-    const int64_t length = v->length[w->slab_axis];
-    const int64_t thick = 4 * (w->ball_count ? th_extent(v, most, w->slab_axis) : 1) + 1;
-    const int64_t slabs = th_larger(th_smaller(length / thick, SLABS * threads), th_smaller(threads, length));
+    float most = 0;
+    for (int i = 0; i < threads; i++)
+        most = w->workers[i].most > most ? w->workers[i].most : most;
+    w->slab_axis = w->v.length[TH_Z] > 1 ? TH_Z : TH_Y;
+    const int64_t length = w->v.length[w->slab_axis];
+    const double around = sqrt((double)most / (double)w->w2[w->slab_axis]) * (1 + 1e-5) + 1;
+    w->around = around < (double)length ? (int64_t)around : length;
+    const int64_t slabs = th_larger(th_smaller(length / (4 * w->around), SLABS * threads), th_smaller(threads, length));
     w->slab_length = (length + slabs - 1) / slabs;
     w->slabs = (length + w->slab_length - 1) / w->slab_length;
 }
 
-distmap_status th_paint(th_work *w, uint64_t most, double share) {
-    set_slabs(w, most);
+distmap_status th_paint(th_work *w, double share) {
+    set_slabs(w);
     return dm_parallel(w->plan, (size_t)w->slabs, slab_task, w, share);
 }

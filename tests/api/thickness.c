@@ -53,9 +53,9 @@ static void test_memory(void **state) {
     assert_int_equal(distmap_scratch_bytes(context, &p, NULL, &own), DISTMAP_OK);
     p.field = DISTMAP_FIELD_THICKNESS;
     assert_int_equal(distmap_scratch_bytes(context, &p, NULL, &bytes), DISTMAP_OK);
-    const size_t elements = (size_t)1 << 24, lists = 8 * elements;
-    const size_t workers = (size_t)2 * 4 * 256 * 256 * 36; /* two threads, four planes each */
-    assert_in_range(bytes, 4 * elements, 4 * elements + elements / 8 + (own > lists ? own : lists) + workers);
+    const size_t elements = (size_t)1 << 24, least = 4 * elements, stated = 8 * elements + elements / 8;
+    const size_t thread = 100000 + 68 * 256 * 256 + (1 << 18);
+    assert_in_range(bytes, stated, stated + (own > least ? own : least) + 2 * thread);
 }
 
 /* ---- What it does ---- */
