@@ -34,7 +34,7 @@ static double find_h(const distmap_problem *p) {
     double least = INFINITY;
     bool whole = true;
     for (int a = 0; a < p->ndim; a++) {
-        whole &= pitch(p, a) == floor(pitch(p, a));
+        whole &= pitch(p, a) == floor(pitch(p, a)) && pitch(p, a) <= 1 << 20;
         least = is_measured(p, a) ? fmin(least, pitch(p, a)) : least;
     }
     for (int a = 0; a < p->ndim; a++)
