@@ -26,7 +26,7 @@ def rows():
     for shape, reach in (((4096,) * 2, 3), ((256,) * 3, 8)):
         found.append(Row("operations", "skeleton", shape, "diplib", reach))
         found.append(Row("operations", "skeleton", shape, "self", 2, "the map with indices", at_most=True))
-    found.append(Row("operations", "thickness", (256,) * 3, "porespy", 10))
+    found.append(Row("operations", "thickness", (256,) * 3, "porespy", 5))
     return found
 
 
