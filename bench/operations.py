@@ -1,9 +1,12 @@
-"""The operations of the race: balls, labels, skeletons, comparisons, each against the fastest other library that does the same."""
+"""The operations of the race: balls, labels, skeletons, comparisons, local thickness, each against the fastest other library that
+does the same."""
 
 import cv2
 import diplib
 import edt
+import numba
 import numpy as np
+import porespy
 import scipy.ndimage
 import SimpleITK as sitk
 
@@ -29,6 +32,7 @@ def rows():
     for shape in ((4096,) * 2, (256,) * 3):
         found.append(Row("operations", "compare", shape, "scipy", 10))
         found.append(Row("operations", "hausdorff", shape, "simpleitk", 10))
+    found.append(Row("operations", "thickness", (256,) * 3, "porespy", 5))
     return found
 
 
@@ -128,4 +132,16 @@ def hausdorff(row, threads, seed):
         "equal": bool(np.isclose(found().symmetric.hausdorff, rival.GetHausdorffDistance(), rtol=1e-6))}
 
 
-PREPARE = {"dilate": dilate, "labels": labels, "skeleton": skeleton, "compare": compare_surfaces, "hausdorff": hausdorff}
+def thickness(row, threads, seed):
+    """PoreSpy's default, whose radii are whole numbers and whose balls have no tips: results are close, not the same."""
+    mask = patterns.make("blobs", row.shape, seed)
+    out = np.zeros(row.shape, np.float32)
+    run = plan(row.shape, mask.dtype, {"distance": "float32"}, threads, thickness=True).bind(mask, distance=out)
+    porespy.settings.tqdm["disable"] = True
+    numba.set_num_threads(threads)
+    theirs, radius = contestants.last_result(lambda: porespy.filters.local_thickness(mask.view(bool)))
+    return mask, run, theirs, lambda: {"median_difference": float(np.median(np.abs(out - 2 * radius())[mask != 0]))}
+
+
+PREPARE = {"dilate": dilate, "labels": labels, "skeleton": skeleton, "compare": compare_surfaces, "hausdorff": hausdorff,
+           "thickness": thickness}

@@ -29,10 +29,11 @@ enum {
     SKELETON = 512,
     MORPH = 1024,
     COMPARE = 2048,
-    ALL = 4095 - REPORT, /* that compute */
+    THICKNESS = 4096,
+    ALL = 8191 - REPORT, /* that compute */
     DISTANCES = EDT | VORONOI,
-    INWARDS = EDT | SKELETON,               /* the sites are the background, unless told otherwise */
-    LENGTHS = DISTANCES | SKELETON | MORPH, /* in the units of the spacing */
+    INWARDS = EDT | SKELETON | THICKNESS,               /* the sites are the background, unless told otherwise */
+    LENGTHS = DISTANCES | SKELETON | MORPH | THICKNESS, /* in the units of the spacing */
     MAPS = LENGTHS | ESF,
     PLANS = MAPS | COMPARE
 };
@@ -48,8 +49,8 @@ struct command {
     int (*run)(const struct options *);
 };
 
-extern const struct command command_edt, command_voronoi, command_skeleton, command_morph, command_compare, command_esf, command_info,
-    command_methods, command_devices, command_bench, command_tune, command_report;
+extern const struct command command_edt, command_voronoi, command_skeleton, command_thickness, command_morph, command_compare,
+    command_esf, command_info, command_methods, command_devices, command_bench, command_tune, command_report;
 
 /* ---- Options ---- */
 

@@ -171,8 +171,9 @@ static uint8_t paint_distance(const struct painter *painter, const struct panel 
     const double share = is_signed ? (1 + fmax(of_largest, -1)) / 2 : of_largest;
     const double line = nearbyint(value / painter->step);
     const double from_line = fabs(value - line * painter->step) / (painter->pitch * slope(painter, panel, a, b, c, d));
-    /* What needs no line: the sites, and the plain of strength 1. A signed map is 0 along the shape's outline. */
-    const bool is_end = (line < 0.5 && !is_signed) || (painter->strengths && line * painter->step > 0.999);
+    /* What needs no line: the sites, and the plain of strength 1; thickness is all plains. A signed map is 0 along the shape's outline. */
+    const bool is_end = (line < 0.5 && !is_signed) || (painter->strengths && line * painter->step > 0.999) ||
+                        painter->problem->field == DISTMAP_FIELD_THICKNESS;
     const double cover = is_end ? 0 : fmin(fmax(1.1 - from_line, 0), 1);
     const int level = (int)(cover * (LINE_LEVELS - 1) + 0.5), tone = (int)(share * (DISTANCE_TONES - 1) + 0.5);
     return (uint8_t)(COLOUR_FIRST + level * DISTANCE_TONES + tone);

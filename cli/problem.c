@@ -75,6 +75,8 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
         problem->field = DISTMAP_FIELD_SKELETON;
         problem->skeleton = options->skeleton;
     }
+    if (options->command->bit == THICKNESS)
+        problem->field = DISTMAP_FIELD_THICKNESS;
     if (options->command->bit == MORPH) {
         problem->field = DISTMAP_FIELD_MORPHOLOGY;
         problem->morphology = options->morphology;
@@ -209,6 +211,8 @@ void work_warn(const struct work *work, const struct options *options, const cha
     else if (work->flags & DISTMAP_FLAG_NO_SITE && options->command->bit == COMPARE)
         say(options, "distmap: %s, %s: there is nothing to measure from or to: at least one mask is empty", input,
             options->other);
+    else if (work->flags & DISTMAP_FLAG_NO_SITE && options->command->bit == THICKNESS)
+        say(options, "distmap: %s: there is no background, or in some slice none; thickness is infinite there", input);
     else if (work->flags & DISTMAP_FLAG_NO_SITE)
         say(options, "distmap: %s: some elements have no site%s; they get infinity, index -1, label 0", input,
             options->limit > 0 ? " within the limit" : "");

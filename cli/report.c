@@ -161,6 +161,9 @@ void report_give(const struct job *job, const struct options *options) {
     if (options->preview && job->problem.sign)
         say(options, "%s: %d x %d, red below 0 and blue above it, up to %g, iso-lines every %g%s%s", options->preview,
             job->preview.width, job->preview.height, farthest, job->preview.iso_step, *unit ? " " : "", unit);
+    else if (options->preview && options->command->bit == THICKNESS)
+        say(options, "%s: %d x %d, viridis from 0 to %g%s%s", options->preview, job->preview.width, job->preview.height,
+            farthest, *unit ? " " : "", unit);
     else if (options->preview && job->largest >= 0)
         say(options, "%s: %d x %d, viridis from 0 to %g, iso-lines every %g%s%s", options->preview, job->preview.width,
             job->preview.height, farthest, job->preview.iso_step, *unit ? " " : "", unit);

@@ -278,6 +278,7 @@ typedef enum distmap_field {
     DISTMAP_FIELD_SKELETON,      /* see distmap_skeleton */
     DISTMAP_FIELD_MORPHOLOGY,    /* see distmap_morphology */
     DISTMAP_FIELD_COMPARISON,    /* see distmap_comparison */
+    DISTMAP_FIELD_THICKNESS,     /* see below */
 } distmap_field;
 
 /* FIELD_EDGE_STRENGTH: the edge strength function v of a shape, which is the sites of a mask. It is 1 on the shape and falls
@@ -424,6 +425,26 @@ typedef struct distmap_comparison {
     double percentile[DISTMAP_MAX_PERCENTILES]; /* 0 to 100 */
 } distmap_comparison;
 
+/* FIELD_THICKNESS: the local thickness of a shape, the diameter of the largest ball within it that holds the element (T.
+ * Hildebrand, P. Ruegsegger, "A new method for the model-independent assessment of thickness in three-dimensional images",
+ * Journal of Microscopy 185(1), 1997). The sites of a mask are the background; the shape is all else, in one to three measured
+ * axes, and with a border what lies outside the image is background, too.
+ *
+ * Let R^2(c) be the squared distance of c to the nearest site. The thickness at p is, over all elements c of its batch,
+ *
+ *     t(p) = 2 max { R(c) : |p - c|^2 < R^2(c) }
+ *
+ * open balls, so that none holds a site; 0 on sites. Thus t(p) is at least twice the distance at p.
+ *
+ * Both squares are exact integers with integer spacing. Where it is not, but all measured pitches are whole multiples, by at
+ * most 2^12, of the least one, h (as where all are the same), they are counted in h^2, as integers too, and R^2 is that
+ * number times h h, each product rounded once. Elsewhere both are by the formula of FP64 (see distmap_problem.spacing).
+ *
+ * Outputs: distance (float32 or float64), t: twice the root, rounded as distances are; squared (any of its types), R^2 of the
+ * largest ball. A batch without a site has no largest ball: rule 3. Fewer than 2^32 elements in a batch. Memory: 8
+ * bytes per element (16 where squares need more than 32 bits), and what distances take; on the CPU at least 4 for each of a
+ * batch, 1/8 in rows of whole 64 bits, and for each thread 100 kB and up to 2 per element, or 68 for each row of a batch. */
+
 typedef struct distmap_problem {
     distmap_input input;
     distmap_dtype dtype; /* of the input */
@@ -462,7 +483,8 @@ typedef struct distmap_problem {
                               place of the sample's own linear index; ties by the samples' indices. DISTMAP_NONE: no payload */
     distmap_outputs want;
     distmap_field field; /* EDGE_STRENGTH takes a mask, without metric, limit and border; SKELETON one without metric and limit;
-                            MORPHOLOGY a mask or labels, COMPARISON masks, without these */
+                            MORPHOLOGY a mask or labels, COMPARISON masks, without these; THICKNESS a mask, without metric and
+                            limit */
     distmap_esf esf;               /* FIELD_EDGE_STRENGTH; zeros otherwise */
     distmap_skeleton skeleton;     /* FIELD_SKELETON; zeros otherwise */
     distmap_morphology morphology; /* FIELD_MORPHOLOGY; zeros otherwise */

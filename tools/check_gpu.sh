@@ -26,6 +26,7 @@ for group in steps large rest; do
 done
 run "$build/tests/matrix/skeleton_gpu"
 run "$build/tests/matrix/morphology_gpu"
+run "$build/tests/matrix/thickness_gpu"
 run "$build/tests/matrix/shapes_gpu"
 run "$build/tests/matrix/shapes_gpu" 8 1 jumps
 
@@ -43,6 +44,8 @@ if command -v compute-sanitizer >/dev/null; then
             "$build/tests/matrix/skeleton_gpu"
         DISTMAP_TEST_SCALE=0.05 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
             "$build/tests/matrix/morphology_gpu"
+        DISTMAP_TEST_SCALE=0.05 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
+            "$build/tests/matrix/thickness_gpu"
     done
 else
     printf '\ncheck-gpu: no compute-sanitizer on the PATH: left out\n'

@@ -33,6 +33,8 @@ show "Which part of the horse is nearest:" \
     --preview "$out/horse_voronoi.png"
 show "The horse's skeleton:" \
     skeleton "$horse" -o "$out/horse_skeleton.png" --threshold 128 --sites nonzero --preview "$out/horse_skeleton_preview.png"
+show "How thick the horse is (the largest ball in it that holds the point):" \
+    thickness "$horse" -o "$out/horse_thickness.npy" --threshold 128 --sites nonzero --preview "$out/horse_thickness.png"
 show "How the horse's outline grows smooth inwards (edge strength function at rest):" \
     esf "$horse" -o "$out/horse_strength.npy" --threshold 128 --rho 16 --steady --preview "$out/horse_strength.png"
 show "What is left of the horse where a ball of radius 9 finds room:" \
@@ -41,6 +43,8 @@ show "How far the horse's outline is from that:" \
     compare "$horse" "$out/horse_open.png" --threshold 128 --sites zero --preview "$out/horse_lost.png"
 show "How deep every point of the brain's grey matter lies (mm):" \
     edt "$brain" -o "$out/brain_depth.nii.gz" --threshold 128 --preview "$out/brain_depth.png"
+show "How thick the brain's grey matter is (mm):" \
+    thickness "$brain" -o "$out/brain_thickness.nii.gz" --threshold 128 --preview "$out/brain_thickness.png"
 show "How far every point is from the grey matter (mm):" \
     edt "$brain" -o "$out/brain_distance.nii.gz" --threshold 128 --sites nonzero --preview "$out/brain_distance.png"
 show "Which part of the grey matter is nearest:" \

@@ -42,7 +42,7 @@ _distmap()
     --dtype)
         if [[ $subcommand == edt ]]; then
             COMPREPLY=($(compgen -W "float32 float64 uint16 uint32 uint64" -- "$word"))
-        elif [[ $subcommand == esf ]]; then
+        elif [[ $subcommand == esf || $subcommand == thickness ]]; then
             COMPREPLY=($(compgen -W "float32 float64" -- "$word"))
         elif [[ $subcommand == skeleton ]]; then
             COMPREPLY=($(compgen -W "uint8 bool float32 float64" -- "$word"))

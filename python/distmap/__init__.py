@@ -10,6 +10,7 @@ device.
     chamfer             city-block, chessboard and chamfer distances
     esf                 edge strengths, a smoothed distance
     skeleton            Euclidean skeletons, pruned
+    local_thickness     the diameter of the largest ball within a shape that holds the element
     dilate, erode, opening, closing
                         by Euclidean balls of any radius, of masks and labels
     compare             two masks: Hausdorff and average surface distances, percentiles, overlaps
@@ -30,12 +31,14 @@ from ._morphology import closing, dilate, erode, opening
 from ._plan import Convergence, Description, Phase, Plan, scratch_bytes
 from ._structs import FLAG_NAN, FLAG_NO_SITE, FLAG_UNREST, INDEX_BORDER, INDEX_NONE
 from ._tables import Device, Method, Param, devices, methods
+from ._thickness import local_thickness
 from ._transform import Result, transform
 
 __all__ = [
     "FLAG_NAN", "FLAG_NO_SITE", "FLAG_UNREST", "INDEX_BORDER", "INDEX_NONE", "Agreement", "Context", "Convergence", "Description",
     "Device", "Directed", "Method", "Param", "Phase", "Plan", "Result", "chamfer", "closing", "compare", "devices", "dilate",
-    "edt", "erode", "esf", "expand_labels", "feature_transform", "methods", "opening", "scratch_bytes", "skeleton", "transform", "version",
+    "edt", "erode", "esf", "expand_labels", "feature_transform", "local_thickness", "methods", "opening", "scratch_bytes",
+    "skeleton", "transform", "version",
 ]
 
 

@@ -78,12 +78,17 @@ def compare(
     points: Literal["surface", "set"] = "surface", tolerance: float = 0, percentiles: float | Sequence[float] = 95,
     device: str | None = None, threads: int | None = None, method: str | None = None,
 ) -> Agreement: ...
+def local_thickness(
+    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, squared_radius: bool = False, border: bool = False,
+    axes: Axes = None, dtype: DType | None = None, out: Array | None = None, device: str | None = None,
+    threads: int | None = None, method: str | None = None,
+) -> Any: ...
 def transform(
     input: Array, *, kind: Kind = "mask", want: Output | Iterable[Output] | Mapping[Output, DType | None] = "distance",
     axes: Axes = None, sites: Sites = "zero", metric: Metric = "euclidean", chamfer: Sequence[int] | None = None,
     spacing: Spacing = None, limit: float | None = None, border: bool = False, payload: Array | None = None,
     esf: Mapping[str, Any] | None = None, skeleton: Mapping[str, Any] | None = None,
-    morphology: Mapping[str, Any] | None = None,
+    morphology: Mapping[str, Any] | None = None, thickness: bool = False,
     sign: Sign | None = None, surface: Surface = "centre",
     out: Array | Mapping[Output, Array] | None = None, device: str | None = None, threads: int | None = None,
     method: str | None = None, params: Mapping[str, int | str] | None = None,
@@ -200,7 +205,7 @@ class Method:
     exact: bool
     metrics: tuple[str, ...]
     params: tuple[Param, ...]
-    field: Literal["distance", "edge_strength", "skeleton", "morphology", "comparison"]
+    field: Literal["distance", "edge_strength", "skeleton", "morphology", "comparison", "thickness"]
 
 class Device:
     device: str

@@ -98,11 +98,12 @@ def spacing_values(spacing, ndim):
 
 def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidean", chamfer=None, spacing=None,
          limit=None, border=False, payload=None, esf=None, skeleton=None, morphology=None, sign=None,
-         surface="centre", comparison=None):
+         surface="centre", comparison=None, thickness=False):
     """The problem without its outputs. `esf`: {"rho": ..., "steps": ..., "dt": ..., "tolerance": ...}, whose absent or
     None members have C's defaults; with it edge strengths are computed. `skeleton`: {"pruning": ..., "gamma": ...}; with
     it a skeleton is. `morphology`: {"step": ..., "radius": ..., "outside": ...}; with it a set, or labels, grow or shrink.
-    `comparison`: {"other": dtype, "points": ..., "tolerance": ..., "percentiles": ...}; with it two masks are compared."""
+    `comparison`: {"other": dtype, "points": ..., "tolerance": ..., "percentiles": ...}; with it two masks are compared.
+    `thickness`: local thickness is computed."""
     ndim = len(shape)
     if not 1 <= ndim <= _structs.MAX_NDIM:
         raise ValueError(f"the array has {ndim} axes, must have 1 to {_structs.MAX_NDIM}")
@@ -139,6 +140,8 @@ def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidea
     if comparison is not None:
         problem.field = _structs.FIELDS.index("comparison")
         problem.comparison = comparison_of(**comparison)
+    if thickness:
+        problem.field = _structs.FIELDS.index("thickness")
     return problem
 
 

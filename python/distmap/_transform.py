@@ -83,8 +83,8 @@ def settle(context, problem, want, options):
 
 
 def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", metric="euclidean", chamfer=None,
-              spacing=None, limit=None, border=False, payload=None, esf=None, skeleton=None, morphology=None, sign=None,
-              surface="centre", out=None, device=None, threads=None, method=None, params=None, progress=None):
+              spacing=None, limit=None, border=False, payload=None, esf=None, skeleton=None, morphology=None,
+              thickness=False, sign=None, surface="centre", out=None, device=None, threads=None, method=None, params=None, progress=None):
     """Distances, nearest sites and what else the library computes, with every option.
 
     Parameters
@@ -124,6 +124,8 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
         Compute a skeleton, see skeleton(); `want` is then "mask" (bool, uint8), "distance" (float32, float64) or both.
     morphology : {"step": "dilate", "erode", "open" or "close", "radius": ..., "outside": ...}
         Compute that, see dilate(); `want` is then "mask" (bool, uint8), of labels "label".
+    thickness : bool
+        Compute local thickness, see local_thickness(); `want` is then "distance" (float32, float64), "squared", or both.
     sign : "outside", "inside"
         A signed map: the sites are a shape, elements in it measure to the nearest one outside it, and distances are
         positive outside or inside it, negative on the other side. None: no signs.
@@ -174,7 +176,8 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
     problem = _problem.make(source.shape, _structs.DTYPES[source.dtype], kind=kind, axes=axes, sites=sites,
                             metric=metric, chamfer=chamfer, spacing=spacing, limit=limit, border=border,
                             payload=_structs.DTYPES[extra[0].dtype] if extra else None, esf=esf,
-                            skeleton=skeleton, morphology=morphology, sign=sign, surface=surface)
+                            skeleton=skeleton, morphology=morphology, thickness=thickness, sign=sign,
+                            surface=surface)
     arrays = [source, *extra, *outputs.values()]
     place = chosen_device(device, arrays)
     context = context_for(place, threads, progress)

@@ -13,6 +13,7 @@ static const struct {
     [DISTMAP_FIELD_SKELETON] = {"SKELETON", "computes skeletons"},
     [DISTMAP_FIELD_MORPHOLOGY] = {"MORPHOLOGY", "computes ball morphology"},
     [DISTMAP_FIELD_COMPARISON] = {"COMPARISON", "compares two sets"},
+    [DISTMAP_FIELD_THICKNESS] = {"THICKNESS", "computes local thickness"},
 };
 
 static const int count = sizeof fields / sizeof *fields;

@@ -273,6 +273,7 @@ distmap_status dm_comparison_check(distmap_plan *plan);
 double dm_whole_scale(const distmap_problem *problem);
 /* The squared limit for a distance r >= 0, in the plan's arithmetic: d2 <= limit2, or limit2f, is within it. */
 void dm_square_limit(const distmap_plan *plan, double r, uint64_t *limit2, double *limit2f);
+distmap_status dm_thickness_check(const distmap_plan *plan); /* but for its outputs' types */
 /* Whether any output is asked for. */
 bool dm_wants_any(distmap_outputs want);
 /* Whether `dtype`, of the output `name`, holds every element of the input. */

@@ -17,6 +17,7 @@ extern const dm_method dm_brute_cpu;
 extern const dm_method dm_skeleton_cpu;
 extern const dm_method dm_morphology_cpu;
 extern const dm_method dm_comparison_cpu;
+extern const dm_method dm_thickness_cpu;
 #ifdef DISTMAP_HAVE_CUDA
 extern const dm_method dm_minplus_cuda;
 extern const dm_method dm_envelope_cuda;
@@ -30,6 +31,7 @@ extern const dm_method dm_brute_cuda;
 extern const dm_method dm_skeleton_cuda;
 extern const dm_method dm_morphology_cuda;
 extern const dm_method dm_comparison_cuda;
+extern const dm_method dm_thickness_cuda;
 #endif
 
 /* Fastest first: without a name, the first exact one of the device that accepts the problem is taken. */
@@ -47,6 +49,7 @@ const dm_method *const dm_methods[] = {
     &dm_skeleton_cpu,
     &dm_morphology_cpu,
     &dm_comparison_cpu,
+    &dm_thickness_cpu,
 #ifdef DISTMAP_HAVE_CUDA
     &dm_minplus_cuda,
     &dm_envelope_cuda,
@@ -60,6 +63,7 @@ const dm_method *const dm_methods[] = {
     &dm_skeleton_cuda,
     &dm_morphology_cuda,
     &dm_comparison_cuda,
+    &dm_thickness_cuda,
 #endif
     NULL,
 };

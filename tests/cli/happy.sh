@@ -214,6 +214,15 @@ check "skeleton: distances" equal "$(npy_values out/s.npy f4)" \
 printf 'P5 2 2 255\n\1\1\1\1' >solid.pgm
 run skeleton solid.pgm -o out/s.npy
 check "skeleton: no background is told" matches "$(cat stderr)" "there is no background"
+works "thickness" thickness bar.pgm -o out/t.npy --preview out/p.png --method thickness/cpu
+check "thickness: values" equal "$(npy_values out/t.npy f4)" \
+    "$(echo $(yes 0 | head -9) $(yes 0 4 4 4 4 4 4 4 0 | head -3) $(yes 0 | head -9))"
+check "thickness: the picture is one" matches "$("$distmap" info out/p.png)" "png"
+check "thickness: says what it did" matches "$(cat stderr)" "^out/t.npy: 5 x 9 float32, max 4, .*thickness/"
+run thickness bar.pgm -o out/t.npy --dtype float64 --sites nonzero --border --spacing 3.5 --json --quiet
+check "thickness --json" matches "$(tr -d ' \n' <stdout)" '"command":"thickness".*"dtype":"float64","max":7.0,.*"method":"thickness/'
+run thickness solid.pgm -o out/t.npy
+check "thickness: no background is told" matches "$(cat stderr)" "there is no background.*infinite"
 # Balls.
 works "morph dilate" morph mask.pgm -o out/m.npy --sites zero --op dilate --radius 1.5 --preview out/p.png
 check "morph dilate: what is within" equal "$(npy_header out/m.npy | grep -o '|b1') $(npy_values out/m.npy u1)" "|b1 1 1 1 0 1 1 1 0 1 1 1 0"

@@ -8,8 +8,8 @@ make_npy wide.npy '<u2' '2,' '\1\1\0\0'
 make_npy long.npy '<i8' '1,' '\0\0\0\0\0\0\0\0'
 
 # Subcommands and arguments.
-refuses 2 "subcommand is needed: edt, voronoi, skeleton, morph, compare, esf, info, methods, devices, bench, tune, report"
-refuses 2 "no subcommand 'skeletons'; there are edt, voronoi, skeleton, morph, compare, esf, info, methods, devices, bench, tune, report" skeletons mask.pgm -o out/d.npy
+refuses 2 "subcommand is needed: edt, voronoi, skeleton, thickness, morph, compare, esf, info, methods, devices, bench, tune, report"
+refuses 2 "no subcommand 'skeletons'; there are edt, voronoi, skeleton, thickness, morph, compare, esf, info, methods, devices, bench, tune, report" skeletons mask.pgm -o out/d.npy
 refuses 2 "--gamma goes with --pruning linear or constant" skeleton mask.pgm -o out/d.npy --gamma 1
 refuses 2 "--pruning linear needs --gamma G" skeleton mask.pgm -o out/d.npy --pruning linear
 refuses 2 "'angle' is none of square-root, linear, constant" skeleton mask.pgm -o out/d.npy --pruning angle
@@ -38,6 +38,11 @@ refuses 2 "-o: .*argument" edt mask.pgm -o
 refuses 2 "--limit is given twice" edt mask.pgm -o out/d.npy --limit 1 --limit 2
 
 # Edge strengths.
+refuses 2 "thickness: -o OUTPUT is missing" thickness mask.pgm
+refuses 2 "no option --limit" thickness mask.pgm -o out/d.npy --limit 3
+refuses 2 "no option --index" thickness mask.pgm -o out/d.npy --index out/i.npy
+refuses 1 "uint32" thickness mask.pgm -o out/d.npy --dtype uint32
+refuses 1 "method skeleton/cpu computes skeletons" thickness mask.pgm -o out/d.npy --method skeleton/cpu
 refuses 2 "--op dilate, erode, open or close is missing" morph mask.pgm -o out/d.npy --radius 3
 refuses 2 "--radius R is missing" morph mask.pgm -o out/d.npy --op open
 refuses 2 "--op: 'spread' is none of dilate, erode, open, close" morph mask.pgm -o out/d.npy --op spread --radius 1

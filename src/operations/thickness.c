@@ -1,0 +1,105 @@
+/* See thickness.h. */
+#include "operations/thickness.h"
+
+#include "operations/inner.h"
+
+/* The pitch h in which all measured ones are whole numbers of at most 2^12, exactly; 1 where there is none, or where they are
+ * integers anyway. */
+static double unit_of(const distmap_plan *plan) {
+    const distmap_problem *p = &plan->problem;
+    double least = (double)INFINITY;
+    if (plan->number != DM_F64)
+        return 1;
+    for (int a = 0; a < p->ndim; a++)
+        if (p->axes >> a & 1)
+            least = fmin(least, p->spacing[a]);
+    for (int a = 0; a < p->ndim; a++) {
+        const double times = rint(p->spacing[a] / least);
+        if (p->axes >> a & 1 && !(times <= 1 << 12 && fma(times, least, -p->spacing[a]) == 0))
+            return 1;
+    }
+    return least;
+}
+
+distmap_problem th_inner(const distmap_plan *plan, th_volumes *v) {
+    distmap_problem inner = op_distances(plan);
+    inner.field = DISTMAP_FIELD_DISTANCE;
+    const double unit = unit_of(plan);
+    for (int a = 0; a < inner.ndim; a++)
+        inner.spacing[a] = !(inner.axes >> a & 1) ? 1 : unit == 1 ? inner.spacing[a] : rint(inner.spacing[a] / unit);
+    inner.want.squared = DISTMAP_FLOAT64;
+    *v = (th_volumes){.length = {1, 1, 1}, .axis = {-1, -1, -1}, .w2 = {1, 1, 1}, .w2f = {1, 1, 1}, .count = 1};
+    distmap_plan made = {
+        .context =
+            plan->context}; /* its normal form is wanted; it was checked before, but may be too large in units of h */
+    bool whole = unit != 1;
+    if (dm_problem_check(&inner, &made) != DISTMAP_OK) {
+        memcpy(inner.spacing, plan->problem.spacing, sizeof inner.spacing);
+        made = *plan;
+        whole = false;
+    }
+    v->unit = whole ? unit * unit : 1;
+    v->number = made.number;
+    inner.want.squared = v->number == DM_U32 ? DISTMAP_UINT32 : v->number == DM_U64 ? DISTMAP_UINT64 : DISTMAP_FLOAT64;
+    for (int n = DM_NDIM - 1, k = TH_LAST; n >= 0; n--) {
+        if (!plan->measured[n])
+            continue;
+        v->axis[k] = n;
+        v->length[k] = plan->shape[n];
+        v->w2[k] = made.w2[n];
+        v->w2f[k--] = made.w2f[n];
+    }
+    for (int n = 0; n < DM_NDIM; n++)
+        if (!plan->measured[n]) {
+            v->batch[v->batches++] = n;
+            v->count *= plan->shape[n];
+        }
+    v->rows = v->length[TH_Z] * v->length[TH_Y];
+    v->elements = v->rows * v->length[TH_LAST];
+    v->least = UINT64_MAX;
+    for (int k = 0; k < TH_AXES; k++) {
+        uint64_t key = v->w2[k];
+        if (v->number == DM_F64)
+            memcpy(&key, &v->w2f[k], sizeof key);
+        v->least = v->length[k] > 1 && key < v->least ? key : v->least;
+    }
+    return inner;
+}
+
+distmap_view th_squares_view(const distmap_plan *plan, const th_volumes *v, void *squares) {
+    const distmap_dtype dtype = v->number == DM_U32   ? DISTMAP_UINT32
+                                : v->number == DM_U64 ? DISTMAP_UINT64
+                                                      : DISTMAP_FLOAT64;
+    distmap_view view = op_dense(plan, squares, dtype);
+    int64_t stride = (int64_t)distmap_dtype_size(dtype);
+    for (int k = TH_LAST; k >= 0; k--)
+        if (v->axis[k] >= 0) {
+            view.strides[v->axis[k] - (DM_NDIM - view.ndim)] = stride;
+            stride *= v->length[k];
+        }
+    for (int i = v->batches - 1; i >= 0; i--) {
+        const int a = v->batch[i] - (DM_NDIM - view.ndim);
+        if (a < 0)
+            continue;
+        view.strides[a] = stride;
+        stride *= view.shape[a];
+    }
+    return view;
+}
+
+int64_t th_offset(const distmap_plan *plan, const th_volumes *v, const dm_array *array, int64_t volume) {
+    int64_t offset = 0;
+    for (int i = v->batches - 1; i >= 0; i--) {
+        const int n = v->batch[i];
+        offset += volume % plan->shape[n] * array->stride[n];
+        volume /= plan->shape[n];
+    }
+    return offset;
+}
+
+const char *th_refuses(const distmap_plan *plan) {
+    int64_t elements = 1;
+    for (int n = 0; n < DM_NDIM; n++)
+        elements *= plan->measured[n] ? plan->shape[n] : 1;
+    return elements > UINT32_MAX ? "needs fewer than 2^32 elements in a batch" : NULL;
+}

@@ -1,0 +1,207 @@
+/* thickness/cpu: each ball raises what is in it, in the order of memory.
+ *
+ * Volume by volume. (1) A filter in vectors leaves out elements whose ball is within its neighbours', four of five. (2) Each ball
+ * left is looked at: its rows are compared with three of its larger neighbours in vectors, and those that are in none of their
+ * balls (thickness.h), a few or none, raise the elements in them to its R^2. Neighbouring balls raise neighbouring elements, so
+ * this stays in the cache; lengths of rows are kept for each R^2. (3) What the squares have grown to is stored. Each task does
+ * this for a slab of the volume, with the balls around it that reach it: tasks share nothing, and the largest value is the
+ * same in any order, so threads change no bit.
+ *
+ * Cost: the inner plan; about 30 operations per element for the filter; per ball left its rows, 30 operations each. Memory: squares
+ * and what they grow to, 4 bytes per element each (8 beyond 32 bits); of one volume its squares in float32, where the inner plan was
+ * before, and a bit per element, in whole words for each row; for each worker rows of balls, at most 2 bytes per element, or 68 for
+ * each row of the volume.
+ */
+#include "operations/thickness_cpu.h"
+
+#include "core/scratch.h"
+#include "operations/inner.h"
+
+static const th_kernels *const kernels[DM_ISA_COUNT] = {
+    [DM_PLAIN] = &dm_thickness_plain,
+#if defined(__x86_64__)
+    [DM_SSE4] = &dm_thickness_sse4,
+    [DM_AVX2] = &dm_thickness_avx2,
+    [DM_AVX512] = &dm_thickness_avx512,
+#elif defined(__aarch64__)
+    [DM_NEON] = &dm_thickness_neon,
+#endif
+};
+static const double INNER_SHARE = 0.25, SELECT_SHARE = 0.15, PAINT_SHARE = 0.6;
+static const double MOST_ANISOTROPY = 1e12; /* which the filters' float32 can take */
+enum { TASK_ROWS = 64, MOST_ROWS = 1 << 18 };
+
+/* ---- Scratch ---- */
+
+static size_t lay_out(const distmap_plan *plan, th_work *w) {
+    *w = (th_work){.plan = NULL};
+    const distmap_problem inner = th_inner(plan, &w->v);
+    const th_volumes *v = &w->v;
+    dm_scratch walk = {.base = plan->scratch, .unit = DM_CPU_UNIT};
+    const size_t scaled = (size_t)v->elements * sizeof *w->scaled, before = op_inner_bytes(plan, &inner);
+    w->scaled = dm_take(&walk, 1, before > scaled ? before : scaled);
+    w->all = dm_take(&walk, plan->elements, dm_number_size(v->number));
+    w->all_largest = dm_take(&walk, plan->elements, dm_number_size(v->number));
+    w->words = (v->length[TH_LAST] + 63) / 64;
+    w->bits = dm_take(&walk, v->rows * w->words, sizeof *w->bits);
+    w->workers = dm_take(&walk, plan->context->threads, sizeof *w->workers);
+    const int64_t most = th_padded((2 * v->length[TH_Z] - 1) * (2 * v->length[TH_Y] - 1)); /* rows of a ball */
+    for (int i = 0; i < plan->context->threads; i++) {
+        th_worker own = {.balls = {.room = th_larger(most, th_smaller(MOST_ROWS, v->elements / 8))}};
+        th_balls *b = &own.balls;
+        b->slot = dm_take(&walk, TH_SLOTS, sizeof *b->slot);
+        b->dz = dm_take(&walk, b->room, sizeof *b->dz);
+        b->dy = dm_take(&walk, b->room, sizeof *b->dy);
+        b->dx = dm_take(&walk, b->room, sizeof *b->dx);
+        b->far2 = dm_take(&walk, b->room, sizeof *b->far2);
+        own.needed = dm_take(&walk, most, 1);
+        own.lines = dm_take(&walk, 4 * v->length[TH_LAST], sizeof *own.lines);
+        if (plan->scratch)
+            w->workers[i] = own;
+    }
+    return walk.used;
+}
+
+static size_t scratch_bytes(const distmap_plan *plan) {
+    th_work w;
+    return lay_out(plan, &w);
+}
+
+static distmap_status prepare(distmap_plan *plan) {
+    th_volumes v;
+    const distmap_problem inner = th_inner(plan, &v);
+    return op_inner_make(plan, &inner, INNER_SHARE);
+}
+
+static void set_filters(th_work *w) {
+    const th_volumes *v = &w->v;
+    double least = (double)INFINITY, most = 0, all = 0;
+    for (int k = 0; k < TH_AXES; k++)
+        if (v->axis[k] >= 0) {
+            least = fmin(least, v->w2f[k]);
+            most = fmax(most, v->w2f[k]);
+            all += sqrt(v->w2f[k]);
+        }
+    w->filters = most / least <= MOST_ANISOTROPY;
+    w->scale = (float)(1 / least);
+    w->spread = (float)(all * all / least);
+    w->grain = v->number == DM_F64 ? 0 : (float)(1 / least);
+    for (int k = 0; k < TH_AXES; k++)
+        w->w2[k] = (float)(v->w2f[k] / least);
+}
+
+/* ---- 1. Which balls are not within a neighbour's ---- */
+
+/* The squares of the volume as float32; what they grow to begins with what they are. */
+static void scale_task(void *arg, size_t index, int id) {
+    const th_work *w = arg;
+    const int64_t row_length = w->v.length[TH_LAST], from = (int64_t)index * TASK_ROWS * row_length;
+    const int64_t to = th_smaller(from + TASK_ROWS * row_length, w->v.elements);
+    const int64_t size = (int64_t)dm_number_size(w->v.number);
+    float *scaled = w->scaled, most = w->workers[id].most;
+    memcpy(w->largest + from * size, w->squares + from * size, (size_t)((to - from) * size));
+    switch (w->v.number) {
+    case DM_U32:
+        for (int64_t i = from; i < to; i++)
+            scaled[i] = (float)((const uint32_t *)w->squares)[i] * w->scale;
+        break;
+    case DM_U64:
+        for (int64_t i = from; i < to; i++)
+            scaled[i] = (float)((const uint64_t *)w->squares)[i] * w->scale;
+        break;
+    case DM_F64:
+        for (int64_t i = from; i < to; i++)
+            scaled[i] = (float)((const double *)w->squares)[i] * w->scale;
+        break;
+    }
+    for (int64_t i = from; i < to; i++)
+        most = scaled[i] > most ? scaled[i] : most;
+    w->workers[id].most = most;
+}
+
+static void select_row(const th_work *w, th_worker *own, int64_t row) {
+    const int64_t ny = w->v.length[TH_Y], nx = w->v.length[TH_LAST], z = row / ny, y = row % ny;
+    th_select s = {.n = nx, .grain = w->grain};
+    memcpy(s.w2, w->w2, sizeof s.w2);
+    s.under = own->lines;
+    s.twice = own->lines + nx;
+    s.sum = own->lines + 2 * nx;
+    s.best = own->lines + 3 * nx;
+    for (int64_t dz = -1; dz <= 1; dz++)
+        for (int64_t dy = -1; dy <= 1; dy++)
+            if (z + dz >= 0 && z + dz < w->v.length[TH_Z] && y + dy >= 0 && y + dy < ny)
+                s.beside[3 * (dz + 1) + dy + 1] = w->scaled + (row + dz * ny + dy) * nx;
+    if (w->filters)
+        w->kernels->select(&s);
+    uint64_t *bits = w->bits + row * w->words;
+    for (int64_t x = 0; x < nx; x += 64) {
+        uint64_t word = 0;
+        for (int64_t i = x; i < th_smaller(nx, x + 64); i++)
+            word |= (uint64_t)(s.beside[4][i] > 0 && !(w->filters && s.best[i] > 0)) << (i - x);
+        bits[x / 64] = word;
+    }
+}
+
+static void select_task(void *arg, size_t index, int id) {
+    const th_work *w = arg;
+    const int64_t from = (int64_t)index * TASK_ROWS;
+    for (int64_t row = from; row < th_smaller(from + TASK_ROWS, w->v.rows); row++)
+        select_row(w, &w->workers[id], row);
+}
+
+/* ---- The row of the table ---- */
+
+static distmap_status run_volume(th_work *w) {
+    distmap_plan *plan = w->plan;
+    const size_t row_tasks = (size_t)((w->v.rows + TASK_ROWS - 1) / TASK_ROWS);
+    const double share = 1.0 / (double)w->v.count;
+    const int64_t offset = w->volume * w->v.elements * (int64_t)dm_number_size(w->v.number);
+    w->squares = w->all + offset;
+    w->largest = w->all_largest + offset;
+    const bool none = th_is_none(w->v.number, th_key(w->v.number, w->squares, 0)); /* then all are */
+    for (int i = 0; i < plan->context->threads; i++)
+        w->workers[i].most = 0;
+    dm_phase(plan, "select");
+    TRY(dm_parallel(plan, row_tasks, scale_task, w, SELECT_SHARE / 2 * share));
+    if (none)
+        memset(w->bits, 0, (size_t)(w->v.rows * w->words) * sizeof *w->bits);
+    else
+        TRY(dm_parallel(plan, row_tasks, select_task, w, SELECT_SHARE / 2 * share));
+    dm_phase(plan, "paint");
+    return th_paint(w, PAINT_SHARE * share);
+}
+
+static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
+    th_work w;
+    lay_out(plan, &w);
+    w.plan = plan;
+    w.arrays = arrays;
+    w.kernels = kernels[plan->context->isa];
+    set_filters(&w);
+    const distmap_arrays inner = {.input = op_view(plan, &arrays->input),
+                                  .squared = th_squares_view(plan, &w.v, w.all)};
+    dm_phase(plan, "transform");
+    TRY(op_inner_run(plan, 0, &inner, ~0u));
+    for (int i = 0; i < plan->context->threads; i++)
+        memset(w.workers[i].balls.slot, 0, TH_SLOTS * sizeof(struct th_slot));
+    for (; w.volume < w.v.count; w.volume++)
+        TRY(run_volume(&w));
+    return DISTMAP_OK;
+}
+
+const dm_method dm_thickness_cpu = {
+    .info =
+        {
+            .name = "thickness/cpu",
+            .summary = "local thickness: each ball raises what is in it, but for what its larger neighbours hold",
+            .source = "Hildebrand and Ruegsegger 1997; docs/internals.md",
+            .device = "cpu",
+            .exact = true,
+            .field = DISTMAP_FIELD_THICKNESS,
+        },
+    .refuses = th_refuses,
+    .scratch_bytes = scratch_bytes,
+    .run = run,
+    .prepare = prepare,
+    .release = op_inner_release,
+};

@@ -1,0 +1,213 @@
+/* thickness/cpu's last stage: balls raise what is in them, and the outputs are stored. See thickness_cpu.c. */
+#include "operations/thickness_cpu.h"
+
+enum { SLABS = 4 }; /* for each thread, where balls are small */
+
+/* ---- The rows of a ball ---- */
+
+static void forget(th_balls *b) {
+    memset(b->slot, 0, TH_SLOTS * sizeof *b->slot);
+    b->rows = 0;
+    b->count = 0;
+}
+
+/* Rows get shorter with their distance from the middle. Each stands for those on all sides. */
+static void add_rows(const th_work *w, th_balls *b, uint64_t key) {
+    const th_volumes *v = &w->v;
+    const int64_t most_z = th_extent(v, key, TH_Z), most_y = th_extent(v, key, TH_Y);
+    for (int64_t dz = 0; dz <= most_z; dz++) {
+        int64_t dx = th_reach(v, key, dz, 0);
+        for (int64_t dy = 0; dy <= most_y; dy++) {
+            while (dx >= 0 && !th_holds(v, key, dz, dy, dx))
+                dx--;
+            if (dx < 0)
+                break;
+            const float z = (float)dz, y = (float)dy, x = (float)dx;
+            const float far2 = w->w2[0] * (z * z) + w->w2[1] * (y * y) + w->w2[2] * (x * x);
+            for (int side = 0; side < 4; side++) {
+                if ((side & 1 && dz == 0) || (side & 2 && dy == 0))
+                    continue;
+                b->dz[b->rows] = (int32_t)(side & 1 ? -dz : dz);
+                b->dy[b->rows] = (int32_t)(side & 2 ? -dy : dy);
+                b->dx[b->rows] = (int32_t)dx;
+                b->far2[b->rows++] = far2;
+            }
+        }
+    }
+    for (; b->rows % TH_PAD; b->rows++) {
+        b->dz[b->rows] = b->dy[b->rows] = b->dx[b->rows] = 0;
+        b->far2[b->rows] = -INFINITY;
+    }
+}
+
+static th_ball ball_of(const th_work *w, th_balls *b, uint64_t key) {
+    const th_volumes *v = &w->v;
+    uint64_t at = key * 0x9E3779B97F4A7C15 >> 52; /* of TH_SLOTS */
+    while (b->slot[at].key && b->slot[at].key != key)
+        at = (at + 1) % TH_SLOTS;
+    if (!b->slot[at].key) {
+        const int64_t bound = (2 * th_extent(v, key, TH_Z) + 1) * (2 * th_extent(v, key, TH_Y) + 1);
+        if (b->rows + th_padded(bound) > b->room || b->count == TH_MOST_BALLS) {
+            forget(b);
+            at = key * 0x9E3779B97F4A7C15 >> 52;
+        }
+        struct th_slot *slot = &b->slot[at];
+        *slot = (struct th_slot){.key = key, .first = b->rows};
+        add_rows(w, b, key);
+        slot->count = b->rows - slot->first;
+        b->count++;
+    }
+    const struct th_slot *slot = &b->slot[at];
+    return (th_ball){slot->count, b->dz + slot->first, b->dy + slot->first, b->dx + slot->first, b->far2 + slot->first};
+}
+
+/* ---- Painting ---- */
+
+typedef struct slab {
+    const th_work *work;
+    th_worker *own;
+    int64_t from[TH_LAST], to[TH_LAST]; /* along z and y */
+    th_near near;
+} slab;
+
+/* The neighbours that leave least to the ball. */
+static void find_neighbours(slab *s, int64_t element, const int64_t at[TH_AXES]) {
+    const th_work *w = s->work;
+    const int64_t *n = w->v.length;
+    const bool inside = at[0] > 0 && at[1] > 0 && at[2] > 0 && at[0] + 1 < n[0] && at[1] + 1 < n[1] && at[2] + 1 < n[2];
+    float *r2 = s->near.r2;
+    for (int64_t dz = -1; dz <= 1; dz++)
+        for (int64_t dy = -1; dy <= 1; dy++, r2 += 3) {
+            const float *row = w->scaled + element + (dz * n[1] + dy) * n[2];
+            if (inside) {
+                memcpy(r2, row - 1, 3 * sizeof *r2);
+                continue;
+            }
+            const bool is = at[0] + dz >= 0 && at[0] + dz < n[0] && at[1] + dy >= 0 && at[1] + dy < n[1];
+            for (int64_t dx = -1; dx <= 1; dx++)
+                r2[dx + 1] = is && at[2] + dx >= 0 && at[2] + dx < n[2] ? row[dx] : 0;
+        }
+    w->kernels->choose(&s->near);
+}
+
+static void paint_row(const slab *s, const int64_t at[TH_AXES], const th_ball *ball, int64_t k, uint64_t key) {
+    const th_work *w = s->work;
+    const th_volumes *v = &w->v;
+    const int64_t z = at[0] + ball->dz[k], y = at[1] + ball->dy[k];
+    if (z < s->from[0] || z >= s->to[0] || y < s->from[1] || y >= s->to[1])
+        return;
+    const int64_t from = th_larger(at[2] - ball->dx[k], 0), to = th_smaller(at[2] + ball->dx[k], v->length[2] - 1);
+    const int64_t first = (z * v->length[1] + y) * v->length[2] + from;
+    const bool wide = v->number != DM_U32;
+    w->kernels->raise[wide](w->largest + first * (wide ? 8 : 4), to - from + 1, key);
+}
+
+static void paint_ball(slab *s, int64_t element, const int64_t at[TH_AXES], uint64_t key) {
+    const th_work *w = s->work;
+    const th_ball ball = ball_of(w, &s->own->balls, key);
+    uint8_t *needed = s->own->needed;
+    if (w->filters)
+        find_neighbours(s, element, at);
+    if (s->near.count)
+        w->kernels->compare(&ball, &s->near, w->w2, TH_SLACK * (s->near.r2[TH_CENTRE] + w->spread), needed);
+    else
+        for (int64_t k = 0; k < ball.count; k++)
+            needed[k] = ball.far2[k] >= 0;
+    for (int64_t k = 0; k < ball.count; k += 8) {
+        uint64_t eight;
+        memcpy(&eight, needed + k, sizeof eight);
+        for (; eight; eight &= eight - 1)
+            paint_row(s, at, &ball, k + __builtin_ctzll(eight) / 8, key);
+    }
+}
+
+/* The balls about the elements of a row. */
+static void paint_balls(slab *s, int64_t z, int64_t y) {
+    const th_work *w = s->work;
+    const th_volumes *v = &w->v;
+    const int64_t row = z * v->length[1] + y, place = w->slab_axis == TH_Z ? z : y;
+    const int64_t first = s->from[w->slab_axis], last = s->to[w->slab_axis] - 1;
+    const int64_t apart = place < first ? first - place : place > last ? place - last : 0;
+    for (int64_t i = 0; i < w->words; i++)
+        for (uint64_t word = w->bits[row * w->words + i]; word; word &= word - 1) {
+            const int64_t x = i * 64 + __builtin_ctzll(word), element = row * v->length[2] + x;
+            const uint64_t key = th_key(v->number, w->squares, element);
+            const bool reaches = w->slab_axis == TH_Z ? th_holds(v, key, apart, 0, 0) : th_holds(v, key, 0, apart, 0);
+            if (key > v->least && reaches)
+                paint_ball(s, element, (int64_t[TH_AXES]){z, y, x}, key);
+        }
+}
+
+/* ---- Outputs ---- */
+
+static void put(char *p, distmap_dtype dtype, uint64_t bits) {
+    if (dtype == DISTMAP_FLOAT32 || dtype == DISTMAP_UINT32) {
+        const uint32_t low = (uint32_t)bits;
+        memcpy(p, &low, sizeof low);
+    } else {
+        memcpy(p, &bits, sizeof bits);
+    }
+}
+
+/* Thickness has plains: what a square becomes is mostly what the last one became. */
+static void store_row(const th_work *w, const dm_array *out, bool thickness, int64_t z, int64_t y) {
+    const th_volumes *v = &w->v;
+    const int64_t at[TH_AXES] = {z, y, 0}, row = z * v->length[1] + y, stride = out->stride[v->axis[TH_LAST]];
+    char *p = out->data + th_offset(w->plan, v, out, w->volume);
+    for (int k = 0; k < TH_LAST; k++)
+        p += v->axis[k] >= 0 ? at[k] * out->stride[v->axis[k]] : 0;
+    uint64_t last = 0, bits = 0; /* 0 becomes the bits of 0 */
+    for (int64_t x = 0; x < v->length[TH_LAST]; x++) {
+        const uint64_t key = th_key(v->number, w->largest, row * v->length[TH_LAST] + x);
+        if (key != last)
+            bits = th_ink_of(v, out->dtype, last = key, thickness);
+        put(p + x * stride, out->dtype, bits);
+    }
+}
+
+static void slab_task(void *arg, size_t index, int id) {
+    const th_work *w = arg;
+    const th_volumes *v = &w->v;
+    slab s = {.work = w, .own = &w->workers[id], .to = {v->length[0], v->length[1]}};
+    for (int i = 0; i < 27; i++) {
+        const float apart2 =
+            (i / 9 != 1 ? w->w2[0] : 0) + (i / 3 % 3 != 1 ? w->w2[1] : 0) + (i % 3 != 1 ? w->w2[2] : 0);
+        s.near.weight[i] = i != TH_CENTRE ? 1 / sqrtf(apart2) : 0;
+    }
+    const int a = w->slab_axis;
+    s.from[a] = (int64_t)index * w->slab_length;
+    s.to[a] = th_smaller(s.from[a] + w->slab_length, v->length[a]);
+    int64_t from[TH_LAST] = {0, 0}, to[TH_LAST] = {v->length[0], v->length[1]};
+    from[a] = th_larger(s.from[a] - w->around, 0);
+    to[a] = th_smaller(s.to[a] + w->around, v->length[a]);
+    for (int64_t z = from[0]; z < to[0]; z++)
+        for (int64_t y = from[1]; y < to[1]; y++)
+            paint_balls(&s, z, y);
+    for (int64_t z = s.from[0]; z < s.to[0]; z++)
+        for (int64_t y = s.from[1]; y < s.to[1]; y++) {
+            if (w->arrays->distance.data)
+                store_row(w, &w->arrays->distance, true, z, y);
+            if (w->arrays->squared.data)
+                store_row(w, &w->arrays->squared, false, z, y);
+        }
+}
+
+/* Slabs are some balls thick, or balls would be looked at by several. */
+static void set_slabs(th_work *w) {
+    const int64_t threads = w->plan->context->threads;
+    float most = 0;
+    for (int i = 0; i < threads; i++)
+        most = w->workers[i].most > most ? w->workers[i].most : most;
+    w->slab_axis = w->v.length[TH_Z] > 1 ? TH_Z : TH_Y;
+    const int64_t length = w->v.length[w->slab_axis];
+    const double around = sqrt((double)most / (double)w->w2[w->slab_axis]) * (1 + 1e-5) + 1;
+    w->around = around < (double)length ? (int64_t)around : length;
+    const int64_t slabs = th_larger(th_smaller(length / (4 * w->around), SLABS * threads), th_smaller(threads, length));
+    w->slab_length = (length + slabs - 1) / slabs;
+    w->slabs = (length + w->slab_length - 1) / w->slab_length;
+}
+
+distmap_status th_paint(th_work *w, double share) {
+    set_slabs(w);
+    return dm_parallel(w->plan, (size_t)w->slabs, slab_task, w, share);
+}

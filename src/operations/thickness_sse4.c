@@ -1,0 +1,3 @@
+/* The kernels of thickness/cpu for one instruction set; see thickness_kernel.h. */
+#define TH_TABLE dm_thickness_sse4
+#include "operations/thickness_kernel.h"
