@@ -12,6 +12,7 @@ static const struct {
     [DISTMAP_FIELD_EDGE_STRENGTH] = {"EDGE_STRENGTH", "computes edge strengths"},
     [DISTMAP_FIELD_SKELETON] = {"SKELETON", "computes skeletons"},
     [DISTMAP_FIELD_MORPHOLOGY] = {"MORPHOLOGY", "computes ball morphology"},
+    [DISTMAP_FIELD_CVT] = {"CVT", "computes centroidal Voronoi diagrams"},
 };
 
 static const int count = sizeof fields / sizeof *fields;
@@ -45,5 +46,14 @@ distmap_status dm_field_check(const distmap_problem *p) {
     if (p->field != DISTMAP_FIELD_MORPHOLOGY &&
         (p->morphology.step != 0 || p->morphology.radius != 0 || p->morphology.outside))
         return bad("problem.morphology has no meaning for problem.field %s, must stay zero", name);
+    if (p->field != DISTMAP_FIELD_CVT) {
+        const distmap_cvt *cvt = &p->cvt;
+        if (p->want.sites || p->want.centroids || p->want.energies)
+            return bad("problem.want.%s needs problem.field CVT", p->want.sites       ? "sites"
+                                                                  : p->want.centroids ? "centroids"
+                                                                                      : "energies");
+        if (cvt->points != 0 || cvt->steps != 0 || cvt->omega != 0 || cvt->seed != 0 || cvt->grids != 0)
+            return bad("problem.cvt has no meaning for problem.field %s, must stay zero", name);
+    }
     return DISTMAP_OK;
 }

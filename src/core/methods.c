@@ -16,6 +16,7 @@ extern const dm_method dm_esf_cpu;
 extern const dm_method dm_brute_cpu;
 extern const dm_method dm_skeleton_cpu;
 extern const dm_method dm_morphology_cpu;
+extern const dm_method dm_cvt_cpu;
 #ifdef DISTMAP_HAVE_CUDA
 extern const dm_method dm_minplus_cuda;
 extern const dm_method dm_envelope_cuda;
@@ -44,6 +45,7 @@ const dm_method *const dm_methods[] = {
     &dm_esf_cpu,
     &dm_skeleton_cpu,
     &dm_morphology_cpu,
+    &dm_cvt_cpu,
 #ifdef DISTMAP_HAVE_CUDA
     &dm_minplus_cuda,
     &dm_envelope_cuda,

@@ -47,6 +47,10 @@ static inline distmap_problem small_problem_of(const distmap_method_info *info) 
         p.want = (distmap_outputs){.mask = DISTMAP_UINT8};
         p.morphology = (distmap_morphology){.step = DISTMAP_MORPHOLOGY_CLOSE, .radius = 3};
     }
+    if (info->field == DISTMAP_FIELD_CVT) {
+        p.want = (distmap_outputs){.label = DISTMAP_INT32};
+        p.cvt = (distmap_cvt){.points = 9, .steps = 2};
+    }
     if (info->metrics && !(info->metrics & 1u << DISTMAP_METRIC_EUCLIDEAN))
         p.metric = DISTMAP_METRIC_CHESSBOARD;
     return p;
@@ -60,6 +64,11 @@ static inline distmap_arrays small_arrays_of(const distmap_method_info *info, di
     if (info->field == DISTMAP_FIELD_MORPHOLOGY) {
         a.mask = distmap_view_make(a.distance.data, DISTMAP_UINT8, 2, small_shape);
         a.mask.space = a.distance.space;
+        a.distance = (distmap_view){0};
+    }
+    if (info->field == DISTMAP_FIELD_CVT) {
+        a.label = a.distance;
+        a.label.dtype = DISTMAP_INT32;
         a.distance = (distmap_view){0};
     }
     return a;
