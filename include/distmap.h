@@ -422,8 +422,8 @@ typedef struct distmap_morphology {
  *
  * Input: a MASK by its kind, its elements bool, uint8, uint16 or uint32 (floats are to be scaled to integers); one to three
  * axes, all of them measured. As many elements as points have weight, and S times the longest side is below 2^62: else
- * execute fails before any output is written (DISTMAP_ERROR_ARGUMENT). On a GPU execute waits for the start, and for the
- * outputs; it cannot be captured into a graph. Memory: 8 bytes per element, 12 beyond 2^31, for the grids up to 8/3 more in
+ * execute fails before any output is written (DISTMAP_ERROR_ARGUMENT). On a GPU execute waits for the
+ * start; it cannot be captured into a graph. Memory: 8 bytes per element, 12 beyond 2^31, for the grids up to 8/3 more in
  * 2-D (8 in 1-D, 8/7 in 3-D), and the nearest-site plan's; 52 bytes per point. */
 typedef struct distmap_cvt {
     int64_t points; /* N: 1 to the number of elements, below 2^31 - 1 */

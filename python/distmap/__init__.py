@@ -12,6 +12,7 @@ device.
     skeleton            Euclidean skeletons, pruned
     dilate, erode, opening, closing
                         by Euclidean balls of any radius, of masks and labels
+    cvt                 weighted centroidal Voronoi diagrams: points spread by a density, stippling
     transform           every option in one call: labels, sampled functions, spacing, limits, borders, batches, outputs
     Context, Plan       made once, executed many times; scratch_bytes: the memory that a plan takes
     methods, devices    what there is to compute with
@@ -22,6 +23,7 @@ released while the library computes; any thread may call, and a forked child too
 """
 
 from ._context import Context
+from ._cvt import Cvt, cvt
 from ._library import version
 from ._maps import chamfer, edt, esf, expand_labels, feature_transform, skeleton
 from ._morphology import closing, dilate, erode, opening
@@ -31,8 +33,8 @@ from ._tables import Device, Method, Param, devices, methods
 from ._transform import Result, transform
 
 __all__ = [
-    "FLAG_NAN", "FLAG_NO_SITE", "FLAG_UNREST", "INDEX_BORDER", "INDEX_NONE", "Context", "Convergence", "Description",
-    "Device", "Method", "Param", "Phase", "Plan", "Result", "chamfer", "closing", "devices", "dilate", "edt", "erode", "esf",
+    "FLAG_NAN", "FLAG_NO_SITE", "FLAG_UNREST", "INDEX_BORDER", "INDEX_NONE", "Context", "Convergence", "Cvt", "Description",
+    "Device", "Method", "Param", "Phase", "Plan", "Result", "chamfer", "closing", "cvt", "devices", "dilate", "edt", "erode", "esf",
     "expand_labels", "feature_transform", "methods", "opening", "scratch_bytes", "skeleton", "transform", "version",
 ]
 

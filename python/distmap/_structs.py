@@ -17,12 +17,13 @@ INPUTS = ("mask", "labels", "sampled")
 SITES = ("zero", "nonzero", "value", "range", "none")
 METRICS = ("euclidean", "cityblock", "chessboard", "chamfer")
 PHASES = ("compute", "transfer")
-FIELDS = ("distance", "edge_strength", "skeleton", "morphology")
+FIELDS = ("distance", "edge_strength", "skeleton", "morphology", "cvt")
 PRUNINGS = ("square_root", "linear", "constant")
 MORPHOLOGY_STEPS = ("dilate", "erode", "open", "close")
 SIGNS = ("none", "outside", "inside")
 SURFACES = ("centre", "half")
-OUTPUTS = ("distance", "squared", "index", "coords", "label", "strength", "mask", "within", "beyond")
+OUTPUTS = ("distance", "squared", "index", "coords", "label", "strength", "mask", "within", "beyond", "sites",
+           "centroids", "energies")
 
 INDEX_NONE = -1
 INDEX_BORDER = -2
@@ -76,18 +77,23 @@ class Morphology(c.Structure):
     _fields_ = [("step", c.c_int), ("radius", c.c_double), ("outside", c.c_bool)]
 
 
+class Cvt(c.Structure):
+    _fields_ = [("points", c.c_int64), ("steps", c.c_int64), ("omega", c.c_double), ("seed", c.c_uint64),
+                ("grids", c.c_int)]
+
+
 class Problem(c.Structure):
     _fields_ = [("input", c.c_int), ("dtype", c.c_int), ("ndim", c.c_int), ("shape", c.c_int64 * MAX_NDIM),
                 ("axes", c.c_uint), ("sites", Sites), ("metric", c.c_int), ("chamfer", c.c_int * 3),
                 ("spacing", c.c_double * MAX_NDIM), ("limit", c.c_double), ("border", c.c_bool), ("payload", c.c_int),
                 ("want", Outputs), ("field", c.c_int), ("esf", Esf), ("skeleton", Skeleton),
-                ("morphology", Morphology), ("sign", c.c_int), ("surface", c.c_int)]
+                ("morphology", Morphology), ("cvt", Cvt), ("sign", c.c_int), ("surface", c.c_int)]
 
 
 class Arrays(c.Structure):
     _fields_ = [("input", View), ("payload", View), ("distance", View), ("squared", View), ("index", View),
                 ("coords", View * MAX_NDIM), ("label", View), ("strength", View), ("mask", View),
-                ("within", View), ("beyond", View)]
+                ("within", View), ("beyond", View), ("sites", View), ("centroids", View), ("energies", View)]
 
 
 class Param(c.Structure):
@@ -132,7 +138,7 @@ STRUCTS = {
     "distmap_problem": Problem, "distmap_arrays": Arrays, "distmap_param": Param, "distmap_param_info": ParamInfo,
     "distmap_method_info": MethodInfo, "distmap_plan_options": PlanOptions, "distmap_description": Description,
     "distmap_phase": Phase, "distmap_esf": Esf, "distmap_skeleton": Skeleton,
-    "distmap_morphology": Morphology, "distmap_convergence": Convergence,
+    "distmap_morphology": Morphology, "distmap_cvt": Cvt, "distmap_convergence": Convergence,
 }
 
 # Functions: result, arguments. Handles are plain addresses.

@@ -29,7 +29,7 @@ class Method:
     exact: bool
     metrics: tuple
     params: tuple
-    field: str  # what it computes: "distance", "edge_strength", "skeleton", "morphology"
+    field: str  # what it computes: "distance", "edge_strength", "skeleton", "morphology", "cvt"
 
 
 @dataclass(frozen=True)

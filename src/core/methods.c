@@ -29,6 +29,7 @@ extern const dm_method dm_esf_cuda;
 extern const dm_method dm_brute_cuda;
 extern const dm_method dm_skeleton_cuda;
 extern const dm_method dm_morphology_cuda;
+extern const dm_method dm_cvt_cuda;
 #endif
 
 /* Fastest first: without a name, the first exact one of the device that accepts the problem is taken. */
@@ -58,6 +59,7 @@ const dm_method *const dm_methods[] = {
     &dm_esf_cuda,
     &dm_skeleton_cuda,
     &dm_morphology_cuda,
+    &dm_cvt_cuda,
 #endif
     NULL,
 };

@@ -151,3 +151,14 @@ def test_plan_on_the_callers_scratch():
     plan.wait()
     assert plan.flags in (0, distmap.FLAG_NO_SITE)
     assert np.array_equal(maker.to_numpy(out), distmap.edt(host))
+
+
+def test_cvt(library):
+    """Where the density lies, with the CPU's bits; and staged from the host."""
+    rng = np.random.default_rng(5)
+    density = rng.integers(0, 200, (50, 70)).astype(np.uint8)
+    expected = distmap.cvt(density, 60, steps=5, omega=1.4, labels=True, device="cpu")
+    for given in (library(density), density):
+        got = distmap.cvt(given, 60, steps=5, omega=1.4, labels=True, device="cuda")
+        for one, other in zip(got, expected):
+            assert np.array_equal(to_host(one), other)
