@@ -9,7 +9,7 @@
 #include "cli.h"
 
 static const struct command *const commands[] = {
-    &command_edt,     &command_voronoi, &command_skeleton, &command_morph, &command_esf,    &command_info,
+    &command_edt,     &command_voronoi, &command_skeleton, &command_morph, &command_cvt, &command_esf,    &command_info,
     &command_methods, &command_devices, &command_bench,    &command_tune,  &command_report,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };

@@ -39,7 +39,10 @@ static bool same_file(const char *a, const char *b) {
 int sinks_check(const struct options *o) {
     const struct {
         const char *option, *path;
-    } files[] = {{"the input", o->input}, {"-o", o->output}, {"--index", o->index}, {"--preview", o->preview}};
+    } files[] = {{"the input", o->input},
+                 {"-o", o->output},
+                 {o->command->bit == CVT ? "--labels" : "--index", o->index},
+                 {"--preview", o->preview}};
     for (int i = 0; i < 4; i++)
         for (int j = i + 1; j < 4; j++)
             if (files[i].path && files[j].path && same_file(files[i].path, files[j].path))

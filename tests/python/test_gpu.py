@@ -153,12 +153,13 @@ def test_plan_on_the_callers_scratch():
     assert np.array_equal(maker.to_numpy(out), distmap.edt(host))
 
 
-def test_cvt(library):
-    """Where the density lies, with the CPU's bits; and staged from the host."""
-    rng = np.random.default_rng(5)
-    density = rng.integers(0, 200, (50, 70)).astype(np.uint8)
-    expected = distmap.cvt(density, 60, steps=5, omega=1.4, labels=True, device="cpu")
-    for given in (library(density), density):
-        got = distmap.cvt(given, 60, steps=5, omega=1.4, labels=True, device="cuda")
-        for one, other in zip(got, expected):
-            assert np.array_equal(to_host(one), other)
+@pytest.mark.parametrize("name", MAKERS)
+def test_cvt(name):
+    """Where the density lies, with the CPU's bits; and by way of the GPU."""
+    maker, host = MAKERS[name], np.random.default_rng(5).integers(0, 200, (50, 70)).astype(np.uint8)
+    options = {"points": 60, "steps": 5, "omega": 1.4, "labels": True}
+    want = distmap.cvt(host, **options, device="cpu")
+    there = distmap.cvt(maker.from_numpy(host), **options)
+    assert all(np.array_equal(maker.to_numpy(one), other) for one, other in zip(there, want))
+    back = distmap.cvt(host, **options, device="cuda")
+    assert all(np.array_equal(one, other) for one, other in zip(back, want))
