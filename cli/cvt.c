@@ -206,8 +206,8 @@ static int compute(struct job *job, struct extra *extra, const struct options *o
     if ((status = work_run(&job->work, options, &arrays)))
         return status;
 
-    /* Discs, or in a volume balls, that cover as much as the weights do of their largest. */
-    const double each = extra->share * (double)element_count(problem->ndim, problem->shape) / (double)lists[0];
+    /* Discs, or in a volume balls, that cover half as much as the weights do of their largest: so they seldom touch. */
+    const double each = 0.5 * extra->share * (double)element_count(problem->ndim, problem->shape) / (double)lists[0];
     const double radius = options->dot        ? options->dot
                           : problem->ndim > 2 ? cbrt(each * 0.75 / M_PI)
                           : problem->ndim > 1 ? sqrt(each / M_PI)

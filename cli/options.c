@@ -294,7 +294,7 @@ static const option_row rows[] = {
     {"invert", 0, CVT, NULL, read_invert, "small values are dense: weights are the largest value less each"},
     {"labels", 0, CVT, "OUT", read_index, "also write the number of the nearest point for every element, from 0 on"},
     {"radius", 0, CVT, "R", read_dot,
-     "of the dots in .svg and preview, in elements (default: they cover as much as the weights)"},
+     "of the dots in .svg and preview, in elements (default: they cover half as much as the weights)"},
     {"seed", 0, CVT, "N", read_seed, "of the start (default 0)"},
     {"threshold", 0, SHAPES, "T", read_threshold, "the foreground is what is >= T, instead of what is not 0"},
     {"metric", 0, EDT, "METRIC", read_metric, "euclidean (default), squared, cityblock, chessboard or chamfer:A,B[,C]"},

@@ -13,7 +13,7 @@
 #include "core/scratch.h"
 #include "operations/inner.h"
 
-enum { ROWS = 64, COLUMNS = 1024, CACHE_BITS = 10, CACHE = 1 << CACHE_BITS, POINTS = 4096 };
+enum { ROWS = 64, COLUMNS = 512, CACHE_BITS = 9, CACHE = 1 << CACHE_BITS, POINTS = 4096 };
 
 /* What a worker adds up. */
 typedef struct part {
@@ -68,9 +68,14 @@ static tile tile_at(const cv_grid *g, size_t index) {
 
 /* ---- Weights ---- */
 
-#define LOAD(T)                                              \
-    for (int64_t i = 0; i < count; i++)                      \
-        to[i] = (uint64_t) * (const T *)(from + i * stride); \
+/* Where elements lie without gaps compilers make vectors of this. */
+#define LOAD(T)                                      \
+    if (stride == sizeof(T))                         \
+        for (int64_t i = 0; i < count; i++)          \
+            to[i] = ((const T *)from)[i];            \
+    else                                             \
+        for (int64_t i = 0; i < count; i++)          \
+            to[i] = *(const T *)(from + i * stride); \
     break
 
 /* Columns [x, x + count) of a row. */
@@ -94,7 +99,7 @@ static void load_weights(const cv_work *w, int grid, int64_t row, int64_t x, int
     }
 }
 
-/* Sums of 1024 elements of 32 bits times d^2 fit 64 bits, d being counted from the tile's first column. */
+/* Sums of 512 elements of 32 bits times d^2 fit 64 bits, d being counted from the tile's first column. */
 static void measure_task(void *arg, size_t index, int worker) {
     const region *r = arg;
     const cv_grid *g = &r->work->grid[0];
@@ -226,36 +231,35 @@ static int64_t nearest(const cv_work *w, int64_t element) {
     return w->wide ? ((const int64_t *)w->index)[element] : ((const int32_t *)w->index)[element];
 }
 
-static inline int64_t end_of_run(const cv_work *w, int64_t element, int64_t site, int64_t end) {
-    if (w->wide)
-        while (element < end && ((const int64_t *)w->index)[element] == site)
-            element++;
-    else
-        while (element < end && ((const int32_t *)w->index)[element] == (int32_t)site)
-            element++;
-    return element;
-}
-
-/* `weight` are those of the run, whose first element is in that row and column. */
-static void add_run(const cv_work *w, cached *cache, int64_t site, const uint64_t *weight, int64_t count, int64_t row,
-                    int64_t x, int64_t rows_deep) {
-    uint64_t sum = 0, first = 0; /* of weights, and of weights times columns from x on */
-    for (int64_t i = count - 1; i >= 0; i--) {
-        first += sum;
-        sum += weight[i];
-    }
-    if (sum == 0)
-        return;
+static void add_run(const cv_work *w, cached *cache, int64_t site, uint64_t sum, uint64_t moment,
+                    const uint64_t at[CV_AXES]) {
     cached *c = &cache[(uint64_t)site * 0x9e3779b97f4a7c15u >> (64 - CACHE_BITS)];
     if (c->site != site) {
         give_up(w, c);
         *c = (cached){.site = site};
     }
     c->sums.weight += sum;
-    c->sums.moment[0] += sum * (uint64_t)(row / rows_deep);
-    c->sums.moment[1] += sum * (uint64_t)(row % rows_deep);
-    c->sums.moment[2] += sum * (uint64_t)x + first;
+    c->sums.moment[0] += sum * at[0];
+    c->sums.moment[1] += sum * at[1];
+    c->sums.moment[2] += moment;
 }
+
+/* The runs of a row of a tile: `count` elements from `at` on. */
+#define ADD_RUNS(T)                                                                                                  \
+    static void add_runs_##T(const cv_work *w, cached *cache, const T *index, const uint64_t *weight, int64_t count, \
+                             const uint64_t at[CV_AXES]) {                                                           \
+        for (int64_t i = 0; i < count;) {                                                                            \
+            const T site = index[i];                                                                                 \
+            uint64_t sum = 0, moment = 0;                                                                            \
+            do {                                                                                                     \
+                sum += weight[i];                                                                                    \
+                moment += weight[i] * (at[2] + (uint64_t)i);                                                         \
+            } while (++i < count && index[i] == site);                                                               \
+            add_run(w, cache, site, sum, moment, at);                                                                \
+        }                                                                                                            \
+    }
+ADD_RUNS(int32_t)
+ADD_RUNS(int64_t)
 
 static void gather_task(void *arg, size_t index, int worker) {
     (void)worker;
@@ -268,13 +272,13 @@ static void gather_task(void *arg, size_t index, int worker) {
     for (int i = 0; i < CACHE; i++)
         cache[i].site = -1;
     for (int64_t row = t.from; row < t.to; row++) {
-        const int64_t first = row * g->shape[2] + t.x, end = first + t.count;
+        const int64_t first = row * g->shape[2] + t.x;
+        const uint64_t at[CV_AXES] = {(uint64_t)(row / g->shape[1]), (uint64_t)(row % g->shape[1]), (uint64_t)t.x};
         load_weights(w, r->grid, row, t.x, t.count, weight);
-        for (int64_t at = first; at < end;) {
-            const int64_t site = nearest(w, at), stop = end_of_run(w, at, site, end);
-            add_run(w, cache, site, weight + (at - first), stop - at, row, t.x + (at - first), g->shape[1]);
-            at = stop;
-        }
+        if (w->wide)
+            add_runs_int64_t(w, cache, (const int64_t *)w->index + first, weight, t.count, at);
+        else
+            add_runs_int32_t(w, cache, (const int32_t *)w->index + first, weight, t.count, at);
     }
     for (int i = 0; i < CACHE; i++)
         give_up(w, &cache[i]);
