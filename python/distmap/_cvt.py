@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import _arrays
 from ._transform import transform
 
 MOST = 65535  # what the largest weight of floats becomes
@@ -18,9 +19,8 @@ class Cvt(NamedTuple):
 
 
 def weights_of(density):
-    """Host arrays as unsigned integers: floats scaled, so that the largest is 65535, and signed integers as they are."""
-    if hasattr(density, "__cuda_array_interface__") or hasattr(density, "__dlpack_device__") and not isinstance(
-            density, np.ndarray):
+    """NumPy's arrays as unsigned integers: floats scaled, so that the largest is 65535, and signed integers as they are."""
+    if _arrays.home_of(density) is not _arrays.Numpy:
         return density
     density = np.asarray(density)
     if density.dtype.kind not in "iuf" or density.dtype.kind == "u" and density.dtype.itemsize <= 4:
@@ -48,7 +48,7 @@ def cvt(density, points, sampling=None, *, steps=30, omega=1.0, seed=0, grids=No
     Parameters
     ----------
     density : array of one to three axes, any strides
-        Weights >= 0: bool or integers below 2^32. Floats in host memory are scaled so that the largest becomes 65535, and
+        Weights >= 0: bool or integers below 2^32. NumPy's floats are scaled so that the largest becomes 65535, and
         rounded. As many elements as points must have weight.
     points : int
         How many.
