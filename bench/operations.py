@@ -1,5 +1,5 @@
-"""The operations of the race: balls, labels, skeletons, comparisons, local thickness, each against the fastest other library that
-does the same."""
+"""The operations of the race: balls, labels, skeletons, comparisons, local thickness, points spread by weights, each against the
+fastest other library that does the same."""
 
 import cv2
 import diplib
@@ -33,6 +33,7 @@ def rows():
         found.append(Row("operations", "compare", shape, "scipy", 10))
         found.append(Row("operations", "hausdorff", shape, "simpleitk", 10))
     found.append(Row("operations", "thickness", (256,) * 3, "porespy", 5))
+    found.append(Row("operations", "cvt", (2048,) * 2, "scipy", 10))
     return found
 
 
@@ -143,5 +144,44 @@ def thickness(row, threads, seed):
     return mask, run, theirs, lambda: {"median_difference": float(np.median(np.abs(out - 2 * radius())[mask != 0]))}
 
 
+def cvt(row, threads, seed):
+    """Three plain steps of Lloyd on one grid, from the same places; theirs by SciPy's indices and NumPy's sums."""
+    points, steps = row.shape[0] * row.shape[1] // 400, 3
+    weights = np.random.default_rng(seed).integers(1, 256, row.shape).astype(np.uint8)
+    options = {"points": points, "seed": 1, "grids": 1}
+    start = distmap.transform(weights, want="sites", cvt=options).sites
+    out = np.zeros((points, 2), np.int32)
+    run = plan(row.shape, weights.dtype, {"sites": "int32"}, threads, cvt=options | {"steps": steps}).bind(weights, sites=out)
+    y, x = np.mgrid[:row.shape[0], :row.shape[1]]
+
+    def lloyd():
+        sites = start.copy()
+        for _ in range(steps):
+            empty = np.ones(row.shape, bool)
+            number = np.zeros(row.shape, np.int32)
+            empty[tuple(sites.T)] = False
+            number[tuple(sites.T)] = np.arange(points)
+            at = scipy.ndimage.distance_transform_edt(empty, return_distances=False, return_indices=True)
+            cell = number[tuple(at)].ravel()
+            total = np.bincount(cell, weights.ravel(), points)
+            for axis, place in enumerate((y, x)):
+                moment = np.bincount(cell, (weights * place).ravel(), points)
+                off = moment - total * sites[:, axis]
+                sites[:, axis] += (np.sign(off) * ((2 * np.abs(off) + total - 1) // (2 * total))).astype(np.int32)
+        return sites
+    theirs, kept = contestants.last_result(lloyd)
+
+    def energy(sites):
+        empty = np.ones(row.shape, bool)
+        empty[tuple(sites.T)] = False
+        return float((weights * scipy.ndimage.distance_transform_edt(empty)**2).sum())
+
+    def check():
+        """Of several sites that are as near SciPy takes another one, and so points drift apart; energies hardly do."""
+        ours, others = energy(out), energy(kept())
+        return {"equal": abs(ours / others - 1) < 1e-3, "worst": ours / others - 1}
+    return weights, run, theirs, check
+
+
 PREPARE = {"dilate": dilate, "labels": labels, "skeleton": skeleton, "compare": compare_surfaces, "hausdorff": hausdorff,
-           "thickness": thickness}
+           "thickness": thickness, "cvt": cvt}

@@ -30,11 +30,13 @@ enum {
     MORPH = 1024,
     COMPARE = 2048,
     THICKNESS = 4096,
-    ALL = 8191 - REPORT, /* that compute */
+    CVT = 8192,
+    ALL = 16383 - REPORT, /* that compute */
     DISTANCES = EDT | VORONOI,
     INWARDS = EDT | SKELETON | THICKNESS,               /* the sites are the background, unless told otherwise */
     LENGTHS = DISTANCES | SKELETON | MORPH | THICKNESS, /* in the units of the spacing */
-    MAPS = LENGTHS | ESF,
+    SHAPES = LENGTHS | ESF,                             /* of sites */
+    MAPS = SHAPES | CVT,
     PLANS = MAPS | COMPARE
 };
 
@@ -50,7 +52,7 @@ struct command {
 };
 
 extern const struct command command_edt, command_voronoi, command_skeleton, command_thickness, command_morph, command_compare,
-    command_esf, command_info, command_methods, command_devices, command_bench, command_tune, command_report;
+    command_cvt, command_esf, command_info, command_methods, command_devices, command_bench, command_tune, command_report;
 
 /* ---- Options ---- */
 
@@ -93,6 +95,9 @@ struct options {
     distmap_morphology morphology;
     bool step_given, radius_given; /* of it */
     distmap_comparison comparison;
+    distmap_cvt cvt;
+    double dot;                    /* cvt: radius of dots; 0: by the picture's tone */
+    bool invert;                   /* cvt */
     bool device_given;             /* else: a GPU if there is one that works and takes the problem */
     distmap_device device;
     int ordinal; /* which of the devices of that kind */
@@ -345,12 +350,15 @@ int preview_regions(struct preview *preview, const distmap_view *labels, const d
                     const distmap_view *index);
 /* A set, or labels, and the run's input: what was there before is darker, what is no more dark. */
 int preview_sets(struct preview *preview, const distmap_view *sets, const distmap_view *before);
+/* Dots of `radius`, in elements of the last axis, at the centroids (points x ndim) of the numbered cells, black on white. */
+int preview_dots(struct preview *preview, const distmap_view *labels, const double *centroids, double radius);
 void preview_close(struct preview *preview);
 
 enum { DISTANCE_TONES = 84, LINE_LEVELS = 3, REGION_COLOURS = 126 };
 enum { COLOUR_GAP = 0, COLOUR_NO_SITE = 1, COLOUR_EDGE = 2, COLOUR_FIRST = 3 };
 void colours_distance(uint8_t palette[256][3]); /* COLOUR_FIRST + level * DISTANCE_TONES + tone */
 void colours_signed(uint8_t palette[256][3]);   /* the same, 0 in the middle */
+void colours_grey(uint8_t palette[256][3]);     /* black to white */
 void colours_regions(uint8_t palette[256][3]);  /* COLOUR_FIRST + region, + REGION_COLOURS for its sites */
 
 /* ---- A map from file to file (edt, voronoi, esf, morph) ---- */
@@ -366,6 +374,7 @@ struct job {
     int64_t components;              /* < 0: not counted */
     distmap_convergence convergence; /* esf */
     int64_t marked;                  /* skeleton: elements */
+    double *energies;                /* cvt: after each step; owned */
     double write_seconds;
 };
 

@@ -62,6 +62,12 @@ static void oklch(double lightness, double chroma, double turns, uint8_t colour[
         gamma_encode(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s));
 }
 
+void colours_grey(uint8_t palette[256][3]) {
+    for (int tone = 0; tone < 256; tone++)
+        for (int k = 0; k < 3; k++)
+            palette[tone][k] = (uint8_t)tone;
+}
+
 void colours_regions(uint8_t palette[256][3]) {
     set_common(palette);
     for (int region = 0; region < REGION_COLOURS; region++) {

@@ -20,8 +20,8 @@ static json_object *metrics_json(unsigned metrics) {
     return names;
 }
 
-static const char *const field_names[] = {"distance",   "edge strength", "skeleton",
-                                          "morphology", "comparison",    "thickness"};
+static const char *const field_names[] = {"distance",   "edge strength", "skeleton",          "morphology",
+                                          "comparison", "thickness",     "centroidal Voronoi"};
 
 static json_object *method_json(const distmap_method_info *info) {
     json_object *object = json_object_new_object(), *params = json_object_new_array();

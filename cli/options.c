@@ -129,6 +129,29 @@ static int read_radius(struct options *o, const char *option, const char *text) 
     o->radius_given = true;
     return value_number(option, text, 0, DBL_MAX, &o->morphology.radius);
 }
+static int read_points(struct options *o, const char *option, const char *text) {
+    return value_integer(option, text, 1, INT32_MAX - 1, &o->cvt.points);
+}
+static int read_moves(struct options *o, const char *option, const char *text) {
+    return value_integer(option, text, 0, 1 << 20, &o->cvt.steps);
+}
+static int read_omega(struct options *o, const char *option, const char *text) {
+    return value_number(option, text, DBL_MIN, nextafter(2, 0), &o->cvt.omega);
+}
+static int read_grids(struct options *o, const char *option, const char *text) {
+    int64_t value = 0;
+    const int status = value_integer(option, text, 1, 16, &value);
+    o->cvt.grids = (int)value;
+    return status;
+}
+static int read_dot(struct options *o, const char *option, const char *text) {
+    return value_number(option, text, DBL_MIN, DBL_MAX, &o->dot);
+}
+static int read_invert(struct options *o, const char *option, const char *text) {
+    (void)option, (void)text;
+    o->invert = true;
+    return 0;
+}
 static int read_outside(struct options *o, const char *option, const char *text) {
     static const char *const names[] = {"background", "set", NULL};
     int choice = 0;
@@ -138,7 +161,7 @@ static int read_outside(struct options *o, const char *option, const char *text)
 }
 const char *const points_names[] = {"surface", "set", NULL};
 
-static int read_points(struct options *o, const char *option, const char *text) {
+static int read_compared(struct options *o, const char *option, const char *text) {
     int choice = 0;
     const int status = value_choice(option, text, points_names, &choice);
     o->comparison.points = (distmap_points)choice;
@@ -291,7 +314,7 @@ static const option_row rows[] = {
      "the background's elements: zero (default), nonzero, VALUE, LO..HI (either end may be left out)"},
     {"sites", 0, MORPH, "SITES", read_sites,
      "the set's elements: nonzero (default), zero, VALUE, LO..HI (either end may be left out)"},
-    {"points", 0, COMPARE, "POINTS", read_points,
+    {"points", 0, COMPARE, "POINTS", read_compared,
      "distances are those of the masks' surface elements (surface, default), or of all (set)"},
     {"tolerance", 0, COMPARE, "T", read_within, "for the surface Dice: what is no farther than T (default 0)"},
     {"percentiles", 0, COMPARE, "P,...", read_percentiles, "of the distances, 0 to 100 (default 95)"},
@@ -299,16 +322,26 @@ static const option_row rows[] = {
      "the masks' elements: nonzero (default), zero, VALUE, LO..HI (either end may be left out)"},
     {"sites", 0, ESF, "SITES", read_sites,
      "the shape's elements: nonzero (default), zero, VALUE, LO..HI (either end may be left out)"},
-    {"threshold", 0, MAPS, "T", read_threshold, "the foreground is what is >= T, instead of what is not 0"},
     {"threshold", 0, COMPARE, "T[,T]", read_thresholds,
      "the foreground is what is >= T, of B by the second one, instead of what is not 0; not of files of bools"},
+    {"points", 0, CVT, "N", read_points, "how many points"},
+    {"steps", 0, CVT, "N", read_moves, "Lloyd's steps on each grid (default 30)"},
+    {"omega", 0, CVT, "W", read_omega,
+     "how far points go towards the centroids, above 0 and below 2 (default 1); more than 1: over-relaxation"},
+    {"grids", 0, CVT, "N", read_grids, "at most so many grids (default 16; 1: no coarser ones)"},
+    {"invert", 0, CVT, NULL, read_invert, "small values are dense: weights are the largest value less each"},
+    {"labels", 0, CVT, "OUT", read_index, "also write the number of the nearest point for every element, from 0 on"},
+    {"radius", 0, CVT, "R", read_dot,
+     "of the dots in .svg and preview, in elements (default: they cover half as much as the weights)"},
+    {"seed", 0, CVT, "N", read_seed, "of the start (default 0)"},
+    {"threshold", 0, SHAPES, "T", read_threshold, "the foreground is what is >= T, instead of what is not 0"},
     {"metric", 0, EDT, "METRIC", read_metric, "euclidean (default), squared, cityblock, chessboard or chamfer:A,B[,C]"},
     {"pruning", 0, SKELETON, "RULE", read_pruning,
      "which branches are left out: square-root (default), linear, constant"},
     {"gamma", 0, SKELETON, "G", read_gamma, "how many: linear, a ratio of about 0.5 to 1; constant, a length"},
-    {"spacing", 0, LENGTHS | COMPARE, "W,W[,W]", read_spacing,
+    {"spacing", 0, LENGTHS | COMPARE | CVT, "W,W[,W]", read_spacing,
      "element pitch per axis, slowest first, or one for all; default: the file's"},
-    {"axes", 0, MAPS, "AXES", read_axes, "measure along these axes only, as in y,x or 1,2; each slice for itself"},
+    {"axes", 0, SHAPES, "AXES", read_axes, "measure along these axes only, as in y,x or 1,2; each slice for itself"},
     {"labels", 0, EDT, NULL, read_labels, "measure to the nearest element of another label; 0 is background"},
     {"labels", 0, MORPH, NULL, read_labels, "dilate or erode each label; 0 is background"},
     {"labels", 0, VORONOI, NULL, read_labels, "OUT gets the input's value at the nearest site"},
@@ -431,6 +464,16 @@ static int check_compare(const struct options *o) {
     return sinks_check(o);
 }
 
+static int check_cvt(const struct options *o) {
+    static const char *const endings[] = {".npy", ".csv", ".svg"};
+    if (o->cvt.points == 0)
+        return usage("cvt: --points N is missing");
+    bool known = strcmp(o->output, "-") == 0;
+    for (int i = 0; i < 3; i++)
+        known |= strlen(o->output) > 4 && strcmp(o->output + strlen(o->output) - 4, endings[i]) == 0;
+    return known ? 0 : usage("-o %s: points go to .npy, .csv or .svg", o->output);
+}
+
 /* Options that contradict each other, or miss each other. Each line of this list is one rule. */
 static int check_together(const struct options *o) {
     if (o->command->bit & (PLANS | TUNE) && o->settings.count && !o->method)
@@ -465,6 +508,7 @@ static int check_together(const struct options *o) {
         const int status = o->command->bit == ESF        ? check_esf(o)
                            : o->command->bit == SKELETON ? check_skeleton(o)
                            : o->command->bit == MORPH    ? check_morph(o)
+                           : o->command->bit == CVT      ? check_cvt(o)
                                                          : 0;
         return status ? status : sinks_check(o);
     }
@@ -542,7 +586,7 @@ static int read_all(poptContext context, struct options *options, bool *help) {
 }
 
 int options_read(const struct command *command, int argc, const char **argv, struct options *options, bool *help) {
-    *options = (struct options){.command = command};
+    *options = (struct options){.command = command, .cvt.steps = 30};
     struct poptOption table[ROWS + 1];
     int count = 0;
     for (int i = 0; i < ROWS; i++)

@@ -105,6 +105,8 @@ struct painter {
     double largest, step, pitch;
     double unit; /* what a step along an axis adds to distances */
     const distmap_view *distances; /* of marks; NULL: they are all alike */
+    const double *centroids;
+    double radius; /* of dots */
 };
 typedef uint8_t paint_pixel(const struct painter *painter, const struct panel *panel, between down, between across);
 
@@ -293,6 +295,26 @@ static uint8_t paint_mark(const struct painter *painter, const struct panel *pan
     return site ? COLOUR_FIRST : painter->distances ? COLOUR_GAP : COLOUR_FIRST + DISTANCE_TONES / 3;
 }
 
+/* ---- Dots ---- */
+
+/* The dot of the pixel's own cell, its edge one pixel wide; other axes are cut through their middle element. */
+static uint8_t paint_dot(const struct painter *painter, const struct panel *panel, between down, between across) {
+    const distmap_problem *problem = painter->problem;
+    const int64_t row = down.part < 0.5 ? down.low : down.high, column = across.part < 0.5 ? across.low : across.high;
+    const int32_t number =
+        *(const int32_t *)at_element(panel_origin(panel, painter->view), panel, painter->view, row, column);
+    double square = 0;
+    for (int a = 0; a < problem->ndim; a++) {
+        const double at = a == panel->down     ? (double)down.low + down.part
+                          : a == panel->across ? (double)across.low + across.part
+                                               : (double)(problem->shape[a] / 2);
+        const double apart = problem->spacing[a] * (at - painter->centroids[number * problem->ndim + a]);
+        square += apart * apart;
+    }
+    const double covered = 0.5 + (painter->radius - sqrt(square)) / painter->pitch;
+    return (uint8_t)(255 - 255 * fmin(fmax(covered, 0), 1));
+}
+
 /* ---- The file ---- */
 
 int preview_open(struct preview *preview, const struct options *options, const distmap_problem *problem,
@@ -311,7 +333,10 @@ int preview_open(struct preview *preview, const struct options *options, const d
     if (!preview->pixels)
         return fail("%s: not enough memory", options->preview);
     uint8_t palette[256][3];
-    (regions ? colours_regions : problem->sign ? colours_signed : colours_distance)(palette);
+    (problem->field == DISTMAP_FIELD_CVT ? colours_grey
+     : regions                           ? colours_regions
+     : problem->sign                     ? colours_signed
+                                         : colours_distance)(palette);
     struct sink *sink = &preview->sink;
     sink->path = options->preview;
     sink->info = (distmap_image_info){
@@ -389,6 +414,19 @@ int preview_sets(struct preview *preview, const distmap_view *sets, const distma
     const struct painter painter = {
         .view = sets, .sites = before, .index = &by_label, .problem = preview->problem, .losses = true};
     paint_all(preview, &painter, paint_region);
+    return write_pixels(preview);
+}
+
+int preview_dots(struct preview *preview, const distmap_view *labels, const double *centroids, double radius) {
+    if (!preview->pixels)
+        return 0;
+    const distmap_problem *problem = preview->problem;
+    const struct painter painter = {.view = labels,
+                                    .problem = problem,
+                                    .pitch = preview->pitch,
+                                    .centroids = centroids,
+                                    .radius = radius * problem->spacing[problem->ndim - 1]};
+    paint_all(preview, &painter, paint_dot);
     return write_pixels(preview);
 }
 

@@ -85,6 +85,12 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
         problem->field = DISTMAP_FIELD_COMPARISON;
         problem->comparison = options->comparison;
     }
+    if (options->command->bit == CVT) {
+        problem->field = DISTMAP_FIELD_CVT;
+        problem->cvt = options->cvt;
+        problem->cvt.seed = options->seed;
+        return set_spacing(options, info, problem);
+    }
     const bool background = options->command->bit & INWARDS || (options->command->bit == MORPH && options->labels);
     if (!options->sites_given && !background)
         problem->sites.rule = DISTMAP_SITES_NONZERO;

@@ -119,6 +119,15 @@ static void give_json(const struct job *job, const struct options *options) {
         json_object_object_add(object, "gamma", json_object_new_double(problem->skeleton.gamma));
         json_object_object_add(object, "marked", json_object_new_int64(job->marked));
     }
+    if (options->command->bit == CVT) {
+        json_object *energies = json_object_new_array();
+        for (int64_t step = 0; step <= problem->cvt.steps; step++)
+            json_object_array_add(energies, json_number(job->energies[step]));
+        json_object_object_add(object, "points", json_object_new_int64(problem->cvt.points));
+        json_object_object_add(object, "omega", json_object_new_double(problem->cvt.omega ? problem->cvt.omega : 1));
+        json_object_object_add(object, "seed", json_object_new_int64((int64_t)problem->cvt.seed));
+        json_object_object_add(object, "energies", energies);
+    }
     if (job->components >= 0)
         json_object_object_add(object, "components", json_object_new_int64(job->components));
     json_add_work(object, &job->work);
@@ -137,7 +146,7 @@ void report_give(const struct job *job, const struct options *options) {
     if (options->json)
         give_json(job, options);
     const distmap_description *description = &job->work.description;
-    char shape[96], least[32] = "", found[96] = "", took[32];
+    char shape[96], least[32] = "", found[96] = "", what[256], took[32];
     shape_text(job->problem.ndim, job->problem.shape, shape, sizeof shape);
     const char *unit = unit_of(job);
     if (job->problem.sign)
@@ -152,9 +161,15 @@ void report_give(const struct job *job, const struct options *options) {
         snprintf(found, sizeof found, ", %lld on the skeleton", (long long)job->marked);
     if (options->command->bit == ESF && options->steady)
         snprintf(found, sizeof found, ", residual %.2g", job->convergence.residual);
-    say(options, "%s: %s %s%s, %s (%s, %s, %d thread%s)", options->output, shape,
-        distmap_dtype_name(job->map.info.dtype), found, time_text(job->work.seconds, took, sizeof took),
-        description->method, description->isa, description->threads, description->threads == 1 ? "" : "s");
+    snprintf(what, sizeof what, "%s %s%s", shape, distmap_dtype_name(job->map.info.dtype), found);
+    if (options->command->bit == CVT) {
+        for (int64_t step = 0; step <= job->problem.cvt.steps; step++)
+            say(options, "step %lld: energy %.9g", (long long)step, job->energies[step]);
+        snprintf(what, sizeof what, "%lld points in %s", (long long)job->problem.cvt.points, shape);
+    }
+    say(options, "%s: %s, %s (%s, %s, %d thread%s)", options->output, what,
+        time_text(job->work.seconds, took, sizeof took), description->method, description->isa, description->threads,
+        description->threads == 1 ? "" : "s");
     if (options->index)
         say(options, "%s: %s %s", options->index, shape, distmap_dtype_name(job->index.info.dtype));
     const double farthest = options->squared ? sqrt(job_farthest(job)) : job_farthest(job);

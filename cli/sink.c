@@ -39,7 +39,7 @@ static bool same_file(const char *a, const char *b) {
 int sinks_check(const struct options *o) {
     const struct {
         const char *option, *path;
-    } files[] = {{"the input", o->input}, {"the input", o->other}, {"-o", o->output}, {"--index", o->index},
+    } files[] = {{"the input", o->input}, {"the input", o->other}, {"-o", o->output}, {o->command->bit == CVT ? "--labels" : "--index", o->index},
                  {"--preview", o->preview}};
     enum { inputs = 2 };
     for (int i = 0; i < 5; i++)

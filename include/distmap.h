@@ -262,13 +262,18 @@ typedef struct distmap_outputs {
     distmap_dtype index;    /* int32, int64: the nearest site's linear index in the input's shape, row-major */
     distmap_dtype coords;   /* int16, int32, int64: one plane per axis of the input, its coordinate of the nearest site */
     distmap_dtype label;    /* any integer type that holds the input's: its element at the nearest site (not for SAMPLED).
-                               FIELD_MORPHOLOGY: the label that is left or has grown to there, else 0 */
+                               FIELD_MORPHOLOGY: the label that is left or has grown to there, else 0.
+                               FIELD_CVT: the number of the site whose cell it is in, any integer type that holds it */
     distmap_dtype strength; /* FIELD_EDGE_STRENGTH, and nothing else there: float32, on the CPU float64 too */
     distmap_dtype mask;     /* FIELD_SKELETON, FIELD_MORPHOLOGY: bool or uint8, 1 on the skeleton, or in the set, else 0 */
     /* Masks, which need a limit. Where nothing else is wanted no distances are kept, and often none are found. */
     distmap_dtype within;   /* bool, uint8: 1 where a site lies within the limit, else 0 */
     distmap_dtype beyond;   /* the opposite, bool or uint8: 1 where none does. LABELS: there the element itself, its label, in
                                any integer type that holds the input's, else 0 */
+    /* FIELD_CVT, see distmap_cvt. */
+    distmap_dtype sites;     /* int32, int64: where the sites stand */
+    distmap_dtype centroids; /* float64: the centroids of their cells */
+    distmap_dtype energies;  /* float64: the energy after each step */
 } distmap_outputs;
 
 /* What is computed from the sites. */
@@ -279,6 +284,7 @@ typedef enum distmap_field {
     DISTMAP_FIELD_MORPHOLOGY,    /* see distmap_morphology */
     DISTMAP_FIELD_COMPARISON,    /* see distmap_comparison */
     DISTMAP_FIELD_THICKNESS,     /* see below */
+    DISTMAP_FIELD_CVT,           /* see distmap_cvt */
 } distmap_field;
 
 /* FIELD_EDGE_STRENGTH: the edge strength function v of a shape, which is the sites of a mask. It is 1 on the shape and falls
@@ -445,6 +451,49 @@ typedef struct distmap_comparison {
  * bytes per element (16 where squares need more than 32 bits), and what distances take; on the CPU at least 4 for each of a
  * batch, 1/8 in rows of whole 64 bits, and for each thread 100 kB and up to 2 per element, or 68 for each row of a batch. */
 
+/* FIELD_CVT: a centroidal Voronoi diagram: N sites, each at the centroid of the elements that are nearest to it, weighted by the
+ * input, whose elements are weights w >= 0 (T.-T. Cao, K. Tang, A. Mohamed, T.-S. Tan, "Parallel Banding Algorithm to Compute
+ * Exact Distance Transform with the GPU", I3D 2010, section on applications; Q. Du, V. Faber, M. Gunzburger, "Centroidal
+ * Voronoi Tessellations", SIAM Review 41(4), 1999). Sites stand on elements, each on one of its own. s(p) being the site
+ * nearest to p, by rule 2, the steps lower the energy
+ *
+ *     E = sum over all p of w(p) |p - s(p)|^2,    in the units of the spacing.
+ *
+ * A step (S. Lloyd 1982) finds all cells, and of each its weight W and centroid c = sum of w(p) p / W, and moves all sites at
+ * once. Along each axis let u = c - s be how far the centroid is away, in elements. The site goes
+ *
+ *     the whole number nearest to omega |u| towards it (in FP64, the even one of two), where that is nearer to c; else
+ *     the whole number nearest to |u|, of two the lesser: to the element nearest to c, or nowhere.
+ *
+ * If two are bound for one element, the one with the lower number goes and the others stay. A site without weight in its cell
+ * stays. As a site goes nearer to its centroid or stays, E never rises, with any omega (docs/internals.md has the proof).
+ *
+ * The start. Grids are made from the image by adding up the weights of 2, 4 or 8 neighbours, again and again. The first is the
+ * coarsest that has 8 elements with weight for each site, or the image. In its linear order, C being the sum of
+ * weights up to and with an element, it gets the next site, number k, when
+ *
+ *     C > floor(k S / N) + r mod (floor((k + 1) S / N) - floor(k S / N))      S the sum of all weights
+ *
+ * and when as many sites are missing as elements with weight are left; r is output k of the generator splitmix64 (G. Steele, D.
+ * Lea, C. Flood 2014) with `seed`. Each grid makes all steps; then its sites go on, coordinates doubled, to the finer one.
+ *
+ * All sums are integers, all bits agree on every device, whatever the number of threads. E is exact where the spacing is
+ * whole and E < 2^53, else rounded once; with other spacing it is fma(w0^2, Q0, fma(w1^2, Q1, w2^2 Q2)) of exact sums
+ * along the axes, each rounded.
+ *
+ * Input: a MASK by its kind, its elements bool, uint8, uint16 or uint32 (floats are to be scaled to integers); one to three
+ * axes, all of them measured. As many elements as points have weight, and S times the longest side is below 2^62: else
+ * execute fails before any output is written (DISTMAP_ERROR_ARGUMENT). On a GPU execute waits for the
+ * start; it cannot be captured into a graph. Memory: 8 bytes per element, 12 beyond 2^31, for the grids up to 8/3 more in
+ * 2-D (8 in 1-D, 8/7 in 3-D), and the nearest-site plan's; 52 bytes per point. */
+typedef struct distmap_cvt {
+    int64_t points; /* N: 1 to the number of elements, below 2^31 - 1 */
+    int64_t steps;  /* 0 to 2^20, on every grid; 0: the start itself */
+    double omega;   /* above 0 and below 2; 0: 1. Above 1: over-relaxation, which needs fewer steps */
+    uint64_t seed;
+    int grids;      /* at most so many, 1 to 16; 0: 16. 1: the image alone */
+} distmap_cvt;
+
 typedef struct distmap_problem {
     distmap_input input;
     distmap_dtype dtype; /* of the input */
@@ -484,11 +533,12 @@ typedef struct distmap_problem {
     distmap_outputs want;
     distmap_field field; /* EDGE_STRENGTH takes a mask, without metric, limit and border; SKELETON one without metric and limit;
                             MORPHOLOGY a mask or labels, COMPARISON masks, without these; THICKNESS a mask, without metric and
-                            limit */
+                            limit; CVT weights, without these */
     distmap_esf esf;               /* FIELD_EDGE_STRENGTH; zeros otherwise */
     distmap_skeleton skeleton;     /* FIELD_SKELETON; zeros otherwise */
     distmap_morphology morphology; /* FIELD_MORPHOLOGY; zeros otherwise */
     distmap_comparison comparison; /* FIELD_COMPARISON; zeros otherwise */
+    distmap_cvt cvt;               /* FIELD_CVT; zeros otherwise */
     /* Signed maps: MASK input, Euclidean metric. Where all of a batch is on one side, or the other side is beyond the limit,
      * there is no site (rule 3): +inf or -inf by the element's own side. With a border, what lies outside the image counts as
      * of the shape: it is a site for the elements outside the shape alone. Squared distances, float32 or float64 here, get
@@ -500,8 +550,8 @@ typedef struct distmap_problem {
 #define DISTMAP_INDEX_NONE (-1)   /* also every coordinate of it */
 #define DISTMAP_INDEX_BORDER (-2) /* also every coordinate of it */
 
-/* What to compute from, and where to. Views that the problem does not want stay zero. Shapes equal the problem's, dtypes
- * those named in it. */
+/* What to compute from, and where to. Views that the problem does not want stay zero. Shapes equal the problem's, but for the
+ * last three; dtypes are those named in it. */
 typedef struct distmap_arrays {
     distmap_view input;
     distmap_view payload;
@@ -514,6 +564,10 @@ typedef struct distmap_arrays {
     distmap_view mask;
     distmap_view within, beyond;
     distmap_view other; /* an input: FIELD_COMPARISON, the second mask */
+    /* FIELD_CVT */
+    distmap_view sites;     /* points x ndim: coordinates, in elements */
+    distmap_view centroids; /* points x ndim: in elements; the site itself where its cell has no weight */
+    distmap_view energies;  /* steps + 1: at the start on the image's own grid, and after each step on it */
 } distmap_arrays;
 
 /* ---- Methods --------------------------------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@ case $distmap in
 esac
 out=build/demo
 horse=data/horse.png
+coins=data/coins.png
 brain=data/mni152_gray_matter.nii.gz
 # The volume holds probabilities of grey matter, 0 to 255: at 128 it is more likely than not.
 mkdir -p "$out"
@@ -41,6 +42,8 @@ show "What is left of the horse where a ball of radius 9 finds room:" \
     morph "$horse" -o "$out/horse_open.png" --threshold 128 --sites zero --op open --radius 9 --preview "$out/horse_opened.png"
 show "How far the horse's outline is from that:" \
     compare "$horse" "$out/horse_open.png" --threshold 128 --sites zero --preview "$out/horse_lost.png"
+show "The coins by 8000 dots, many where it is dark (centroidal Voronoi diagram):" \
+    cvt "$coins" -o "$out/coins_stipples.svg" --points 8000 --omega 1.5 --invert --preview "$out/coins_stipples.png"
 show "How deep every point of the brain's grey matter lies (mm):" \
     edt "$brain" -o "$out/brain_depth.nii.gz" --threshold 128 --preview "$out/brain_depth.png"
 show "How thick the brain's grey matter is (mm):" \

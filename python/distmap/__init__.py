@@ -14,6 +14,7 @@ device.
     dilate, erode, opening, closing
                         by Euclidean balls of any radius, of masks and labels
     compare             two masks: Hausdorff and average surface distances, percentiles, overlaps
+    cvt                 weighted centroidal Voronoi diagrams: points spread by a density, stippling
     transform           every option in one call: labels, sampled functions, spacing, limits, borders, batches, outputs
     Context, Plan       made once, executed many times; scratch_bytes: the memory that a plan takes
     methods, devices    what there is to compute with
@@ -25,6 +26,7 @@ released while the library computes; any thread may call, and a forked child too
 
 from ._comparison import Agreement, Directed, compare
 from ._context import Context
+from ._cvt import Cvt, cvt
 from ._library import version
 from ._maps import chamfer, edt, esf, expand_labels, feature_transform, skeleton
 from ._morphology import closing, dilate, erode, opening
@@ -35,10 +37,10 @@ from ._thickness import local_thickness
 from ._transform import Result, transform
 
 __all__ = [
-    "FLAG_NAN", "FLAG_NO_SITE", "FLAG_UNREST", "INDEX_BORDER", "INDEX_NONE", "Agreement", "Context", "Convergence", "Description",
-    "Device", "Directed", "Method", "Param", "Phase", "Plan", "Result", "chamfer", "closing", "compare", "devices", "dilate",
-    "edt", "erode", "esf", "expand_labels", "feature_transform", "local_thickness", "methods", "opening", "scratch_bytes",
-    "skeleton", "transform", "version",
+    "FLAG_NAN", "FLAG_NO_SITE", "FLAG_UNREST", "INDEX_BORDER", "INDEX_NONE", "Agreement", "Context", "Convergence", "Cvt",
+    "Description", "Device", "Directed", "Method", "Param", "Phase", "Plan", "Result", "chamfer", "closing", "compare", "cvt",
+    "devices", "dilate", "edt", "erode", "esf", "expand_labels", "feature_transform", "local_thickness", "methods", "opening",
+    "scratch_bytes", "skeleton", "transform", "version",
 ]
 
 

@@ -12,7 +12,8 @@ Metric = Literal["euclidean", "cityblock", "chessboard", "chamfer"]
 Kind = Literal["mask", "labels", "sampled"]
 Sign = Literal["none", "outside", "inside"]
 Surface = Literal["centre", "half"]
-Output = Literal["distance", "squared", "index", "coords", "label", "strength", "mask", "within", "beyond"]
+Output = Literal["distance", "squared", "index", "coords", "label", "strength", "mask", "within", "beyond", "sites",
+                 "centroids", "energies"]
 
 FLAG_NO_SITE: int
 FLAG_NAN: int
@@ -83,12 +84,17 @@ def local_thickness(
     axes: Axes = None, dtype: DType | None = None, out: Array | None = None, device: str | None = None,
     threads: int | None = None, method: str | None = None,
 ) -> Any: ...
+def cvt(
+    density: Array, points: int, sampling: Spacing = None, *, steps: int = 30, omega: float = 1.0, seed: int = 0,
+    grids: int | None = None, labels: bool = False, device: str | None = None, threads: int | None = None,
+    method: str | None = None, progress: Callable[[float], Any] | None = None,
+) -> Cvt: ...
 def transform(
     input: Array, *, kind: Kind = "mask", want: Output | Iterable[Output] | Mapping[Output, DType | None] = "distance",
     axes: Axes = None, sites: Sites = "zero", metric: Metric = "euclidean", chamfer: Sequence[int] | None = None,
     spacing: Spacing = None, limit: float | None = None, border: bool = False, payload: Array | None = None,
     esf: Mapping[str, Any] | None = None, skeleton: Mapping[str, Any] | None = None,
-    morphology: Mapping[str, Any] | None = None, thickness: bool = False,
+    morphology: Mapping[str, Any] | None = None, thickness: bool = False, cvt: Mapping[str, Any] | None = None,
     sign: Sign | None = None, surface: Surface = "centre",
     out: Array | Mapping[Output, Array] | None = None, device: str | None = None, threads: int | None = None,
     method: str | None = None, params: Mapping[str, int | str] | None = None,
@@ -111,6 +117,9 @@ class Result:
     mask: Any
     within: Any
     beyond: Any
+    sites: Any
+    centroids: Any
+    energies: Any
     flags: int | None
     method: str
     convergence: Convergence | None
@@ -150,6 +159,12 @@ class Context:
     @property
     def threads(self) -> int: ...
     def set_stream(self, stream: int | None, keep: object = None) -> None: ...
+
+class Cvt(NamedTuple):
+    sites: Any
+    centroids: Any
+    energies: Any
+    labels: Any
 
 class Description(NamedTuple):
     method: str
@@ -205,7 +220,7 @@ class Method:
     exact: bool
     metrics: tuple[str, ...]
     params: tuple[Param, ...]
-    field: Literal["distance", "edge_strength", "skeleton", "morphology", "comparison", "thickness"]
+    field: Literal["distance", "edge_strength", "skeleton", "morphology", "comparison", "thickness", "cvt"]
 
 class Device:
     device: str

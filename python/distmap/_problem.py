@@ -98,12 +98,13 @@ def spacing_values(spacing, ndim):
 
 def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidean", chamfer=None, spacing=None,
          limit=None, border=False, payload=None, esf=None, skeleton=None, morphology=None, sign=None,
-         surface="centre", comparison=None, thickness=False):
+         surface="centre", comparison=None, thickness=False, cvt=None):
     """The problem without its outputs. `esf`: {"rho": ..., "steps": ..., "dt": ..., "tolerance": ...}, whose absent or
     None members have C's defaults; with it edge strengths are computed. `skeleton`: {"pruning": ..., "gamma": ...}; with
     it a skeleton is. `morphology`: {"step": ..., "radius": ..., "outside": ...}; with it a set, or labels, grow or shrink.
     `comparison`: {"other": dtype, "points": ..., "tolerance": ..., "percentiles": ...}; with it two masks are compared.
-    `thickness`: local thickness is computed."""
+    `thickness`: local thickness is computed. `cvt`: {"points": ..., "steps": ..., "omega": ..., "seed": ...,
+    "grids": ...}; with it a centroidal Voronoi diagram is."""
     ndim = len(shape)
     if not 1 <= ndim <= _structs.MAX_NDIM:
         raise ValueError(f"the array has {ndim} axes, must have 1 to {_structs.MAX_NDIM}")
@@ -142,6 +143,9 @@ def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidea
         problem.comparison = comparison_of(**comparison)
     if thickness:
         problem.field = _structs.FIELDS.index("thickness")
+    if cvt is not None:
+        problem.field = _structs.FIELDS.index("cvt")
+        problem.cvt = cvt_of(**cvt)
     return problem
 
 
@@ -162,6 +166,19 @@ def skeleton_of(pruning="square_root", gamma=None):
 def morphology_of(step, radius, outside=False):
     return _structs.Morphology(step=choice("step", step, _structs.MORPHOLOGY_STEPS), radius=number("radius", radius),
                                outside=bool(outside))
+
+
+def cvt_of(points, steps=0, omega=1.0, seed=0, grids=None):
+    """Zero, which means the default in C, is refused."""
+    whole = {name: operator.index(value) for name, value in (("points", points), ("steps", steps), ("seed", seed))}
+    for name, value in whole.items():
+        if not -1 << 63 <= value < 1 << (64 if name == "seed" else 63) or name == "seed" and value < 0:
+            raise ValueError(f"{name} is {value}, must {'be 0 to 2^64 - 1' if name == 'seed' else 'fit 64 bits'}")
+    if grids is not None and not 1 <= operator.index(grids) <= 16:
+        raise ValueError(f"grids is {grids}, must be 1 to 16; None means 16")
+    if number("omega", omega) == 0:
+        raise ValueError("omega is 0, must be above 0 and below 2")
+    return _structs.Cvt(omega=number("omega", omega), grids=0 if grids is None else grids, **whole)
 
 
 def esf_of(rho, steps=None, dt=None, tolerance=None):

@@ -17,13 +17,14 @@ INPUTS = ("mask", "labels", "sampled")
 SITES = ("zero", "nonzero", "value", "range", "none")
 METRICS = ("euclidean", "cityblock", "chessboard", "chamfer")
 PHASES = ("compute", "transfer")
-FIELDS = ("distance", "edge_strength", "skeleton", "morphology", "comparison", "thickness")
+FIELDS = ("distance", "edge_strength", "skeleton", "morphology", "comparison", "thickness", "cvt")
 PRUNINGS = ("square_root", "linear", "constant")
 MORPHOLOGY_STEPS = ("dilate", "erode", "open", "close")
 POINTS = ("surface", "set")
 SIGNS = ("none", "outside", "inside")
 SURFACES = ("centre", "half")
-OUTPUTS = ("distance", "squared", "index", "coords", "label", "strength", "mask", "within", "beyond")
+OUTPUTS = ("distance", "squared", "index", "coords", "label", "strength", "mask", "within", "beyond", "sites",
+           "centroids", "energies")
 
 INDEX_NONE = -1
 INDEX_BORDER = -2
@@ -83,18 +84,23 @@ class Comparison(c.Structure):
                 ("percentile", c.c_double * MAX_PERCENTILES)]
 
 
+class Cvt(c.Structure):
+    _fields_ = [("points", c.c_int64), ("steps", c.c_int64), ("omega", c.c_double), ("seed", c.c_uint64),
+                ("grids", c.c_int)]
+
+
 class Problem(c.Structure):
     _fields_ = [("input", c.c_int), ("dtype", c.c_int), ("ndim", c.c_int), ("shape", c.c_int64 * MAX_NDIM),
                 ("axes", c.c_uint), ("sites", Sites), ("metric", c.c_int), ("chamfer", c.c_int * 3),
                 ("spacing", c.c_double * MAX_NDIM), ("limit", c.c_double), ("border", c.c_bool), ("payload", c.c_int),
                 ("want", Outputs), ("field", c.c_int), ("esf", Esf), ("skeleton", Skeleton),
-                ("morphology", Morphology), ("comparison", Comparison), ("sign", c.c_int), ("surface", c.c_int)]
+                ("morphology", Morphology), ("comparison", Comparison), ("cvt", Cvt), ("sign", c.c_int), ("surface", c.c_int)]
 
 
 class Arrays(c.Structure):
     _fields_ = [("input", View), ("payload", View), ("distance", View), ("squared", View), ("index", View),
                 ("coords", View * MAX_NDIM), ("label", View), ("strength", View), ("mask", View),
-                ("within", View), ("beyond", View), ("other", View)]
+                ("within", View), ("beyond", View), ("other", View), ("sites", View), ("centroids", View), ("energies", View)]
 
 
 class Param(c.Structure):
@@ -151,6 +157,7 @@ STRUCTS = {
     "distmap_phase": Phase, "distmap_esf": Esf, "distmap_skeleton": Skeleton,
     "distmap_morphology": Morphology, "distmap_convergence": Convergence,
     "distmap_comparison": Comparison, "distmap_directed": Directed, "distmap_agreement": Agreement,
+    "distmap_cvt": Cvt,
 }
 
 # Functions: result, arguments. Handles are plain addresses.

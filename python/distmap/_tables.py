@@ -29,7 +29,7 @@ class Method:
     exact: bool
     metrics: tuple
     params: tuple
-    field: str  # what it computes: "distance", "edge_strength", "skeleton", "morphology", "thickness"
+    field: str  # what it computes: "distance", "edge_strength", "skeleton", "morphology", "comparison", "thickness", "cvt"
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,9 @@ class Result:
     mask: Any = None
     within: Any = None
     beyond: Any = None
+    sites: Any = None
+    centroids: Any = None
+    energies: Any = None
     flags: int | None = None
     method: str = ""
     convergence: Convergence | None = None
@@ -70,7 +73,8 @@ def settle(context, problem, want, options):
     takes."""
     few = math.prod(problem.shape[:problem.ndim]) <= _problem.INT32
     usual = {"distance": "float32", "index": "int32" if few else "int64", "coords": "int32", "strength": "float32",
-             "label": _structs.DTYPES[problem.dtype], "within": "bool", "mask": "bool",
+             "label": "int32" if problem.field == _structs.FIELDS.index("cvt") else _structs.DTYPES[problem.dtype],
+             "sites": "int32", "within": "bool", "mask": "bool",
              "beyond": _structs.DTYPES[problem.dtype] if problem.input == _structs.INPUTS.index("labels") else "bool"}
     _problem.ask(problem, {name: dtype or usual.get(name, "float64") for name, dtype in want.items()})
     if "squared" in want and want["squared"] is None:
@@ -82,9 +86,16 @@ def settle(context, problem, want, options):
                 problem.want.squared = _structs.DTYPES.index("float64")
 
 
+def output_shape(name, shape, problem):
+    """Of an output for an input of that shape."""
+    return {"coords": (len(shape), *shape), "sites": (problem.cvt.points, len(shape)),
+            "centroids": (problem.cvt.points, len(shape)), "energies": (problem.cvt.steps + 1,)}.get(name, shape)
+
+
 def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", metric="euclidean", chamfer=None,
               spacing=None, limit=None, border=False, payload=None, esf=None, skeleton=None, morphology=None,
-              thickness=False, sign=None, surface="centre", out=None, device=None, threads=None, method=None, params=None, progress=None):
+              thickness=False, cvt=None, sign=None, surface="centre", out=None, device=None, threads=None, method=None,
+              params=None, progress=None):
     """Distances, nearest sites and what else the library computes, with every option.
 
     Parameters
@@ -126,6 +137,9 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
         Compute that, see dilate(); `want` is then "mask" (bool, uint8), of labels "label".
     thickness : bool
         Compute local thickness, see local_thickness(); `want` is then "distance" (float32, float64), "squared", or both.
+    cvt : {"points": ..., "steps": ..., "omega": ..., "seed": ..., "grids": ...}
+        Compute a centroidal Voronoi diagram, see cvt(); the input holds weights (bool, uint8, uint16, uint32), and `want`
+        is of "sites" (int32, int64), "centroids", "energies" (float64) and "label" (any integer type).
     sign : "outside", "inside"
         A signed map: the sites are a shape, elements in it measure to the nearest one outside it, and distances are
         positive outside or inside it, negative on the other side. None: no signs.
@@ -176,7 +190,7 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
     problem = _problem.make(source.shape, _structs.DTYPES[source.dtype], kind=kind, axes=axes, sites=sites,
                             metric=metric, chamfer=chamfer, spacing=spacing, limit=limit, border=border,
                             payload=_structs.DTYPES[extra[0].dtype] if extra else None, esf=esf,
-                            skeleton=skeleton, morphology=morphology, thickness=thickness, sign=sign,
+                            skeleton=skeleton, morphology=morphology, thickness=thickness, cvt=cvt, sign=sign,
                             surface=surface)
     arrays = [source, *extra, *outputs.values()]
     place = chosen_device(device, arrays)
@@ -191,7 +205,7 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
         if on_gpu.home.pooled:
             scratch = on_gpu.home.empty((scratch_of(context, problem, **options),), "uint8", on_gpu)
     for name in want.keys() - outputs.keys():
-        shape = source.shape if name != "coords" else (len(source.shape), *source.shape)
+        shape = output_shape(name, source.shape, problem)
         dtype = _structs.DTYPES[getattr(problem.want, name)]
         outputs[name] = _arrays.take(source.home.empty(shape, dtype, source), name, writable=True)
     plan = Plan.of(context, problem, **options, scratch=scratch)

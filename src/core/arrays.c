@@ -54,9 +54,9 @@ static bool strides_overlap(const distmap_view *v, int64_t apart) {
     return false;
 }
 
-static bool same_strides(const distmap_view *a, const distmap_view *b) {
+static bool are_alike(const distmap_view *a, const distmap_view *b) {
     for (int k = 0; k < a->ndim; k++)
-        if (a->strides[k] != b->strides[k])
+        if (a->ndim != b->ndim || a->shape[k] != b->shape[k] || a->strides[k] != b->strides[k])
             return false;
     return a->dtype == b->dtype;
 }
@@ -65,7 +65,7 @@ static bool same_strides(const distmap_view *a, const distmap_view *b) {
  * with an axis more. All of a view's addresses are equal modulo the common divisor of the strides, so views whose elements
  * stay apart modulo that never touch. */
 static bool views_interleave(const distmap_view *a, const distmap_view *b) {
-    if (a->data != b->data && same_strides(a, b) &&
+    if (a->data != b->data && are_alike(a, b) &&
         !strides_overlap(a, (int64_t)((uintptr_t)a->data - (uintptr_t)b->data)))
         return true;
     uint64_t divisor = 0;
@@ -87,9 +87,13 @@ static bool views_interleave(const distmap_view *a, const distmap_view *b) {
     return gap >= distmap_dtype_size(a->dtype) && gap + distmap_dtype_size(b->dtype) <= divisor;
 }
 
+struct shape {
+    int ndim;
+    const int64_t *length;
+};
+
 static distmap_status check_view(const distmap_plan *plan, const char *name, const distmap_view *v, distmap_dtype dtype,
-                                 bool output, dm_array *normal, struct span *span) {
-    const distmap_problem *p = &plan->problem;
+                                 struct shape shape, bool output, dm_array *normal, struct span *span) {
     if (dtype == DISTMAP_NONE) {
         if (v->data)
             return bad("arrays.%s is given, but the problem does not ask for it", name);
@@ -98,12 +102,12 @@ static distmap_status check_view(const distmap_plan *plan, const char *name, con
     if (v->dtype != dtype)
         return bad("arrays.%s has dtype %s, the problem says %s", name,
                    distmap_dtype_name(v->dtype) ? distmap_dtype_name(v->dtype) : "?", distmap_dtype_name(dtype));
-    if (v->ndim != p->ndim)
-        return bad("arrays.%s has ndim %d, the problem says %d", name, v->ndim, p->ndim);
-    for (int a = 0; a < p->ndim; a++)
-        if (v->shape[a] != p->shape[a])
+    if (v->ndim != shape.ndim)
+        return bad("arrays.%s has ndim %d, the problem says %d", name, v->ndim, shape.ndim);
+    for (int a = 0; a < shape.ndim; a++)
+        if (v->shape[a] != shape.length[a])
             return bad("arrays.%s has shape[%d] = %lld, the problem says %lld", name, a, (long long)v->shape[a],
-                       (long long)p->shape[a]);
+                       (long long)shape.length[a]);
     if (plan->elements == 0)
         return DISTMAP_OK;
     if (!v->data)
@@ -115,13 +119,13 @@ static distmap_status check_view(const distmap_plan *plan, const char *name, con
         return bad("arrays.%s: space is %d, must be HOST or CUDA", name, (int)v->space);
     TRY(plan->context->device->check_view(plan, name, v));
     *normal = (dm_array){.data = v->data, .dtype = dtype, .space = v->space};
-    for (int a = 0; a < p->ndim; a++) {
+    for (int a = 0; a < shape.ndim; a++) {
         if (v->strides[a] % size && v->shape[a] > 1)
             return bad("arrays.%s: strides[%d] = %lld is not a multiple of its %lld-byte elements", name, a,
                        (long long)v->strides[a], (long long)size);
         if (v->strides[a] == INT64_MIN)
             return bad("arrays.%s: strides[%d] is out of range", name, a);
-        normal->stride[a + DM_NDIM - p->ndim] = v->shape[a] > 1 ? v->strides[a] : 0;
+        normal->stride[a + DM_NDIM - shape.ndim] = v->shape[a] > 1 ? v->strides[a] : 0;
     }
     if (!view_span(v, span))
         return bad("arrays.%s: strides reach beyond the address space", name);
@@ -136,12 +140,13 @@ distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *a
     if (!arrays)
         return bad("arrays is NULL");
     *normal = (dm_arrays){0};
+    const int64_t points[] = {p->cvt.points, p->ndim}, steps[] = {p->cvt.steps + 1};
     struct entry {
         const char *name;
         const distmap_view *view;
         distmap_dtype dtype;
         dm_array *normal;
-    } entries[11 + DISTMAP_MAX_NDIM] = {
+    } entries[14 + DISTMAP_MAX_NDIM] = {
         {"input", &arrays->input, p->dtype, &normal->input},
         {"payload", &arrays->payload, p->payload, &normal->payload},
         {"other", &arrays->other, p->comparison.other, &normal->other},
@@ -153,17 +158,25 @@ distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *a
         {"within", &arrays->within, p->want.within, &normal->within},
         {"beyond", &arrays->beyond, p->want.beyond, &normal->beyond},
         {"mask", &arrays->mask, p->want.mask, &normal->mask},
+        {"sites", &arrays->sites, p->want.sites, &normal->sites},
+        {"centroids", &arrays->centroids, p->want.centroids, &normal->centroids},
+        {"energies", &arrays->energies, p->want.energies, &normal->energies},
     };
-    int count = 11;
+    int count = 14;
     for (int a = 0; a < DISTMAP_MAX_NDIM; a++) /* those of axes that the problem has not must stay zero */
         entries[count++] =
             (struct entry){coord_names[a], &arrays->coords[a], a < p->ndim ? p->want.coords : DISTMAP_NONE,
                            &normal->coords[(a + DM_NDIM - p->ndim) % DM_NDIM]};
     enum { inputs = 3 };
-    struct span spans[11 + DISTMAP_MAX_NDIM] = {{0, 0}};
-    for (int i = 0; i < count; i++)
-        TRY(check_view(plan, entries[i].name, entries[i].view, entries[i].dtype, i >= inputs, entries[i].normal,
-                       &spans[i]));
+    struct span spans[14 + DISTMAP_MAX_NDIM] = {{0, 0}};
+    for (int i = 0; i < count; i++) {
+        const struct entry *e = &entries[i];
+        const struct shape shape = e->view == &arrays->sites || e->view == &arrays->centroids
+                                       ? (struct shape){2, points}
+                                   : e->view == &arrays->energies ? (struct shape){1, steps}
+                                                                  : (struct shape){p->ndim, p->shape};
+        TRY(check_view(plan, e->name, e->view, e->dtype, shape, i >= inputs, e->normal, &spans[i]));
+    }
     for (int i = inputs; i < count; i++)
         for (int j = 0; j < i; j++)
             if (entries[i].normal->data && entries[j].normal->data && spans[i].first <= spans[j].last &&

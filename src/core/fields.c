@@ -14,6 +14,7 @@ static const struct {
     [DISTMAP_FIELD_MORPHOLOGY] = {"MORPHOLOGY", "computes ball morphology"},
     [DISTMAP_FIELD_COMPARISON] = {"COMPARISON", "compares two sets"},
     [DISTMAP_FIELD_THICKNESS] = {"THICKNESS", "computes local thickness"},
+    [DISTMAP_FIELD_CVT] = {"CVT", "computes centroidal Voronoi diagrams"},
 };
 
 static const int count = sizeof fields / sizeof *fields;
@@ -51,5 +52,14 @@ distmap_status dm_field_check(const distmap_problem *p) {
     if (p->field != DISTMAP_FIELD_COMPARISON && (comparison->other != 0 || comparison->points != 0 ||
                                                  comparison->tolerance != 0 || comparison->percentile_count != 0))
         return bad("problem.comparison has no meaning for problem.field %s, must stay zero", name);
+    if (p->field != DISTMAP_FIELD_CVT) {
+        const distmap_cvt *cvt = &p->cvt;
+        if (p->want.sites || p->want.centroids || p->want.energies)
+            return bad("problem.want.%s needs problem.field CVT", p->want.sites       ? "sites"
+                                                                  : p->want.centroids ? "centroids"
+                                                                                      : "energies");
+        if (cvt->points != 0 || cvt->steps != 0 || cvt->omega != 0 || cvt->seed != 0 || cvt->grids != 0)
+            return bad("problem.cvt has no meaning for problem.field %s, must stay zero", name);
+    }
     return DISTMAP_OK;
 }

@@ -22,7 +22,7 @@ extern "C" {
 #include <stdatomic.h>
 #endif
 
-enum { DM_NDIM = DISTMAP_MAX_NDIM, DM_X = DM_NDIM - 1, DM_MAX_PARAMS = 8, DM_INNER = 4 };
+enum { DM_NDIM = DISTMAP_MAX_NDIM, DM_X = DM_NDIM - 1, DM_MAX_PARAMS = 8, DM_INNER = 16 };
 
 /* ---- Errors ---- */
 
@@ -71,6 +71,7 @@ typedef struct dm_array {
 typedef struct dm_arrays {
     dm_array input, payload, other, distance, squared, index, label, strength, within, beyond, mask;
     dm_array coords[DM_NDIM]; /* [a + DM_NDIM - ndim] is the user's axis a; unused leading ones have data NULL */
+    dm_array sites, centroids, energies; /* of other shapes than the problem's: last axes, [points][ndim] and [steps + 1] */
 } dm_arrays;
 
 /* ---- Context ---- */
@@ -260,7 +261,7 @@ distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *pl
 /* That nothing of another field is asked for (fields.c), and what a field's method does: "computes distances". */
 distmap_status dm_field_check(const distmap_problem *problem);
 const char *dm_field_computes(distmap_field field);
-/* Parts of the problem: of edge strengths, of signed maps (fills surface), of skeletons, of morphology. */
+/* Parts of the problem: of edge strengths, of signed maps (fills surface), of skeletons, of morphology, of CVTs. */
 distmap_status dm_strength_check(distmap_plan *plan);
 distmap_status dm_sign_check(distmap_plan *plan);
 distmap_status dm_skeleton_check(const distmap_plan *plan);
@@ -274,6 +275,7 @@ double dm_whole_scale(const distmap_problem *problem);
 /* The squared limit for a distance r >= 0, in the plan's arithmetic: d2 <= limit2, or limit2f, is within it. */
 void dm_square_limit(const distmap_plan *plan, double r, uint64_t *limit2, double *limit2f);
 distmap_status dm_thickness_check(const distmap_plan *plan); /* but for its outputs' types */
+distmap_status dm_cvt_check(distmap_plan *plan);
 /* Whether any output is asked for. */
 bool dm_wants_any(distmap_outputs want);
 /* Whether `dtype`, of the output `name`, holds every element of the input. */

@@ -18,6 +18,7 @@ extern const dm_method dm_skeleton_cpu;
 extern const dm_method dm_morphology_cpu;
 extern const dm_method dm_comparison_cpu;
 extern const dm_method dm_thickness_cpu;
+extern const dm_method dm_cvt_cpu;
 #ifdef DISTMAP_HAVE_CUDA
 extern const dm_method dm_minplus_cuda;
 extern const dm_method dm_envelope_cuda;
@@ -32,6 +33,7 @@ extern const dm_method dm_skeleton_cuda;
 extern const dm_method dm_morphology_cuda;
 extern const dm_method dm_comparison_cuda;
 extern const dm_method dm_thickness_cuda;
+extern const dm_method dm_cvt_cuda;
 #endif
 
 /* Fastest first: without a name, the first exact one of the device that accepts the problem is taken. */
@@ -50,6 +52,7 @@ const dm_method *const dm_methods[] = {
     &dm_morphology_cpu,
     &dm_comparison_cpu,
     &dm_thickness_cpu,
+    &dm_cvt_cpu,
 #ifdef DISTMAP_HAVE_CUDA
     &dm_minplus_cuda,
     &dm_envelope_cuda,
@@ -64,6 +67,7 @@ const dm_method *const dm_methods[] = {
     &dm_morphology_cuda,
     &dm_comparison_cuda,
     &dm_thickness_cuda,
+    &dm_cvt_cuda,
 #endif
     NULL,
 };

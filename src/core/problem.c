@@ -359,6 +359,8 @@ distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *pl
         return dm_comparison_check(plan);
     if (p->field == DISTMAP_FIELD_THICKNESS)
         TRY(dm_thickness_check(plan));
+    if (p->field == DISTMAP_FIELD_CVT)
+        return dm_cvt_check(plan);
     TRY(check_outputs(plan));
     plan->wants_site = p->want.index || p->want.coords || p->want.label;
     plan->wants_mask = p->want.within || p->want.beyond;

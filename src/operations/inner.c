@@ -7,6 +7,7 @@ distmap_problem op_distances(const distmap_plan *plan) {
     distances.skeleton = (distmap_skeleton){0};
     distances.morphology = (distmap_morphology){0};
     distances.comparison = (distmap_comparison){0};
+    distances.cvt = (distmap_cvt){0};
     distances.want = (distmap_outputs){0};
     return distances;
 }

@@ -49,6 +49,10 @@ static inline distmap_problem small_problem_of(const distmap_method_info *info) 
     }
     if (info->field == DISTMAP_FIELD_COMPARISON)
         p.want = (distmap_outputs){0};
+    if (info->field == DISTMAP_FIELD_CVT) {
+        p.want = (distmap_outputs){.label = DISTMAP_INT32};
+        p.cvt = (distmap_cvt){.points = 9, .steps = 2};
+    }
     if (info->metrics && !(info->metrics & 1u << DISTMAP_METRIC_EUCLIDEAN))
         p.metric = DISTMAP_METRIC_CHESSBOARD;
     return p;
@@ -66,6 +70,11 @@ static inline distmap_arrays small_arrays_of(const distmap_method_info *info, di
     }
     if (info->field == DISTMAP_FIELD_COMPARISON) {
         a.other = a.input;
+        a.distance = (distmap_view){0};
+    }
+    if (info->field == DISTMAP_FIELD_CVT) {
+        a.label = a.distance;
+        a.label.dtype = DISTMAP_INT32;
         a.distance = (distmap_view){0};
     }
     return a;

@@ -262,6 +262,19 @@ check "compare --json" matches "$(tr -d ' \n' <stdout)" \
 printf 'P5 6 4 255\n\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' >none.pgm
 run compare a.pgm none.pgm
 check "compare: an empty mask" matches "$(tr -s ' ' <stdout) $(cat stderr)" "Hausdorff inf nan inf.*at least one mask is empty"
+# Points.
+printf 'P2\n4 3\n9\n9 9 9 9\n9 0 9 9\n9 9 9 9\n' >dark.pgm
+works "cvt" cvt mask.pgm -o out/p.npy --points 2 --steps 5 --labels out/l.npy --preview out/p.png
+check "cvt: a list of places" matches "$(npy_header out/p.npy)" "<i4.*\(2, 2\)"
+check "cvt: every element has a number" equal "$(npy_values out/l.npy d4 | tr ' ' '\n' | sort -u | tr -d '\n')" "01"
+check "cvt: the picture is one" matches "$("$distmap" info out/p.png)" "png"
+check "cvt: tells energies" matches "$(tr '\n' ' ' <stderr)" "step 0: energy .*step 5: energy .*out/p.npy: 2 points in 3 x 4, .*cvt/"
+works "cvt --invert" cvt dark.pgm -o out/p.csv --points 1 --invert --quiet
+check "cvt --invert: at the hole" equal "$(tr '\n' ' ' <out/p.csv)" "y,x,centroid_y,centroid_x 1,1,1,1 "
+works "cvt to svg" cvt mask.pgm -o out/p.svg --points 3 --radius 0.25
+check "cvt to svg: dots" equal "$(grep -c '<circle .* r="0.25"/>' out/p.svg) $(ls out)" "3 p.svg"
+run cvt mask.pgm -o out/p.npy --points 2 --steps 1 --omega 1.5 --seed 7 --json --quiet
+check "cvt --json" matches "$(tr -d ' \n' <stdout)" '"command":"cvt".*"points":2,"omega":1.5,"seed":7,"energies":\[[0-9.]+,[0-9.]+\],"method":"cvt/'
 
 works "esf --steps" esf mask.pgm -o out/v.npy --sites zero --rho 1e9 --dt 0.125 --steps 1 --preview out/p.png
 check "esf --steps: values" equal "$(npy_header out/v.npy | grep -o '<f4') $(npy_values out/v.npy f4)" \

@@ -8,8 +8,8 @@ make_npy wide.npy '<u2' '2,' '\1\1\0\0'
 make_npy long.npy '<i8' '1,' '\0\0\0\0\0\0\0\0'
 
 # Subcommands and arguments.
-refuses 2 "subcommand is needed: edt, voronoi, skeleton, thickness, morph, compare, esf, info, methods, devices, bench, tune, report"
-refuses 2 "no subcommand 'skeletons'; there are edt, voronoi, skeleton, thickness, morph, compare, esf, info, methods, devices, bench, tune, report" skeletons mask.pgm -o out/d.npy
+refuses 2 "subcommand is needed: edt, voronoi, skeleton, thickness, morph, compare, cvt, esf, info, methods, devices, bench, tune, report"
+refuses 2 "no subcommand 'skeletons'; there are edt, voronoi, skeleton, thickness, morph, compare, cvt, esf, info, methods, devices, bench, tune, report" skeletons mask.pgm -o out/d.npy
 refuses 2 "--gamma goes with --pruning linear or constant" skeleton mask.pgm -o out/d.npy --gamma 1
 refuses 2 "--pruning linear needs --gamma G" skeleton mask.pgm -o out/d.npy --pruning linear
 refuses 2 "'angle' is none of square-root, linear, constant" skeleton mask.pgm -o out/d.npy --pruning angle
@@ -65,6 +65,19 @@ refuses 2 "--percentiles: 17 of them" compare mask.pgm mask.pgm --percentiles 0,
 refuses 2 "--threshold: 3 of them" compare mask.pgm mask.pgm --threshold 1,2,3
 refuses 2 "--threshold goes with --sites" compare mask.pgm mask.pgm --threshold 1 --sites 3
 refuses 2 "no option --limit" compare mask.pgm mask.pgm --limit 3
+refuses 2 "--points N is missing" cvt mask.pgm -o out/p.npy
+refuses 2 "--points: " cvt mask.pgm -o out/p.npy --points 0
+refuses 2 "--omega: " cvt mask.pgm -o out/p.npy --points 2 --omega 2
+refuses 2 "--omega: 'nan'" cvt mask.pgm -o out/p.npy --points 2 --omega nan
+refuses 2 "--steps: " cvt mask.pgm -o out/p.npy --points 2 --steps -1
+refuses 2 "points go to .npy, .csv or .svg" cvt mask.pgm -o out/p.png --points 2
+refuses 2 "no option --sites" cvt mask.pgm -o out/p.npy --points 2 --sites zero
+refuses 2 "no option --axes" cvt mask.pgm -o out/p.npy --points 2 --axes x
+refuses 2 "--labels out/p.npy is the same file as -o" cvt mask.pgm -o out/p.npy --points 2 --labels out/p.npy
+refuses 1 "problem.cvt.points is 13" cvt mask.pgm -o out/p.npy --points 13
+refuses 1 "11 elements have a weight" cvt mask.pgm -o out/p.npy --points 12
+printf 'P2\n2 2\n9\n9 9 0 9\n' >dark.pgm
+refuses 1 "1 elements have a weight" cvt dark.pgm -o out/p.svg --points 2 --invert
 refuses 1 "with that much around it" morph mask.pgm -o out/d.npy --op close --radius 1e12
 refuses 2 "--rho R is missing" esf mask.pgm -o out/d.npy --steps 3
 refuses 2 "--steps N or --steady is missing" esf mask.pgm -o out/d.npy --rho 3

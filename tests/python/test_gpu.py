@@ -163,3 +163,15 @@ def test_plan_on_the_callers_scratch():
     plan.wait()
     assert plan.flags in (0, distmap.FLAG_NO_SITE)
     assert np.array_equal(maker.to_numpy(out), distmap.edt(host))
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_cvt(name):
+    """Where the density lies, with the CPU's bits; and by way of the GPU."""
+    maker, host = MAKERS[name], np.random.default_rng(5).integers(0, 200, (50, 70)).astype(np.uint8)
+    options = {"points": 60, "steps": 5, "omega": 1.4, "labels": True}
+    want = distmap.cvt(host, **options, device="cpu")
+    there = distmap.cvt(maker.from_numpy(host), **options)
+    assert all(np.array_equal(maker.to_numpy(one), other) for one, other in zip(there, want))
+    back = distmap.cvt(host, **options, device="cuda")
+    assert all(np.array_equal(one, other) for one, other in zip(back, want))
