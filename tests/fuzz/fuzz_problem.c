@@ -98,6 +98,14 @@ static void take_comparison(struct source *s, distmap_problem *p) {
     }
 }
 
+static void take_thickness(struct source *s, distmap_problem *p) {
+    p->field = DISTMAP_FIELD_THICKNESS;
+    if (take(s, 1) % 16) {
+        forget_distances(p);
+        p->want = (distmap_outputs){.distance = p->want.distance, .squared = p->want.squared};
+    }
+}
+
 /* Edge strengths take nothing that distances alone have; mostly that is seen to. */
 static void take_esf(struct source *s, distmap_problem *p) {
     p->field = (distmap_field)take_enum(s, 2);
@@ -150,8 +158,10 @@ static distmap_problem take_problem(struct source *s) {
         p.want.within = (distmap_dtype)(masks / 4 % 12);
     if (masks % 4 > 1)
         p.want.beyond = (distmap_dtype)(masks / 16 % 12);
-    const uint64_t field = take(s, 1) % 8;
-    if (field > 5)
+    const uint64_t field = take(s, 1) % 9;
+    if (field == 8)
+        take_thickness(s, &p);
+    else if (field > 5)
         take_esf(s, &p);
     else if (field > 3)
         take_skeleton(s, &p);
@@ -243,7 +253,8 @@ static void execute_all(distmap_context *context, const distmap_problem *p, size
     for (int i = 0; i < 2; i++)
         for (size_t b = 0; b < first.bytes[i]; b++)
             ((uint8_t *)first.memory[i])[b] = ((uint8_t *)next.memory[i])[b] = (uint8_t)take(s, 1);
-    static const char *const judges[] = {"brute/cpu", "esf/cpu", "skeleton/cpu", "morphology/cpu"};
+    static const char *const judges[] = {"brute/cpu",      "esf/cpu",        "skeleton/cpu",
+                                         "morphology/cpu", "comparison/cpu", "thickness/cpu"};
     const distmap_status want = execute(context, p, judges[p->field], &first);
     for (size_t m = 0; distmap_method_get(m); m++) {
         const distmap_status got = execute(context, p, distmap_method_get(m)->name, &next);
