@@ -47,10 +47,13 @@ void dmm_layout_panels(struct dmm_layout *l, size_t bytes, size_t each) {
     double sheet = (double)each;
     for (int a = 0; a < l->ndim; a++)
         sheet *= a == l->cut ? 1 : (double)l->shape[a];
-    const double fits = sheet > 0 ? (double)bytes / sheet : 0;
+    l->panels = l->width = 0;
+    if (share == 0 || sheet == 0)
+        return;
+    const double fits = (double)bytes / sheet;
     l->width = fits < 1 ? 1 : fits < (double)share ? (int64_t)fits : share;
-    l->panels = sheet > 0 ? (share + l->width - 1) / l->width : 0;
-    l->width = l->panels > 0 ? (share + l->panels - 1) / l->panels : 0; /* all of about the same size */
+    l->panels = (share + l->width - 1) / l->width;
+    l->width = (share + l->panels - 1) / l->panels; /* all of about the same size */
 }
 
 distmap_status dmm_slabs_check(const struct dmm_layout *l) {
