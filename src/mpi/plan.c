@@ -110,7 +110,7 @@ static distmap_problem slices_of(const distmap_problem *normal, distmap_dtype sa
     p.shape[axis] = count;
     p.want.distance = DISTMAP_NONE;
     p.want.squared = samples;
-    p.border = normal->border && p.axes && !dmm_keeps_border(normal, axis);
+    p.border = normal->border && !dmm_keeps_border(normal, axis);
     if (p.border)
         p.limit = dmm_limit(normal, samples);
     if (p.axes == 0) {

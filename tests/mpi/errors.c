@@ -266,6 +266,36 @@ static void test_communicators(void) {
     MPI_Comm_free(&half);
 }
 
+/* A border that would be farther than 32 bits say, along axes that have one element, is never the nearest. */
+static void test_far_border(void) {
+    for (int with_index = 0; with_index < 2; with_index++) {
+        const distmap_problem p = {.dtype = DISTMAP_UINT8,
+                                   .ndim = 3,
+                                   .shape = {N, 1, 1},
+                                   .spacing = {1, 1 << 20, 1 << 20},
+                                   .border = true,
+                                   .want = {.squared = DISTMAP_UINT32, .index = with_index ? DISTMAP_INT32 : DISTMAP_NONE}};
+        const struct slab s = own_slab();
+        const int64_t shape[] = {s.count, 1, 1};
+        uint32_t squared[N];
+        int32_t index[N];
+        distmap_arrays arrays = {.input = distmap_view_make(mask, DISTMAP_UINT8, 3, shape),
+                                 .squared = distmap_view_make(squared, DISTMAP_UINT32, 3, shape)};
+        if (with_index)
+            arrays.index = distmap_view_make(index, DISTMAP_INT32, 3, shape);
+        memset(mask, 1, sizeof mask);
+        distmap_mpi_plan *plan = NULL;
+        expect(distmap_mpi_plan_create(MPI_COMM_WORLD, context, &p, s.first, s.count, NULL, &plan), DISTMAP_OK, "",
+               __LINE__);
+        expect(distmap_mpi_plan_execute(plan, &arrays), DISTMAP_OK, "", __LINE__);
+        for (int64_t i = 0; i < s.count; i++) {
+            const int64_t at = s.first + i, k = at + 1 < N - at ? at + 1 : N - at;
+            REQUIRE(squared[i] == (uint32_t)(k * k) && (!with_index || index[i] == DISTMAP_INDEX_BORDER));
+        }
+        distmap_mpi_plan_destroy(&plan);
+    }
+}
+
 /* Images without elements have nothing to compute, and still their rules. */
 static void test_empty(void) {
     for (int axis = 0; axis < 3; axis++) {
@@ -308,6 +338,7 @@ int main(int argc, char **argv) {
     test_memory();
     test_description();
     test_communicators();
+    test_far_border();
     test_empty();
     /* A plan that outlives MPI is freed all the same. */
     const struct slab s = own_slab();
