@@ -127,10 +127,6 @@ static distmap_status set_spacing(distmap_plan *plan) {
     if (p->border && to_border > plan->max2)
         plan->max2 = to_border;
     plan->number = !integer ? DM_F64 : plan->max2 < UINT32_MAX ? DM_U32 : DM_U64;
-    /* Samples add to the geometry: u32 only where the largest sample still fits. */
-    if (p->input == DISTMAP_INPUT_SAMPLED && plan->number == DM_U32 &&
-        dm_dtype_max(p->dtype) >= UINT32_MAX - plan->max2)
-        plan->number = DM_U64;
     if (plan->number == DM_F64)
         plan->max2 = 0;
     return DISTMAP_OK;
@@ -221,10 +217,22 @@ static distmap_status set_limit(distmap_plan *plan) {
     const bool euclidean = dm_is_euclidean(&plan->chamfer);
     plan->limit2f = euclidean ? r * r : r;
     plan->limit2 = !(plan->limit2f < 0x1p61) ? UINT64_MAX - 1 : euclidean ? floor_square(r) : (uint64_t)r;
-    if (plan->number == DM_U32 && plan->limit2 > UINT32_MAX - 1)
-        plan->limit2 = UINT32_MAX - 1;
     plan->limited = true;
     return DISTMAP_OK;
+}
+
+/* Samples, of which none beyond the limit matters, add to the geometry: u32 only where the largest sum still fits. */
+static void settle_number(distmap_plan *plan) {
+    const distmap_problem *p = &plan->problem;
+    if (plan->number != DM_U32)
+        return;
+    if (p->input == DISTMAP_INPUT_SAMPLED) {
+        const uint64_t top = dm_dtype_max(p->dtype);
+        if ((plan->limited && plan->limit2 < top ? plan->limit2 : top) >= UINT32_MAX - plan->max2)
+            plan->number = DM_U64;
+    }
+    if (plan->number == DM_U32 && plan->limited && plan->limit2 > UINT32_MAX - 1)
+        plan->limit2 = UINT32_MAX - 1;
 }
 
 static distmap_status check_distance(const distmap_plan *plan, uint64_t most) {
@@ -338,6 +346,7 @@ distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *pl
     TRY(dm_is_euclidean(&plan->chamfer) ? set_spacing(plan) : set_steps(plan));
     TRY(dm_sign_check(plan));
     TRY(set_limit(plan));
+    settle_number(plan);
     if (p->field == DISTMAP_FIELD_SKELETON)
         return dm_skeleton_check(plan);
     if (p->field == DISTMAP_FIELD_MORPHOLOGY)

@@ -140,6 +140,7 @@ void dm_row_values(distmap_plan *plan, const dm_array *input, const int64_t at[D
     int64_t block[BLOCK];
     const uint64_t none = dm_dtype_max(input->dtype),
                    most = (uint64_t)1 << 61; /* negative ones lie above as unsigned */
+    const uint64_t limit = plan->limited && plan->number != DM_F64 ? plan->limit2 : UINT64_MAX;
     int64_t from[DM_NDIM];
     memcpy(from, at, sizeof from);
     bool wrong = false;
@@ -148,8 +149,8 @@ void dm_row_values(distmap_plan *plan, const dm_array *input, const int64_t at[D
         dm_row_integers(input, from, n, block);
         for (int64_t i = 0; i < n; i++) {
             const uint64_t x = (uint64_t)block[i];
-            const bool offers = x != none;
-            wrong |= offers && x > most;
+            wrong |= x != none && x > most;
+            const bool offers = x != none && x <= limit;
             switch (plan->number) {
             case DM_U32: ((uint32_t *)values)[done + i] = offers ? (uint32_t)x : UINT32_MAX; break;
             case DM_U64: ((uint64_t *)values)[done + i] = offers ? x : UINT64_MAX; break;

@@ -149,12 +149,13 @@ static bool fail(const struct job *j, const struct run *r) {
     fprintf(stderr, ", metric %d {%d, %d, %d}", (int)p->metric, p->chamfer[0], p->chamfer[1], p->chamfer[2]);
     if (p->sign)
         fprintf(stderr, ", sign %d, surface %d", (int)p->sign, (int)p->surface);
-    fprintf(stderr,
-            ", limit %.17g, border %d, payload %s, layouts %s %s; want d %s, d2 %s, i %s, c %s, l %s, w %s, b %s\n  ",
-            p->limit, p->border, distmap_dtype_name(p->payload), layout_names[j->test->in], layout_names[j->test->out],
-            distmap_dtype_name(p->want.distance), distmap_dtype_name(p->want.squared),
-            distmap_dtype_name(p->want.index), distmap_dtype_name(p->want.coords), distmap_dtype_name(p->want.label),
-            distmap_dtype_name(p->want.within), distmap_dtype_name(p->want.beyond));
+    fprintf(
+        stderr,
+        ", limit %.17g, border %d, payload %s, layouts %s %s + %d; want d %s, d2 %s, i %s, c %s, l %s, w %s, b %s\n  ",
+        p->limit, p->border, distmap_dtype_name(p->payload), layout_names[j->test->in], layout_names[j->test->out],
+        j->test->turn, distmap_dtype_name(p->want.distance), distmap_dtype_name(p->want.squared),
+        distmap_dtype_name(p->want.index), distmap_dtype_name(p->want.coords), distmap_dtype_name(p->want.label),
+        distmap_dtype_name(p->want.within), distmap_dtype_name(p->want.beyond));
     for (size_t k = 0; k < r->param_count; k++)
         fprintf(stderr, "%s %" PRId64 "%s", r->params[k].name, r->params[k].value,
                 k + 1 < r->param_count ? ", " : "\n  ");
@@ -324,14 +325,17 @@ static void add_output(struct job *j, enum kind kind, int axis, const char *name
     if (!dtype)
         return;
     REQUIRE(j->count < MAX_OUTPUTS);
-    struct output *o = &j->outputs[j->count++];
-    *o = (struct output){kind, axis, name, layout_place(j->test->out, dtype, j->problem.ndim, j->problem.shape), NULL};
+    struct output *o = &j->outputs[j->count];
+    const enum layout layout = (enum layout)(((int)j->test->out + j->count++ * j->test->turn) % LAYOUT_COUNT);
+    *o = (struct output){kind, axis, name, layout_place(layout, dtype, j->problem.ndim, j->problem.shape), NULL};
     o->wanted = malloc(o->placed.bytes);
     REQUIRE(o->wanted);
 }
 
-static struct placed place_copy(const struct test_case *c, distmap_dtype dtype, const void *from, int64_t elements) {
-    struct placed placed = layout_place(c->in, dtype, c->problem.ndim, c->problem.shape);
+static struct placed place_copy(const struct test_case *c, int turns, distmap_dtype dtype, const void *from,
+                                int64_t elements) {
+    const enum layout layout = (enum layout)(((int)c->in + turns * c->turn) % LAYOUT_COUNT);
+    struct placed placed = layout_place(layout, dtype, c->problem.ndim, c->problem.shape);
     const size_t size = distmap_dtype_size(dtype);
     for (int64_t i = 0; i < elements; i++)
         memcpy(placed.memory + layout_offset(&placed, i), (const char *)from + (size_t)i * size, size);
@@ -342,9 +346,9 @@ void check_case(const struct test_case *c, const struct expected *e, const distm
     static const char *const axes[] = {"coords[0]", "coords[1]", "coords[2]", "coords[3]"};
     struct job j = {.test = c, .expected = e, .problem = c->problem, .elements = oracle_elements(&c->problem)};
     j.problem.want = *want;
-    j.input = place_copy(c, c->problem.dtype, c->input, j.elements);
+    j.input = place_copy(c, 0, c->problem.dtype, c->input, j.elements);
     if (j.problem.payload)
-        j.payload = place_copy(c, c->problem.payload, c->payload, j.elements);
+        j.payload = place_copy(c, 1, c->problem.payload, c->payload, j.elements);
     add_output(&j, DISTANCE, 0, "distance", want->distance);
     add_output(&j, SQUARED, 0, "squared", want->squared);
     add_output(&j, INDEX, 0, "index", want->index);

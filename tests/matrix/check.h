@@ -10,7 +10,8 @@ struct test_case {
     int number;
     distmap_problem problem; /* `want` stays empty here */
     void *input, *payload;   /* row-major; payload may be NULL */
-    enum layout in, out;
+    enum layout in, out; /* of the input and of the first output; */
+    int turn;            /* the payload and each further output are laid out so many layouts on */
     bool loose_ties; /* FP64 with inexact products: any site at the right distance will do */
 };
 

@@ -72,6 +72,11 @@ static void make_geometry(distmap_problem *p, unsigned features, struct rng *r) 
         if (p->spacing[0] > 0 && rng_chance(r, 0.5))
             p->limit *= p->spacing[0];
     }
+    if (features & ONE_SLOW_AXIS && p->ndim > 1) {
+        static const double most[] = {3, 20, 100, 255, 256, 1000, 30000, 46000};
+        p->axes = 1u << rng_range(r, 0, p->ndim - 2);
+        p->limit = PICK(r, most);
+    }
     if (features & VARY_BORDER)
         p->border = true;
 }
@@ -236,6 +241,8 @@ void recipe_make(struct test_case *c, const struct image *m, unsigned features, 
                                          : DISTMAP_INPUT_MASK;
     if (features & VARY_DTYPE)
         p->dtype = PICK(r, all_dtypes);
+    if (features & ONE_SLOW_AXIS)
+        p->dtype = DISTMAP_UINT32;
     if (p->input == DISTMAP_INPUT_LABELS && is_float(p->dtype))
         p->dtype = DISTMAP_UINT16;
     make_geometry(p, features, r);
@@ -243,6 +250,7 @@ void recipe_make(struct test_case *c, const struct image *m, unsigned features, 
     if (features & VARY_LAYOUT) {
         c->in = (enum layout)rng_range(r, 0, LAYOUT_COUNT - 1);
         c->out = (enum layout)rng_range(r, 0, LAYOUT_COUNT - 1);
+        c->turn = (int)rng_range(r, 0, LAYOUT_COUNT - 1);
     }
     c->input = malloc((size_t)m->elements * distmap_dtype_size(p->dtype) + 1);
     c->payload = NULL;
@@ -319,14 +327,20 @@ distmap_outputs recipe_outputs(const struct test_case *c, int number, struct rng
     if (number == 0 && !p->payload) {
         if (rng_chance(r, 0.7))
             draw_masks(p, r, &w);
-        if (!w.within && !w.beyond)
+        if (!w.within && !w.beyond) {
             w.distance = DISTMAP_FLOAT32;
+            w.index = rng_chance(r, 0.5) ? index : DISTMAP_NONE;
+        }
         return w;
     }
     if (number == 1 || p->payload) {
         w = (distmap_outputs){
             .squared = exact, .index = index, .coords = coords ? narrow ? DISTMAP_INT16 : DISTMAP_INT32 : DISTMAP_NONE};
         w.label = labels ? p->dtype : DISTMAP_NONE;
+        if (p->payload && rng_chance(r, 0.5)) {
+            w.squared = DISTMAP_NONE;
+            w.distance = DISTMAP_FLOAT32;
+        }
         if (steps || p->sign) {
             w.squared = DISTMAP_NONE;
             w.distance = steps ? whole_distances(p, r) : PICK(r, roots);

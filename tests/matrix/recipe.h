@@ -16,6 +16,7 @@ enum feature {
     SAMPLED_INPUT = 128,
     LABELS_INPUT = 256,
     STEP_METRICS = 512, /* city-block, chessboard, chamfer: no spacing, a mask */
+    ONE_SLOW_AXIS = 2048, /* samples in uint32 along one axis that is not the last, within a limit */
     SIGNED_MAP = 1024,  /* a mask: not with samples, labels and other metrics */
 };
 

@@ -56,12 +56,21 @@ static inline V32 offset_square(const mp_job *job, V32 offset) {
     return v32_blend(v32_eq(offset, none), v32_set(MP_NONE), square);
 }
 
-static void slow_load(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, int count,
-                      mp_worker *w) {
+/* Functions without a payload: every sample is its own site. */
+static const int32_t *own_sites(uint32_t own, int count, int32_t *site) {
+    for (int c = 0; c < count; c += N32)
+        v32_store(site + c, v32_add(v32_set((int32_t)(own + (uint32_t)c)), v32_iota()));
+    return site;
+}
+
+static void slow_load(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, uint32_t own,
+                      int count, mp_worker *w) {
     const size_t pitch = slow_line_pitch(pass);
     for (int64_t i = 0; i < pass->n; i++) {
         const int32_t *site = NULL, *d2 = w->d2;
-        if (job->sites)
+        if (job->sites && job->function && !job->payload_sites)
+            site = own_sites(own + (uint32_t)(i * job->plan->linear[pass->axis]), count, (int32_t *)w->found);
+        else if (job->sites)
             site = slow_row(&job->site_store, pass, at, first, i, count, (int32_t *)w->found);
         if (job->wide_numbers) {
             int64_t here[DM_NDIM] = {at[0], at[1], at[2], at[3] + first};
@@ -298,7 +307,7 @@ static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM
         else
             row = slow_row(&job->d2_store, pass, at, first + c, (int64_t)i, count, copy);
         for (int j = 0; j < count; j++)
-            w->line[(size_t)j * pitch + i] = row[j];
+            w->line[(size_t)j * pitch + i] = job->function && (uint32_t)row[j] > (uint32_t)job->most ? MP_NONE : row[j];
     }
     for (int j = 0; j < count; j++) {
         const int32_t *line = w->line + (size_t)j * pitch;
@@ -345,11 +354,11 @@ static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM
 /* Lines [first, first + count) of the inner run that starts at `at`, from the stores to the stores or to the outputs. */
 static void slow_tile(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, int count,
                       mp_worker *w) {
-    slow_load(job, pass, at, first, count, w);
-    w->wide_row = true;
     int64_t base = 0;
     for (int a = 0; a < DM_NDIM; a++)
         base += at[a] * job->plan->linear[a];
+    slow_load(job, pass, at, first, (uint32_t)(base + first), count, w);
+    w->wide_row = true;
     for (int c = 0; c < count; c += N16) {
         const size_t line = (size_t)(c / N16) * slow_line_pitch(pass);
         const uint16_t *lines = w->tile + line;

@@ -126,6 +126,8 @@ typedef struct mp_job {
     bool sites;                      /* indices are wanted, or carried between stages */
     bool offsets;       /* between stages a u32 holds dy << 16 | dx (16 bits each), which tells site and d2 alike */
     bool wide_numbers;  /* minplus_wide.c: squared distances may pass 2^31 - 1 */
+    bool function;      /* one slow pass from the input, samples in u32, to the outputs */
+    bool payload_sites; /* the payload is the sites' store, and goes out as it is */
     bool tall;          /* planes have rows beyond the u16 counters */
     bool stream;        /* outputs are too large for the cache */
     bool emit_general;  /* final rows go through dm_row_emit; else straight to float32 and index memory */

@@ -4,6 +4,8 @@
  *   planes:  every (y, x) plane: bits and carries, then near and far searches along its rows
  *   z, t:    a slow pass each, where measured
  *
+ * or, for a function sampled along one axis, a slow pass alone.
+ *
  * The last stage writes the outputs; before it, squared distances rest in an output's own memory (any 4- or 8-byte one
  * will do) and only where there is none in scratch; the sites likewise. Beyond that the scratch is the bits and carries,
  * 3/16 byte per pixel of the planes in work, and buffers per thread.
@@ -48,11 +50,25 @@ static const char *refuses_kinds(const distmap_plan *plan) {
     return NULL;
 }
 
+/* Functions along one axis: what a slow pass by itself can do, with values that a limit keeps below 2^31. */
+static const char *refuses_functions(const distmap_plan *plan) {
+    const int axis = mp_function_axis(plan);
+    if (plan->problem.dtype != DISTMAP_UINT32 || axis < 0)
+        return "needs a mask, labels, or samples in uint32 along one axis that is not the last";
+    if (!plan->limited || (double)plan->limit2 + mp_largest_squared(plan) >= MP_NONE)
+        return "needs a limit where the input is sampled, and with it squared distances below 2^31 - 1";
+    if (plan->w2[axis] > 1 << 24)
+        return "needs a spacing of at most 4096";
+    if (plan->wants_site && plan->elements >= (int64_t)UINT32_MAX)
+        return "needs fewer than 2^32 - 1 elements for indices";
+    return NULL;
+}
+
 static const char *refuses(const distmap_plan *plan) {
-    if (plan->problem.input == DISTMAP_INPUT_SAMPLED)
-        return "needs a mask or label input";
     if (plan->number == DM_F64)
         return "needs integer spacing";
+    if (plan->problem.input == DISTMAP_INPUT_SAMPLED)
+        return refuses_functions(plan);
     if (!plan->measured[DM_X] || plan->shape[DM_X] == 1)
         return "needs the last axis among the measured ones, and longer than 1";
     for (int a = 0; a < DM_NDIM; a++) {
@@ -83,11 +99,11 @@ static bool contiguous(const int64_t stride[DM_NDIM], const distmap_plan *plan, 
     return true;
 }
 
-static bool mask_contiguous(const dm_array *mask, const distmap_plan *plan) {
-    return !mask->data || contiguous(mask->stride, plan, 1);
+static bool array_contiguous(const dm_array *a, const distmap_plan *plan) {
+    return !a->data || contiguous(a->stride, plan, (int64_t)distmap_dtype_size(a->dtype));
 }
 
-static mp_store output_store(const dm_array *a) {
+static mp_store array_store(const dm_array *a) {
     mp_store store = {.data = a->data};
     for (int i = 0; i < DM_NDIM; i++)
         store.stride[i] = a->stride[i];
@@ -108,7 +124,7 @@ static uint16_t saturate16(uint64_t v) { return v < 0xFFFF ? (uint16_t)v : 0xFFF
 
 static void set_arithmetic(mp_job *job) {
     const distmap_plan *plan = job->plan;
-    job->wx2 = (int32_t)plan->w2[3];
+    job->wx2 = dm_axis_counts(plan, 3) ? (int32_t)plan->w2[3] : 1;
     job->wy2 = dm_axis_counts(plan, 2) ? (int32_t)plan->w2[2] : 1;
     job->most = plan->limited && plan->limit2 < MP_NONE - 1 ? (int32_t)plan->limit2 : MP_NONE - 1;
     job->cap16 = saturate16((uint64_t)job->most + 1);
@@ -155,10 +171,13 @@ static void set_outputs(mp_job *job) {
     const bool plain_distance =
         !want->distance || (want->distance == DISTMAP_FLOAT32 && out->distance.stride[DM_X] == 4);
     const bool plain_index = !want->index || out->index.stride[DM_X] == (int64_t)distmap_dtype_size(want->index);
-    const bool plain_masks = (!want->within || out->within.stride[DM_X] == 1) &&
-                             (!want->beyond || (out->beyond.stride[DM_X] == 1 && plan->problem.input == DISTMAP_INPUT_MASK));
+    const bool plain_masks =
+        (!want->within || out->within.stride[DM_X] == 1) &&
+        (!want->beyond || (out->beyond.stride[DM_X] == 1 && plan->problem.input == DISTMAP_INPUT_MASK));
+    job->payload_sites = plan->problem.payload == DISTMAP_INT32 && want->index == DISTMAP_INT32;
     job->emit_general = plan->problem.border || want->squared || want->coords || want->label || !plain_distance ||
-                        !plain_index || !plain_masks;
+                        !plain_index || !plain_masks || (plan->problem.payload && !job->payload_sites);
+    job->payload_sites &= !job->emit_general;
     job->stream = plan->elements > 1 << 21;
 }
 
@@ -317,6 +336,7 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
         .sites = l.sites,
         .wide_numbers = l.wide_numbers,
         .offsets = l.offsets,
+        .function = l.function >= 0,
         .tall = l.tall,
         .last_is_plane = !l.slow,
         .ball = l.ball,
@@ -328,19 +348,27 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
         set_turns(&job);
     /* Turns lie row by row, whole words each. */
     bool merge = (l.ball.on || !job.emit_general) && !l.wide_numbers && !(l.labels && l.width % 64) &&
-                 mask_contiguous(&arrays->within, plan) && mask_contiguous(&arrays->beyond, plan);
+                 array_contiguous(&arrays->within, plan) && array_contiguous(&arrays->beyond, plan) &&
+                 array_contiguous(&arrays->distance, plan) && array_contiguous(&arrays->index, plan);
     if (plan->problem.sign) /* emitted by the input, too */
         merge = merge && contiguous(arrays->input.stride, plan, (int64_t)distmap_dtype_size(arrays->input.dtype));
     job.costs = arrays->within.data ? &arrays->within : &arrays->beyond;
-    if (l.slow && !l.ball.on) {
+    if (job.function) {
+        job.d2_store = array_store(&arrays->input);
+        merge = merge && contiguous(job.d2_store.stride, plan, 4);
+        if (job.payload_sites) {
+            job.site_store = array_store(&arrays->payload);
+            merge = merge && contiguous(job.site_store.stride, plan, 4);
+        }
+    } else if (l.slow && !l.ball.on) {
         const dm_array *d2_output = arrays->distance.data ? &arrays->distance : &arrays->squared;
         const dm_array *site_output = arrays->index.data ? &arrays->index : d2_output;
         if (!l.wide_numbers && !l.offsets) {
-            job.d2_store = l.d2_scratch ? scratch_store(memory.d2, plan) : output_store(d2_output);
+            job.d2_store = l.d2_scratch ? scratch_store(memory.d2, plan) : array_store(d2_output);
             merge = merge && contiguous(job.d2_store.stride, plan, 4);
         }
         if (job.sites) {
-            job.site_store = l.site_scratch ? scratch_store(memory.site, plan) : output_store(site_output);
+            job.site_store = l.site_scratch ? scratch_store(memory.site, plan) : array_store(site_output);
             merge = merge && contiguous(job.site_store.stride, plan, 4);
         }
     }
@@ -359,6 +387,8 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     }
 
     stage s = {.job = &job, .kernels = kernels[plan->context->isa], .layout = &l};
+    if (job.function)
+        return run_slow(&s, l.function, true, merge, 1.0);
     const bool z = dm_axis_counts(plan, 1), t = dm_axis_counts(plan, 0);
     const double slow_share = z && t ? 0.3 : 0.4;
     TRY(run_planes(&s, &memory.shared, 1.0 - slow_share * (z + t)));

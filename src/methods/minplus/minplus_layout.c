@@ -17,6 +17,18 @@ double mp_largest_squared(const distmap_plan *plan) {
     return most;
 }
 
+int mp_function_axis(const distmap_plan *plan) {
+    int axis = -1, count = 0;
+    for (int a = 0; a < DM_NDIM; a++)
+        if (dm_axis_counts(plan, a))
+            axis = a, count++;
+    return plan->problem.input == DISTMAP_INPUT_SAMPLED && count == 1 && axis != DM_X ? axis : -1;
+}
+
+static bool is_slow(const distmap_plan *plan, int axis) {
+    return dm_axis_counts(plan, axis) && (axis < 2 || axis == mp_function_axis(plan));
+}
+
 /* Arithmetic that sites alone can do: they are carried even when none is wanted. */
 static bool wide_numbers(const distmap_plan *plan) {
     return (plan->measured[2] && plan->shape[2] > MP_FAR16) || mp_largest_squared(plan) >= MP_NONE;
@@ -40,7 +52,8 @@ static mp_ball lay_ball(const distmap_plan *plan) {
     const uint64_t limit2 = plan->limit2 < plan->max2 ? plan->limit2 : plan->max2; /* nothing is farther than max2 */
     const bool z = dm_axis_counts(plan, 1), t = dm_axis_counts(plan, 0);
     mp_ball ball = {.axis = t ? 0 : 1, .w2 = 1};
-    if (!plan->wants_mask || dm_by_kind(plan) || plan->wants_site || want->distance || want->squared || limit2 >= 1 << 24 || (z && t))
+    if (!plan->wants_mask || dm_by_kind(plan) || plan->wants_site || want->distance || want->squared ||
+        limit2 >= 1 << 24 || (z && t))
         return ball;
     ball.on = true;
     ball.limit2 = (int32_t)limit2;
@@ -59,7 +72,8 @@ static mp_ball lay_ball(const distmap_plan *plan) {
 
 mp_layout mp_lay_out(const distmap_plan *plan) {
     mp_layout l = {.width = plan->shape[3]};
-    l.rows_only = !plan->measured[2];
+    l.function = mp_function_axis(plan);
+    l.rows_only = !plan->measured[2] || l.function >= 0;
     l.height = l.rows_only ? 1 : plan->shape[2];
     l.words = (size_t)round_up(l.width, 64) / 64;
     l.wide = l.words * 64;
@@ -68,14 +82,18 @@ mp_layout mp_lay_out(const distmap_plan *plan) {
     l.own_planes = l.planes >= plan->context->threads && (int64_t)l.wide * l.height <= SMALL_PLANE;
     l.tile_rows = l.wide <= 4096 ? MP_BLOCK : l.wide <= 16384 ? 16 : 8;
     l.longest = 1;
-    for (int a = 0; a < 2; a++)
-        if (dm_axis_counts(plan, a)) {
+    for (int a = 0; a < DM_X; a++)
+        if (is_slow(plan, a)) {
             l.slow = true;
             l.longest = max64(l.longest, plan->shape[a]);
             const int columns = mp_slow_columns(plan, a);
             l.columns = columns > l.columns ? columns : l.columns;
         }
     const distmap_outputs *want = &plan->problem.want;
+    if (l.function >= 0) {
+        l.sites = plan->wants_site;
+        return l;
+    }
     l.ball = lay_ball(plan);
     if (l.ball.on)
         return l;
@@ -144,8 +162,8 @@ static void take_worker(dm_scratch *b, const distmap_plan *plan, const mp_layout
     if (!l->slow)
         return;
     int64_t tile = 0;
-    for (int a = 0; a < 2; a++)
-        if (dm_axis_counts(plan, a))
+    for (int a = 0; a < DM_X; a++)
+        if (is_slow(plan, a))
             tile = max64(tile, (plan->shape[a] + 1) * mp_slow_columns(plan, a));
     w->tile = dm_take(b, tile, 2);
     w->tile_d2 = dm_take(b, tile + SLACK, 4);

@@ -14,6 +14,7 @@ typedef struct mp_layout {
     int64_t longest; /* of the slow axes */
     int columns;     /* of a slow tile */
     bool slow;
+    int function;    /* the axis along which sampled functions are solved, by a slow pass alone; -1: none are */
     bool sites, labels, sides, ground; /* see mp_job, mp_plane */
     bool d2_scratch, site_scratch;
     bool wide_numbers, tall, offsets; /* see mp_job */
@@ -34,7 +35,10 @@ mp_layout mp_lay_out(const distmap_plan *plan);
  * method accepts.) */
 double mp_largest_squared(const distmap_plan *plan);
 
-/* How many lines the tiles of a slow pass, along z (1) or t (0), hold. */
+/* Whether the input is a function along one axis that a slow pass alone can solve: which axis, or -1. */
+int mp_function_axis(const distmap_plan *plan);
+
+/* How many lines the tiles of a slow pass along this axis hold. */
 int mp_slow_columns(const distmap_plan *plan, int axis);
 
 /* Hands out the scratch that starts at `base`; NULL: only counts. Returns its size in bytes. */
