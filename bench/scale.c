@@ -1,4 +1,4 @@
-/* distmap_scale DEPTH HEIGHT WIDTH [ROUNDS]: what several ranks gain, by mpiexec with as many as wanted, one thread each.
+/* distmap_scale DEPTH HEIGHT WIDTH [ROUNDS [PANEL_BYTES]]: what several ranks gain, by mpiexec with as many as wanted, one thread each.
  *
  * In turns, of a volume of blobs that every rank makes its part of: rank 0 transforms the whole by a plan of the core, and by a
  * plan of libdistmap_mpi with itself alone, while the others sleep; then all do it together. The least time of each counts,
@@ -15,6 +15,7 @@ enum { WAYS = 3 };
 
 static int rank, size;
 static distmap_context *context;
+static distmap_mpi_options options;
 
 static void check(distmap_status status) {
     if (status == DISTMAP_OK)
@@ -91,9 +92,9 @@ static void race(const distmap_problem *problem, int rounds) {
     if (rank == 0) {
         whole = volume_make(0, problem->shape, problem->want.index);
         check(distmap_plan_create(context, problem, NULL, &alone));
-        check(distmap_mpi_plan_create(MPI_COMM_SELF, context, problem, 0, problem->shape[0], NULL, &single));
+        check(distmap_mpi_plan_create(MPI_COMM_SELF, context, problem, 0, problem->shape[0], &options, &single));
     }
-    check(distmap_mpi_plan_create(MPI_COMM_WORLD, context, problem, first, slab[0], NULL, &together));
+    check(distmap_mpi_plan_create(MPI_COMM_WORLD, context, problem, first, slab[0], &options, &together));
     distmap_mpi_plan_describe(together, &described);
     for (int round = 0; round < rounds; round++)
         for (int way = 0; way < WAYS; way++) {
@@ -135,6 +136,7 @@ int main(int argc, char **argv) {
     if (rank == 0)
         printf("%lld x %lld x %lld on %d ranks of one thread\n", (long long)problem.shape[0], (long long)problem.shape[1],
                (long long)problem.shape[2], size);
+    options.panel_bytes = argc > 5 ? strtoull(argv[5], NULL, 0) : 0;
     const int rounds = argc > 4 ? atoi(argv[4]) : 5;
     race(&problem, rounds);
     problem.want.index = DISTMAP_INT32;

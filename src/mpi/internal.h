@@ -99,9 +99,12 @@ struct dmm_exchange {
 };
 distmap_status dmm_exchange_allocate(int size, struct dmm_exchange *exchange);
 void dmm_exchange_free(struct dmm_exchange *exchange);
-/* From slabs to the whole lines of this panel, or back. */
+/* From slabs to the whole lines of this panel, or back; what stays on its rank aside. */
 distmap_status dmm_exchange_make(const struct dmm_layout *layout, int rank, int64_t panel, const struct dmm_views *slab,
                                  const struct dmm_views *lines, bool back, struct dmm_exchange *exchange);
+/* And that: a copy. */
+void dmm_exchange_own(const struct dmm_layout *layout, int rank, int64_t panel, const struct dmm_views *from,
+                      const struct dmm_views *to);
 distmap_status dmm_exchange_run(MPI_Comm comm, const struct dmm_exchange *exchange);
 /* Frees the datatypes. */
 void dmm_exchange_clear(int size, struct dmm_exchange *exchange);

@@ -181,7 +181,7 @@ static distmap_status make_all(distmap_mpi_plan *plan, const distmap_problem *pr
     TRY(gather_slabs(plan, first, count));
     plan->given.shape[plan->layout.axis] = count;
     const distmap_problem normal = normal_problem(problem);
-    status = make_own(plan, &normal, options->panel_bytes ? options->panel_bytes : (size_t)32 << 20);
+    status = make_own(plan, &normal, options->panel_bytes ? options->panel_bytes : (size_t)4 << 20);
     return dmm_agree(plan->comm, status, NULL);
 }
 
@@ -326,11 +326,13 @@ static distmap_status run_panel(distmap_mpi_plan *plan, struct run *run, int64_t
         *own = dmm_exchange_make(l, plan->rank, panel, &run->slab_out, &run->lines_out, true, &plan->back);
     TRY(dmm_agree(plan->comm, *own, NULL));
     *own = dmm_exchange_run(plan->comm, &plan->forth);
+    dmm_exchange_own(l, plan->rank, panel, &run->slab_in, &run->lines_in);
     if (*own == DISTMAP_OK)
         *own = dmm_lines_finish(l, &part, &plan->lines);
     plan->flags |= plan->lines.flags;
     TRY(dmm_agree(plan->comm, *own, NULL));
     *own = dmm_exchange_run(plan->comm, &plan->back);
+    dmm_exchange_own(l, plan->rank, panel, &run->lines_out, &run->slab_out);
     return DISTMAP_OK;
 }
 

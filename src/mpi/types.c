@@ -5,8 +5,17 @@
  * axes (below 2^31), and displacements MPI_Aint: no offset in bytes is ever an int, as those of MPI_Alltoallw itself are.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpi/internal.h"
+
+/* Where the element at this place of the image lies in view number i. */
+static char *place_of(const struct dmm_layout *l, const struct dmm_views *views, int i, const int64_t *at) {
+    char *place = views->view[i]->data;
+    for (int a = 0; a < l->ndim; a++)
+        place += (at[a] - views->origin[a]) * views->view[i]->strides[a];
+    return place;
+}
 
 /* The nested vectors of a box's shape in one view. */
 static distmap_status nest(const struct dmm_layout *l, const distmap_view *view, const struct dmm_box *box,
@@ -34,14 +43,10 @@ distmap_status dmm_type_make(const struct dmm_layout *l, const struct dmm_views 
         return DISTMAP_OK;
     distmap_status status = DISTMAP_OK;
     for (; made < views->count; made++) {
-        const distmap_view *view = views->view[made];
-        char *first = view->data;
-        for (int a = 0; a < l->ndim; a++)
-            first += (box->lo[a] - views->origin[a]) * view->strides[a];
-        status = nest(l, view, box, &nested[made]);
+        status = nest(l, views->view[made], box, &nested[made]);
         if (status != DISTMAP_OK)
             break;
-        MPI_Get_address(first, &place[made]);
+        MPI_Get_address(place_of(l, views, made, box->lo), &place[made]);
     }
     MPI_Datatype all = MPI_BYTE;
     if (status == DISTMAP_OK)
@@ -71,6 +76,8 @@ distmap_status dmm_exchange_allocate(int size, struct dmm_exchange *e) {
                                .receive = calloc(n, sizeof(MPI_Datatype))};
     if (!e->send_counts || !e->receive_counts || !e->zeros || !e->send || !e->receive)
         return distmap_error_set(DISTMAP_ERROR_MEMORY, "no memory for the lists of %d ranks", size);
+    for (size_t i = 0; i < n; i++)
+        e->send[i] = e->receive[i] = MPI_BYTE; /* MPI wants types of nothing too */
     return DISTMAP_OK;
 }
 
@@ -87,6 +94,8 @@ distmap_status dmm_exchange_make(const struct dmm_layout *l, int rank, int64_t p
                                  const struct dmm_views *lines, bool back, struct dmm_exchange *e) {
     const struct dmm_box own = dmm_panel_part(l, panel, rank);
     for (int r = 0; r < l->size; r++) {
+        if (r == rank)
+            continue;
         const struct dmm_box theirs_here = dmm_box_in_slab(l, dmm_panel_part(l, panel, r), rank);
         const struct dmm_box ours_there = dmm_box_in_slab(l, own, r);
         TRY(dmm_type_make(l, slab, &theirs_here, back ? &e->receive[r] : &e->send[r],
@@ -95,6 +104,30 @@ distmap_status dmm_exchange_make(const struct dmm_layout *l, int rank, int64_t p
                           back ? &e->send_counts[r] : &e->receive_counts[r]));
     }
     return DISTMAP_OK;
+}
+
+void dmm_exchange_own(const struct dmm_layout *l, int rank, int64_t panel, const struct dmm_views *from,
+                      const struct dmm_views *to) {
+    const struct dmm_box box = dmm_box_in_slab(l, dmm_panel_part(l, panel, rank), rank);
+    if (dmm_box_elements(l, &box) == 0)
+        return;
+    const int x = l->ndim - 1;
+    const int64_t run = box.hi[x] - box.lo[x];
+    for (int i = 0; i < from->count; i++) {
+        const int64_t size = (int64_t)distmap_dtype_size(from->view[i]->dtype);
+        const int64_t step = from->view[i]->strides[x], step_to = to->view[i]->strides[x];
+        int64_t at[DISTMAP_MAX_NDIM];
+        memcpy(at, box.lo, sizeof at);
+        do {
+            const char *source = place_of(l, from, i, at);
+            char *target = place_of(l, to, i, at);
+            if (step == size && step_to == size)
+                memcpy(target, source, (size_t)(run * size));
+            else
+                for (int64_t k = 0; k < run; k++)
+                    memcpy(target + k * step_to, source + k * step, (size_t)size);
+        } while (dmm_box_next(&box, x, at));
+    }
 }
 
 distmap_status dmm_exchange_run(MPI_Comm comm, const struct dmm_exchange *e) {
