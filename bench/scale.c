@@ -134,8 +134,8 @@ int main(int argc, char **argv) {
         problem.shape[a] = argc > a + 1 ? atoll(argv[a + 1]) : 256;
     check(distmap_context_create(&(distmap_context_options){.threads = 1}, &context));
     if (rank == 0)
-        printf("%lld x %lld x %lld on %d ranks of one thread\n", (long long)problem.shape[0], (long long)problem.shape[1],
-               (long long)problem.shape[2], size);
+        printf("%lld x %lld x %lld on %d ranks of one thread\n", (long long)problem.shape[0],
+               (long long)problem.shape[1], (long long)problem.shape[2], size);
     options.panel_bytes = argc > 5 ? strtoull(argv[5], NULL, 0) : 0;
     const int rounds = argc > 4 ? atoi(argv[4]) : 5;
     race(&problem, rounds);

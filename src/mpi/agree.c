@@ -22,7 +22,8 @@ distmap_status dmm_agree(MPI_Comm comm, distmap_status status, unsigned *flags) 
     TRY_MPI(MPI_Comm_size(comm, &size));
     /* The least of these is the first rank with an error, and of each flag's bit, negated, whether anyone has it. */
     const unsigned own = flags ? *flags : 0;
-    int told[] = {status == DISTMAP_OK ? size : rank, -(int)(own & DISTMAP_FLAG_NO_SITE), -(int)(own & DISTMAP_FLAG_NAN)};
+    int told[] = {status == DISTMAP_OK ? size : rank, -(int)(own & DISTMAP_FLAG_NO_SITE),
+                  -(int)(own & DISTMAP_FLAG_NAN)};
     TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, told, 3, MPI_INT, MPI_MIN, comm));
     if (flags)
         *flags = (unsigned)-told[1] | (unsigned)-told[2];

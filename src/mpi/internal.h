@@ -6,11 +6,11 @@
 
 #include <distmap/mpi.h>
 
-#define TRY(call)                                       \
-    do {                                                \
-        const distmap_status dmm_status_ = (call);      \
-        if (dmm_status_ != DISTMAP_OK)                  \
-            return dmm_status_;                         \
+#define TRY(call)                                  \
+    do {                                           \
+        const distmap_status dmm_status_ = (call); \
+        if (dmm_status_ != DISTMAP_OK)             \
+            return dmm_status_;                    \
     } while (0)
 /* For MPI's own calls. */
 #define TRY_MPI(call) TRY(dmm_mpi_status((call), #call))
@@ -117,7 +117,7 @@ struct dmm_lines {
     distmap_dtype samples;
     size_t bytes; /* scratch of the plans below, and the border's slice */
     struct dmm_finish {
-        int64_t width;        /* 0: none */
+        int64_t width; /* 0: none */
         distmap_plan *finish;
         distmap_plan *squares; /* border with index: squared in a type that does not tell ties apart */
     } plans[2];

@@ -164,8 +164,9 @@ void dmm_lines_free(struct dmm_lines *lines) {
     }
     if (lines->exact.data != lines->squared.data)
         free(lines->exact.data);
-    const distmap_view *const views[] = {&lines->sample,   &lines->payload,      &lines->distance,        &lines->squared,
-                                         &lines->index,    &lines->border_exact, &lines->border_distance, &lines->border_squared};
+    const distmap_view *const views[] = {&lines->sample,          &lines->payload,       &lines->distance,
+                                         &lines->squared,         &lines->index,         &lines->border_exact,
+                                         &lines->border_distance, &lines->border_squared};
     for (size_t i = 0; i < sizeof views / sizeof *views; i++)
         free(views[i]->data);
     *lines = (struct dmm_lines){0};
@@ -185,10 +186,10 @@ void dmm_lines_shape(const struct dmm_layout *l, const struct dmm_box *part, str
 }
 
 /* Payloads came as places in their slabs. */
-#define DEFINE_SHIFT(T)                                                \
-    static void shift_##T(T *site, int64_t count, int64_t shift) {     \
-        for (int64_t i = 0; i < count; i++)                            \
-            site[i] = site[i] < 0 ? site[i] : (T)(site[i] + shift);    \
+#define DEFINE_SHIFT(T)                                             \
+    static void shift_##T(T *site, int64_t count, int64_t shift) {  \
+        for (int64_t i = 0; i < count; i++)                         \
+            site[i] = site[i] < 0 ? site[i] : (T)(site[i] + shift); \
     }
 DEFINE_SHIFT(int32_t)
 DEFINE_SHIFT(int64_t)
@@ -214,15 +215,15 @@ static void shift_payload(const struct dmm_layout *l, const struct dmm_box *part
 }
 
 /* takes[i] = the border is nearer. Returns whether an element is left without anything. */
-#define DEFINE_TAKE(T, none)                                                                      \
-    static bool take_##T(const T *border, T *squared, int64_t count, uint8_t *takes) {            \
-        bool left = false;                                                                        \
-        for (int64_t i = 0; i < count; i++) {                                                     \
-            takes[i] = border[i] < squared[i];                                                    \
-            squared[i] = takes[i] ? border[i] : squared[i];                                       \
-            left |= squared[i] == (none);                                                         \
-        }                                                                                         \
-        return left;                                                                              \
+#define DEFINE_TAKE(T, none)                                                           \
+    static bool take_##T(const T *border, T *squared, int64_t count, uint8_t *takes) { \
+        bool left = false;                                                             \
+        for (int64_t i = 0; i < count; i++) {                                          \
+            takes[i] = border[i] < squared[i];                                         \
+            squared[i] = takes[i] ? border[i] : squared[i];                            \
+            left |= squared[i] == (none);                                              \
+        }                                                                              \
+        return left;                                                                   \
     }
 DEFINE_TAKE(uint32_t, UINT32_MAX)
 DEFINE_TAKE(uint64_t, UINT64_MAX)
@@ -233,7 +234,8 @@ static void take_output(const distmap_view *border, int64_t from, const distmap_
     const size_t size = distmap_dtype_size(view->dtype);
     for (int64_t i = 0; view->data && i < count; i++)
         if (takes[i])
-            memcpy((char *)view->data + (size_t)(to + i) * size, (char *)border->data + (size_t)(from + i) * size, size);
+            memcpy((char *)view->data + (size_t)(to + i) * size, (char *)border->data + (size_t)(from + i) * size,
+                   size);
 }
 
 enum { BLOCK = 512 };
@@ -243,10 +245,12 @@ static bool take_block(struct dmm_lines *lines, int64_t from, int64_t to, int64_
     bool left = false;
     switch (lines->samples) {
     case DISTMAP_UINT32:
-        left = take_uint32_t((uint32_t *)lines->border_exact.data + from, (uint32_t *)lines->exact.data + to, count, takes);
+        left = take_uint32_t((uint32_t *)lines->border_exact.data + from, (uint32_t *)lines->exact.data + to, count,
+                             takes);
         break;
     case DISTMAP_UINT64:
-        left = take_uint64_t((uint64_t *)lines->border_exact.data + from, (uint64_t *)lines->exact.data + to, count, takes);
+        left = take_uint64_t((uint64_t *)lines->border_exact.data + from, (uint64_t *)lines->exact.data + to, count,
+                             takes);
         break;
     default:
         left = take_double((double *)lines->border_exact.data + from, (double *)lines->exact.data + to, count, takes);

@@ -16,8 +16,8 @@ struct distmap_mpi_plan {
     MPI_Comm comm; /* a duplicate */
     int rank;
     distmap_context *context;
-    distmap_problem given; /* the slab's, in the caller's axes: what arrays are checked against */
-    distmap_problem slices; /* the slab's, along all axes but the slowest */
+    distmap_problem given;    /* the slab's, in the caller's axes: what arrays are checked against */
+    distmap_problem slices;   /* the slab's, along all axes but the slowest */
     distmap_plan *slice_plan; /* NULL: no slices */
     distmap_dtype samples;
     void *sample_memory; /* NULL: an output serves */

@@ -94,7 +94,8 @@ static void test_partition(struct rng *r) {
     for (int a = 0; a < ndim; a++)
         elements *= shape[a] = rng_range(r, 0, 9);
     const unsigned axes = (unsigned)rng_range(r, 0, (1 << ndim) - 1);
-    struct dmm_layout l = layout_of(ndim, shape, axes, size, (size_t)rng_range(r, 1, 3000), (size_t)rng_range(r, 4, 24));
+    struct dmm_layout l =
+        layout_of(ndim, shape, axes, size, (size_t)rng_range(r, 1, 3000), (size_t)rng_range(r, 4, 24));
     int64_t step = 1;
     for (int a = l.ndim - 1; a >= 0; a--) {
         stride[a] = step;

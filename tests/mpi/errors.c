@@ -17,10 +17,8 @@ static uint8_t mask[N * SLICE];
 static float distance[N * SLICE], untouched[N * SLICE];
 
 static distmap_problem small_problem(void) {
-    return (distmap_problem){.dtype = DISTMAP_UINT8,
-                             .ndim = 3,
-                             .shape = {N, HEIGHT, WIDTH},
-                             .want.distance = DISTMAP_FLOAT32};
+    return (distmap_problem){
+        .dtype = DISTMAP_UINT8, .ndim = 3, .shape = {N, HEIGHT, WIDTH}, .want.distance = DISTMAP_FLOAT32};
 }
 
 struct slab {
@@ -51,17 +49,17 @@ static void expect(distmap_status got, distmap_status want, const char *text, in
 }
 
 /* A plan that must not be made; what is wrong is said of one rank, or of all. */
-#define REFUSE_AS(status, text, ...)                                                                              \
-    do {                                                                                                          \
-        distmap_problem problem = small_problem(), *p = &problem;                                                 \
-        distmap_mpi_options options = {0};                                                                        \
-        distmap_context *c = context;                                                                             \
-        struct slab s = own_slab();                                                                               \
-        distmap_mpi_plan *plan = (distmap_mpi_plan *)&s;                                                          \
-        __VA_ARGS__;                                                                                              \
-        expect(distmap_mpi_plan_create(MPI_COMM_WORLD, c, p, s.first, s.count, &options, &plan), status, text,    \
-               __LINE__);                                                                                         \
-        REQUIRE(!plan);                                                                                           \
+#define REFUSE_AS(status, text, ...)                                                                           \
+    do {                                                                                                       \
+        distmap_problem problem = small_problem(), *p = &problem;                                              \
+        distmap_mpi_options options = {0};                                                                     \
+        distmap_context *c = context;                                                                          \
+        struct slab s = own_slab();                                                                            \
+        distmap_mpi_plan *plan = (distmap_mpi_plan *)&s;                                                       \
+        __VA_ARGS__;                                                                                           \
+        expect(distmap_mpi_plan_create(MPI_COMM_WORLD, c, p, s.first, s.count, &options, &plan), status, text, \
+               __LINE__);                                                                                      \
+        REQUIRE(!plan);                                                                                        \
     } while (0)
 #define REFUSE(text, ...) REFUSE_AS(DISTMAP_ERROR_ARGUMENT, text, __VA_ARGS__)
 #define ON(r) if (rank == (r))
@@ -269,12 +267,13 @@ static void test_communicators(void) {
 /* A border that would be farther than 32 bits say, along axes that have one element, is never the nearest. */
 static void test_far_border(void) {
     for (int with_index = 0; with_index < 2; with_index++) {
-        const distmap_problem p = {.dtype = DISTMAP_UINT8,
-                                   .ndim = 3,
-                                   .shape = {N, 1, 1},
-                                   .spacing = {1, 1 << 20, 1 << 20},
-                                   .border = true,
-                                   .want = {.squared = DISTMAP_UINT32, .index = with_index ? DISTMAP_INT32 : DISTMAP_NONE}};
+        const distmap_problem p = {
+            .dtype = DISTMAP_UINT8,
+            .ndim = 3,
+            .shape = {N, 1, 1},
+            .spacing = {1, 1 << 20, 1 << 20},
+            .border = true,
+            .want = {.squared = DISTMAP_UINT32, .index = with_index ? DISTMAP_INT32 : DISTMAP_NONE}};
         const struct slab s = own_slab();
         const int64_t shape[] = {s.count, 1, 1};
         uint32_t squared[N];

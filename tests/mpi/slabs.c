@@ -57,7 +57,7 @@ static void compute(struct job *j) {
 
 static void draw_outputs(distmap_problem *p, struct rng *r) {
     static const distmap_dtype roots[] = {DISTMAP_NONE, DISTMAP_FLOAT32, DISTMAP_FLOAT64, DISTMAP_FLOAT32};
-    static const distmap_dtype squares[] = {DISTMAP_NONE,    DISTMAP_NONE,    DISTMAP_FLOAT32,
+    static const distmap_dtype squares[] = {DISTMAP_NONE,    DISTMAP_NONE,   DISTMAP_FLOAT32,
                                             DISTMAP_FLOAT64, DISTMAP_UINT32, DISTMAP_UINT64};
     static const distmap_dtype sites[] = {DISTMAP_NONE, DISTMAP_NONE, DISTMAP_INT32, DISTMAP_INT64};
     size_t bytes;
@@ -132,8 +132,11 @@ static const char *judge(const struct job *j, int output, struct placed *placed,
             memcpy(pair[0], got, bytes);
             memcpy(pair[1], (unsigned char *)j->result[output] + (size_t)at * bytes, bytes);
             snprintf(why, sizeof why, "%s at element %" PRId64 ": got %.20Lg, want %.20Lg",
-                     output == 0 ? "distance" : output == 1 ? "squared" : "index", at,
-                     oracle_element(pair[0], placed->view.dtype, 0), oracle_element(pair[1], placed->view.dtype, 0));
+                     output == 0   ? "distance"
+                     : output == 1 ? "squared"
+                                   : "index",
+                     at, oracle_element(pair[0], placed->view.dtype, 0),
+                     oracle_element(pair[1], placed->view.dtype, 0));
             return why;
         }
         memset(got, 0xA5, bytes); /* what is left must be the poison */
@@ -187,7 +190,8 @@ static void tell(const struct job *j, const char *why) {
     const distmap_problem *p = &j->test.problem;
     if (++failures > 3)
         return;
-    fprintf(stderr, "FAILED %s\n  rank %d of %d, slices %" PRId64 " + %" PRId64 ", panels of %zu bytes; dtype %s, axes 0x%x",
+    fprintf(stderr,
+            "FAILED %s\n  rank %d of %d, slices %" PRId64 " + %" PRId64 ", panels of %zu bytes; dtype %s, axes 0x%x",
             j->name, rank, size, j->first, j->count, j->options.panel_bytes, distmap_dtype_name(p->dtype), p->axes);
     for (int a = 0; a < p->ndim; a++)
         fprintf(stderr, ", pitch %g", p->spacing[a]);
@@ -205,10 +209,9 @@ static void run_case(int number, uint64_t seed, struct rng *r) {
     m.site = malloc((size_t)m.elements);
     REQUIRE(m.site);
     corpus_paint(pattern, &m, r);
-    const unsigned features =
-        (rng_chance(r, 0.4) ? VARY_AXES : 0) | (rng_chance(r, 0.3) ? VARY_INTEGER_SPACING : 0) |
-        (rng_chance(r, 0.25) ? VARY_REAL_SPACING : 0) | (rng_chance(r, 0.3) ? VARY_LIMIT : 0) |
-        (rng_chance(r, 0.4) ? VARY_BORDER : 0) | (rng_chance(r, 0.5) ? VARY_DTYPE : 0);
+    const unsigned features = (rng_chance(r, 0.4) ? VARY_AXES : 0) | (rng_chance(r, 0.3) ? VARY_INTEGER_SPACING : 0) |
+                              (rng_chance(r, 0.25) ? VARY_REAL_SPACING : 0) | (rng_chance(r, 0.3) ? VARY_LIMIT : 0) |
+                              (rng_chance(r, 0.4) ? VARY_BORDER : 0) | (rng_chance(r, 0.5) ? VARY_DTYPE : 0);
     recipe_make(&j.test, &m, features, r);
     draw_outputs(&j.test.problem, r);
     drawn_name(j.name, sizeof j.name, "slabs", number, seed, pattern, &m);
@@ -219,7 +222,8 @@ static void run_case(int number, uint64_t seed, struct rng *r) {
     struct rng mine = {rng_next(r) + (uint64_t)rank}; /* where views lie is each rank's own affair */
     distmap_mpi_plan *plan = NULL;
     const char *why = NULL;
-    if (distmap_mpi_plan_create(MPI_COMM_WORLD, contexts[number % 2], &j.test.problem, j.first, j.count, &j.options, &plan))
+    if (distmap_mpi_plan_create(MPI_COMM_WORLD, contexts[number % 2], &j.test.problem, j.first, j.count, &j.options,
+                                &plan))
         why = distmap_error_text();
     for (int time = 0; time < 2 && plan; time++) { /* nothing may be left behind in the plan */
         const enum layout in = (enum layout)rng_range(&mine, 0, LAYOUT_COUNT - 1);
