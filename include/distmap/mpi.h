@@ -30,8 +30,8 @@ extern "C" {
 #endif
 
 typedef struct distmap_mpi_options {
-    size_t panel_bytes; /* memory for one panel of lines, about: a panel is never less than one element thick along the axis
-                           that divides it (distmap_mpi_description.cut). 0: 4 MiB, which caches hold. Equal on all ranks */
+    size_t panel_bytes; /* memory for one panel of lines, about: a panel is at least one element thick along the axis that
+                           divides it (distmap_mpi_description.cut). 0: 4 MiB, which caches hold. Equal on all ranks */
 } distmap_mpi_options;
 
 typedef struct distmap_mpi_plan distmap_mpi_plan;

@@ -65,11 +65,10 @@ distmap_status dmm_slabs_check(const struct dmm_layout *l) {
         if (s->count == 0)
             continue;
         if (s->first != next || s->count > l->shape[l->axis] - next)
-            return bad(
-                "rank %d: slices %lld to %lld of axis %d: the slabs must follow each other in the order of the ranks, "
-                "and the next slice is %lld of %lld",
-                r, (long long)s->first, (long long)s->first + (long long)s->count - 1, l->axis, (long long)next,
-                (long long)l->shape[l->axis]);
+            return bad("rank %d: first is %lld and count %lld: slabs of axis %d must follow each other in the order of "
+                       "the ranks, and the next slice is %lld of %lld",
+                       r, (long long)s->first, (long long)s->count, l->axis, (long long)next,
+                       (long long)l->shape[l->axis]);
         next += s->count;
     }
     if (next != l->shape[l->axis])

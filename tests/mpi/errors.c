@@ -90,11 +90,11 @@ static void test_problems(void) {
 }
 
 static void test_slabs(void) {
-    REFUSE("rank 1: slices", ON(1) s.first++);
-    REFUSE("rank 2: slices", ON(1) s.count--);
-    REFUSE("rank 1: slices", ON(1) s.count = N);
-    REFUSE("rank 1: slices", ON(1) s.count = INT64_MAX);
-    REFUSE("rank 0: slices", ON(0) s.first = -1);
+    REFUSE("rank 1: first is", ON(1) s.first++);
+    REFUSE("rank 2: first is", ON(1) s.count--);
+    REFUSE("rank 1: first is", ON(1) s.count = N);
+    REFUSE("rank 1: first is", ON(1) s.count = INT64_MAX);
+    REFUSE("rank 0: first is", ON(0) s.first = -1);
     REFUSE("rank 1: count is -1", ON(1) s.count = -1);
     REFUSE("of axis 0 are on no rank", ON(size - 1) s.count--);
     REFUSE("slices 0 to 11 of axis 0 are on no rank", s.count = 0);

@@ -170,8 +170,7 @@ static void set_outputs(mp_job *job) {
     const distmap_outputs *want = &plan->problem.want;
     const bool plain_distance =
         !want->distance || (want->distance == DISTMAP_FLOAT32 && out->distance.stride[DM_X] == 4);
-    const bool plain_squared =
-        !want->squared || (want->squared == DISTMAP_UINT32 && out->squared.stride[DM_X] == 4);
+    const bool plain_squared = !want->squared || (want->squared == DISTMAP_UINT32 && out->squared.stride[DM_X] == 4);
     const bool plain_index = !want->index || out->index.stride[DM_X] == (int64_t)distmap_dtype_size(want->index);
     const bool plain_masks =
         (!want->within || out->within.stride[DM_X] == 1) &&
