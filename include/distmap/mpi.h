@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 typedef struct distmap_mpi_options {
-    size_t panel_bytes; /* memory for one panel of lines, about: a panel is at least one element thick along the axis that
+    size_t panel_bytes; /* memory for one panel of lines, about: it is at least one element thick along the axis that
                            divides it (distmap_mpi_description.cut). 0: 4 MiB, which caches hold. Equal on all ranks */
 } distmap_mpi_options;
 
