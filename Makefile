@@ -24,7 +24,7 @@ demo: build
 	tools/demo.sh $(DISTMAP)
 
 test:
-	tools/build.sh release --group test
+	tools/build.sh release --group test --group mpi
 	ctest --preset release -j "$$(nproc)"
 
 bench: build

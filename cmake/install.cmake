@@ -1,6 +1,7 @@
 # What `cmake --install` puts where: libraries (shared and static), headers, pkg-config files, the CMake package, the
-# command with its man page and bash completion. The CMake package has two export sets, so that a user of the core alone
-# is not asked for the image libraries: find_package(distmap) or find_package(distmap COMPONENTS io).
+# command with its man page and bash completion. The CMake package has an export set for each library, so that a user of the core alone
+# is not asked for the image libraries: find_package(distmap) or find_package(distmap COMPONENTS io); a third one, mpi, where
+# that library was built.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/distmap)
@@ -10,7 +11,15 @@ set_target_properties(distmap_io_static PROPERTIES EXPORT_NAME io_static)
 install(TARGETS distmap distmap_static EXPORT distmapTargets)
 install(TARGETS distmap_io distmap_io_static EXPORT distmapIoTargets)
 install(TARGETS distmap_command RUNTIME)
-install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+set(without "")
+if(DISTMAP_HAVE_MPI)
+  set_target_properties(distmap_mpi PROPERTIES EXPORT_NAME mpi)
+  set_target_properties(distmap_mpi_static PROPERTIES EXPORT_NAME mpi_static)
+  install(TARGETS distmap_mpi distmap_mpi_static EXPORT distmapMpiTargets)
+else()
+  set(without PATTERN mpi.h EXCLUDE)
+endif()
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" ${without})
 install(FILES docs/man/distmap.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES cli/completion/distmap.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME distmap)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -23,7 +32,16 @@ if(DISTMAP_HAVE_CUDA)
   get_target_property(pc_cuda CUDA::cudart_static IMPORTED_LOCATION)
   set(pc_cuda " ${pc_cuda} -ldl -lrt")
 endif()
-foreach(name distmap distmap_io)
+set(libraries distmap distmap_io)
+set(exports distmapTargets distmapIoTargets)
+if(DISTMAP_HAVE_MPI)
+  list(APPEND libraries distmap_mpi)
+  list(APPEND exports distmapMpiTargets)
+  list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND -I OUTPUT_VARIABLE pc_mpi_cflags)
+  list(JOIN pc_mpi_cflags " " pc_mpi_cflags)
+  list(JOIN MPI_C_LIBRARIES " " pc_mpi_libs)
+endif()
+foreach(name ${libraries})
   configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
@@ -33,6 +51,6 @@ configure_package_config_file(cmake/distmapConfig.cmake.in ${PROJECT_BINARY_DIR}
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/distmapConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/distmapConfig.cmake ${PROJECT_BINARY_DIR}/distmapConfigVersion.cmake
   DESTINATION ${package_dir})
-foreach(set distmapTargets distmapIoTargets)
+foreach(set ${exports})
   install(EXPORT ${set} NAMESPACE distmap:: DESTINATION ${package_dir})
 endforeach()

@@ -634,6 +634,11 @@ typedef struct distmap_description {
 DISTMAP_API distmap_status distmap_scratch_bytes(const distmap_context *context, const distmap_problem *problem,
                                                  const distmap_plan_options *options, size_t *bytes);
 
+/* Whether a plan for this problem would execute on these views: the checks of distmap_plan_execute() by themselves. For
+ * libraries that execute several plans, and let an error leave all outputs as they were. */
+DISTMAP_API distmap_status distmap_arrays_check(const distmap_context *context, const distmap_problem *problem,
+                                                const distmap_plan_options *options, const distmap_arrays *arrays);
+
 /* Checks the problem, chooses the method, reserves the scratch. Owned by the caller; destroy before the context. */
 DISTMAP_API distmap_status distmap_plan_create(distmap_context *context, const distmap_problem *problem,
                                                const distmap_plan_options *options, distmap_plan **plan);

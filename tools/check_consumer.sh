@@ -1,7 +1,7 @@
 #!/bin/bash
 # tools/check_consumer.sh BUILD_DIR
 # Installs a build into a temporary prefix, moves it, and builds and runs a small program against it: by pkg-config, shared
-# and static, and by find_package(distmap) with and without its io component.
+# and static, and by find_package(distmap) with and without its components io and mpi, the latter where it was built.
 set -euo pipefail
 build=$(realpath "$1")
 work=$(mktemp -d)
@@ -31,12 +31,24 @@ int main(void) {
     return distmap_format_get(0) == NULL || distmap_reader_open("no such file", &reader) == DISTMAP_OK;
 }
 C
+cat >"$work/mpi.c" <<'C'
+#include <distmap/mpi.h>
+int main(void) {
+    int64_t first, count;
+    return distmap_mpi_slab(10, 3, 2, &first, &count) != DISTMAP_OK || first != 7 || count != 3;
+}
+C
 export PKG_CONFIG_PATH=$libdir/pkgconfig
 run() { LD_LIBRARY_PATH=$libdir "$@" || { echo "consumer: $* failed"; exit 1; }; }
 flags() { pkg-config --cflags --libs "$@"; }
 
 cc -Wall -Werror "$work/core.c" $(flags distmap) -o "$work/core_shared" && run "$work/core_shared"
 cc -Wall -Werror "$work/io.c" $(flags distmap_io) -o "$work/io_shared" && run "$work/io_shared"
+components=()
+[[ ! -e $libdir/pkgconfig/distmap_mpi.pc ]] || components=(mpi)
+for name in "${components[@]}"; do
+    cc -Wall -Werror "$work/$name.c" $(flags "distmap_$name") -o "$work/${name}_shared" && run "$work/${name}_shared"
+done
 private=$(sed -n 's/^Libs.private: //p' "$libdir/pkgconfig/distmap.pc")
 archives=(-Wl,-Bstatic -ldistmap -Wl,-Bdynamic)
 cc -Wall -Werror "$work/core.c" $(pkg-config --cflags --libs-only-L distmap) "${archives[@]}" $private \
@@ -45,10 +57,10 @@ cc -Wall -Werror "$work/core.c" $(pkg-config --cflags --libs-only-L distmap) "${
 cat >"$work/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
 project(consumer C)
-if(WITH_IO)
-  find_package(distmap 0.1 REQUIRED COMPONENTS io)
-  foreach(kind io io_static)
-    add_executable(${kind} io.c)
+if(WITH)
+  find_package(distmap 0.1 REQUIRED COMPONENTS ${WITH})
+  foreach(kind ${WITH} ${WITH}_static)
+    add_executable(${kind} ${WITH}.c)
     target_link_libraries(${kind} PRIVATE distmap::${kind})
   endforeach()
 else()
@@ -59,12 +71,12 @@ else()
   endforeach()
 endif()
 CMAKE
-for io in OFF ON; do
-    cmake -S "$work" -B "$work/cmake$io" -DCMAKE_PREFIX_PATH="$prefix" -DWITH_IO=$io >/dev/null
-    cmake --build "$work/cmake$io" >/dev/null
-done
-for program in "$work"/cmakeOFF/{distmap,distmap_static} "$work"/cmakeON/{io,io_static}; do
-    run "$program"
+for component in "" io "${components[@]}"; do
+    cmake -S "$work" -B "$work/cmake$component" -DCMAKE_PREFIX_PATH="$prefix" -DWITH=$component >/dev/null
+    cmake --build "$work/cmake$component" >/dev/null
+    for program in "$work/cmake$component/${component:-distmap}"{,_static}; do
+        run "$program"
+    done
 done
 
 "$prefix/bin/distmap" --version >/dev/null || { echo "consumer: the installed command does not start"; exit 1; }

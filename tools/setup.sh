@@ -8,6 +8,7 @@ declare -A group=(
              libpopt-dev libjson-c-dev"
     [test]="g++ binutils libcmocka-dev python3-numpy python3-scipy python3-pytest python3-hypothesis
             python3-matplotlib python3-pil python3-venv"
+    [mpi]="openmpi-bin libopenmpi-dev"
     [ci]="clang"
     [fuzz]="clang libclang-rt-dev"
     [bench]="python3 python3-venv"

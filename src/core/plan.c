@@ -96,6 +96,14 @@ distmap_status distmap_scratch_bytes(const distmap_context *context, const distm
     return DISTMAP_OK;
 }
 
+distmap_status distmap_arrays_check(const distmap_context *context, const distmap_problem *problem,
+                                    const distmap_plan_options *options, const distmap_arrays *arrays) {
+    distmap_plan plan;
+    dm_arrays normal;
+    TRY(prepare(context, problem, options, &plan));
+    return dm_arrays_check(&plan, arrays, &normal);
+}
+
 distmap_status distmap_plan_create(distmap_context *context, const distmap_problem *problem,
                                    const distmap_plan_options *options, distmap_plan **plan) {
     if (!plan)

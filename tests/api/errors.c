@@ -230,6 +230,8 @@ static void refuse_arrays(distmap_plan *plan, const distmap_arrays *arrays, cons
     memcpy(untouched, distance, sizeof distance);
     check_text(distmap_plan_execute(plan, arrays), DISTMAP_ERROR_ARGUMENT, text, line);
     assert_memory_equal(distance, untouched, sizeof distance);
+    const distmap_problem p = small_problem(); /* the plan's */
+    check_text(distmap_arrays_check(context, &p, NULL, arrays), DISTMAP_ERROR_ARGUMENT, text, line);
 }
 
 #define REFUSE_ARRAYS(text, ...)                         \
@@ -267,6 +269,12 @@ static void test_views(void **state) {
     REFUSE_ARRAYS("arrays.payload is given", a.payload = a.input);
     REFUSE_ARRAYS("arrays.coords[3] is given", a.coords[3] = a.distance);
     REFUSE_ARRAYS("arrays.input and arrays.distance overlap", a.input.data = (char *)distance + 100);
+    const distmap_arrays right = small_arrays(mask, distance);
+    memcpy(distance, untouched, sizeof distance);
+    assert_int_equal(distmap_arrays_check(context, &p, NULL, &right), DISTMAP_OK);
+    assert_memory_equal(distance, untouched, sizeof distance);
+    check_text(distmap_arrays_check(NULL, &p, NULL, &right), DISTMAP_ERROR_ARGUMENT, "context is NULL", __LINE__);
+    check_text(distmap_arrays_check(context, NULL, NULL, &right), DISTMAP_ERROR_ARGUMENT, "problem is NULL", __LINE__);
     distmap_plan_destroy(&plan);
 }
 

@@ -5,7 +5,7 @@ set -euo pipefail
 check=$1
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
-mkdir -p "$root"/{include,src/core,src/cpu,src/io,src/methods/{a,b},cli}
+mkdir -p "$root"/{include,src/core,src/cpu,src/io,src/mpi,src/methods/{a,b},cli}
 printf '#include <stddef.h>\n' >"$root/include/distmap.h"
 printf '#include "distmap.h"\n#include <pthread.h>\n' >"$root/src/core/internal.h"
 printf '#include "core/internal.h"\n' >"$root/src/cpu/rows.h"
@@ -28,6 +28,7 @@ expect() {
     rm "$root/$1"
 }
 expect include/second.h '<pthread.h>' 'not among the system headers'
+expect include/second.h '<mpi.h>' 'not among the system headers'
 expect include/second.h '"../src/core/internal.h"' 'public does not include from core'
 expect src/core/bad.c '"cpu/rows.h"' 'core does not include from cpu'
 expect src/cpu/bad.c '"methods/a/own.h"' 'cpu does not include from methods'
@@ -35,6 +36,8 @@ expect src/methods/b/b_cpu.c '"methods/a/own.h"' 'a method does not include anot
 expect src/methods/b/b_cpu.c '"../a/own.h"' 'a method does not include another method'
 expect src/methods/b/b_cpu.c '<png.h>' 'not among the system headers'
 expect src/io/bad.c '"core/internal.h"' 'io does not include from core'
+expect src/mpi/bad.c '"core/internal.h"' 'mpi does not include from core'
+expect src/mpi/bad.c '<pthread.h>' 'not among the system headers'
 expect cli/bad.c '"../src/core/internal.h"' 'cli does not include from core'
 expect cli/bad.c '"nowhere.h"' 'is not in the tree'
 expect cli/bad.c '<cuda_runtime.h>' 'CUDA headers'

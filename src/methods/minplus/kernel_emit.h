@@ -46,7 +46,20 @@ static void emit_words(const mp_job *job, const int32_t *values, int32_t *out, s
 #undef MAKE
 }
 
-/* The same of a signed map: roots get their signs in the cache. */
+/* d2 as uint32 squares, or sites as int32 indices: -1, which is the largest uint32, where there is none. */
+static void emit_integers(const mp_job *job, const int32_t *d2, const int32_t *values, int32_t *out, size_t n,
+                          bool none) {
+    if (!none) {
+        emit_words(job, values, out, n);
+        return;
+    }
+    const V32 most = v32_set(job->most), minus = v32_set(-1);
+#define MAKE(x) v32_blend(v32_lt(most, v32_load(d2 + (x))), minus, v32_load(values + (x)))
+    EMIT_ROW(int32_t, out, n, job->stream, v32_store, v32_stream, MAKE);
+#undef MAKE
+}
+
+/* The distances of a signed map: roots get their signs in the cache. */
 static void emit_signed(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM], const int32_t *d2, float *out,
                         size_t n) {
     const V32 most = v32_set(job->most);
@@ -105,6 +118,8 @@ static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM
         emit_signed(job, w, at, d2, distance, n);
     else if (distance)
         emit_distance(job, d2, distance, n, none);
+    if (out->squared.data)
+        emit_integers(job, d2, d2, (int32_t *)dm_row_address(&out->squared, at), n, none);
     if (out->within.data)
         emit_mask(job, d2, (uint8_t *)dm_row_address(&out->within, at), n, false);
     if (out->beyond.data)
@@ -112,15 +127,7 @@ static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM
     if (!site)
         return;
     if (out->index.dtype == DISTMAP_INT32) {
-        const V32 most = v32_set(job->most), minus = v32_set(-1);
-        int32_t *index = (int32_t *)dm_row_address(&out->index, at);
-        if (!none) {
-            emit_words(job, (const int32_t *)site, index, n);
-            return;
-        }
-#define MAKE(x) v32_blend(v32_lt(most, v32_load(d2 + (x))), minus, v32_load(site + (x)))
-        EMIT_ROW(int32_t, index, n, job->stream, v32_store, v32_stream, MAKE);
-#undef MAKE
+        emit_integers(job, d2, (const int32_t *)site, (int32_t *)dm_row_address(&out->index, at), n, none);
     } else {
         int64_t *index = (int64_t *)dm_row_address(&out->index, at);
         for (size_t x = 0; x < n; x++)

@@ -130,7 +130,7 @@ typedef struct mp_job {
     bool payload_sites; /* the payload is the sites' store, and goes out as it is */
     bool tall;          /* planes have rows beyond the u16 counters */
     bool stream;        /* outputs are too large for the cache */
-    bool emit_general;  /* final rows go through dm_row_emit; else straight to float32 and index memory */
+    bool emit_general;  /* final rows go through dm_row_emit; else straight to float32, uint32 and index memory */
     bool last_is_plane; /* no slow pass follows: rows are final */
     mp_store d2_store, site_store; /* else they go here */
     mp_ball ball;

@@ -170,12 +170,13 @@ static void set_outputs(mp_job *job) {
     const distmap_outputs *want = &plan->problem.want;
     const bool plain_distance =
         !want->distance || (want->distance == DISTMAP_FLOAT32 && out->distance.stride[DM_X] == 4);
+    const bool plain_squared = !want->squared || (want->squared == DISTMAP_UINT32 && out->squared.stride[DM_X] == 4);
     const bool plain_index = !want->index || out->index.stride[DM_X] == (int64_t)distmap_dtype_size(want->index);
     const bool plain_masks =
         (!want->within || out->within.stride[DM_X] == 1) &&
         (!want->beyond || (out->beyond.stride[DM_X] == 1 && plan->problem.input == DISTMAP_INPUT_MASK));
     job->payload_sites = plan->problem.payload == DISTMAP_INT32 && want->index == DISTMAP_INT32;
-    job->emit_general = plan->problem.border || want->squared || want->coords || want->label || !plain_distance ||
+    job->emit_general = plan->problem.border || !plain_squared || want->coords || want->label || !plain_distance ||
                         !plain_index || !plain_masks || (plan->problem.payload && !job->payload_sites);
     job->payload_sites &= !job->emit_general;
     job->stream = plan->elements > 1 << 21;
@@ -349,7 +350,8 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     /* Turns lie row by row, whole words each. */
     bool merge = (l.ball.on || !job.emit_general) && !l.wide_numbers && !(l.labels && l.width % 64) &&
                  array_contiguous(&arrays->within, plan) && array_contiguous(&arrays->beyond, plan) &&
-                 array_contiguous(&arrays->distance, plan) && array_contiguous(&arrays->index, plan);
+                 array_contiguous(&arrays->distance, plan) && array_contiguous(&arrays->squared, plan) &&
+                 array_contiguous(&arrays->index, plan);
     if (plan->problem.sign) /* emitted by the input, too */
         merge = merge && contiguous(arrays->input.stride, plan, (int64_t)distmap_dtype_size(arrays->input.dtype));
     job.costs = arrays->within.data ? &arrays->within : &arrays->beyond;

@@ -1,0 +1,85 @@
+/* distmap/mpi.h: distance maps of images and volumes that are spread over the processes of an MPI communicator, for
+ * libdistmap_mpi.
+ *
+ * The image is cut into *slabs* along its slowest measured axis (problem.axes; the first axis where all are measured): each
+ * rank holds some slices, as many as it likes, maybe none, in the order of the ranks. Results are those of one process that
+ * holds all, to the bit, for any number of ranks and any slabs; with FP64 spacing, where sites tie by rounding alone, any of
+ * them may be given (distmap_problem.spacing).
+ *
+ * How it goes: every rank transforms its slices along all axes but the slowest. Then lines along the slowest axis are made
+ * whole, each on one of the ranks, a *panel* of lines at a time; they are finished by the lower envelope of what the slices
+ * gave (A. Meijster, J. Roerdink, W. Hesselink, "A general algorithm for computing distance transforms in linear time",
+ * 2000, whose phases these are), and go back. An element's value crosses the network twice. docs/scale.md has the figures.
+ *
+ * Each function says whether it is *collective*, called by all ranks of the communicator in the same order, or *local*.
+ * The error of one rank is the status of all: distmap_error_text() then names the rank, and the rule. What MPI itself reports
+ * is DISTMAP_ERROR_IO with its text; whether other ranks can go on then is MPI's to say.
+ *
+ * MPI must be initialised, with MPI_THREAD_FUNNELED or more where the context has more than one thread. Only the thread that
+ * calls uses MPI.
+ */
+#ifndef DISTMAP_MPI_H
+#define DISTMAP_MPI_H
+
+#include <mpi.h>
+
+#include "../distmap.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct distmap_mpi_options {
+    size_t panel_bytes; /* memory for one panel of lines, about: it is at least one element thick along the axis that
+                           divides it (distmap_mpi_description.cut). 0: 4 MiB, which caches hold. Equal on all ranks */
+} distmap_mpi_options;
+
+typedef struct distmap_mpi_plan distmap_mpi_plan;
+
+typedef struct distmap_mpi_description {
+    int axis;              /* the axis that slabs divide */
+    int cut;               /* the axis that panels divide, and the ranks' parts of them; equal to `axis` in 1-D */
+    int64_t panels;        /* how many there are: exchanges forth and back in an execution */
+    distmap_dtype samples; /* what crosses the network forth: uint32, uint64 or float64 squared distances */
+    size_t scratch_bytes;  /* what this rank's plan holds, see distmap_mpi_plan_create() */
+    uint64_t sent_bytes;   /* what this rank sends to others in an execution */
+} distmap_mpi_description;
+
+/* Local. The slab of `rank` where n slices are divided evenly among `size` ranks: *count of them, from *first. */
+DISTMAP_API distmap_status distmap_mpi_slab(int64_t n, int size, int rank, int64_t *first, int64_t *count);
+
+/* Collective. Checks the problem, makes the plan. `comm` is duplicated, the context is this rank's own (of any device, with
+ * arrays in host memory) and both outlive the plan. `problem` is the whole image's, equal on all ranks: a mask, with the
+ * Euclidean metric, without sign, and of the outputs distance, squared and index, which is the linear index in the whole
+ * image. This rank holds slices [first, first + count) of the slowest measured axis; `first` does not matter where count is
+ * 0. `options` may be NULL.
+ *
+ * The plan holds, for each element of this rank's slab, the scratch that the core needs for its slices (distmap_plan_options),
+ * and 4 (8 with samples of 8 bytes) where neither distance nor squared is an output with elements of that size, which are
+ * used as the intermediate memory; and for each element of one panel the core's scratch and what it takes in and gives. With
+ * border and index together also a slice of the whole image. No message is larger than this rank's slab divided by the length
+ * of the axis `cut`, or than a panel.
+ *
+ * Owned by the caller. *plan is NULL after an error, on all ranks. */
+DISTMAP_API distmap_status distmap_mpi_plan_create(MPI_Comm comm, distmap_context *context,
+                                                   const distmap_problem *problem, int64_t first, int64_t count,
+                                                   const distmap_mpi_options *options, distmap_mpi_plan **plan);
+
+/* Collective. Computes. `arrays` are this rank's: views of its slab, any strides, in host memory, by the rules of
+ * distmap_plan_execute(), which are checked on all ranks before any output is written. Allocates nothing of its own (MPI keeps
+ * what its datatypes take). The context's progress callback is told of each stage by itself, from 0 to 1; if it stops one rank
+ * it stops all. */
+DISTMAP_API distmap_status distmap_mpi_plan_execute(distmap_mpi_plan *plan, const distmap_arrays *arrays);
+
+/* Local. What the last execute met anywhere: DISTMAP_FLAG_*. */
+DISTMAP_API unsigned distmap_mpi_plan_flags(const distmap_mpi_plan *plan);
+/* Local. */
+DISTMAP_API void distmap_mpi_plan_describe(const distmap_mpi_plan *plan, distmap_mpi_description *description);
+/* Collective. Frees *plan and sets it to NULL; NULL and pointers to NULL are fine. After MPI_Finalize() it frees what is not
+ * MPI's. */
+DISTMAP_API void distmap_mpi_plan_destroy(distmap_mpi_plan **plan);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,383 @@
+/* Plans over several ranks: the slices' transform, then panels of whole lines, there and back.
+ *
+ * The squares of a slab's slices rest in an output with elements of their size, or else in scratch, and the sites in the index
+ * output; the outputs of a panel are received where its squares were, which have left by then.
+ *
+ * Every stage ends with the ranks' agreement, before anyone waits for a message of another. What may fail by itself comes
+ * first: the datatypes of an exchange are made before the ranks agree that all have theirs.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/internal.h"
+
+struct distmap_mpi_plan {
+    MPI_Comm comm; /* a duplicate */
+    int rank;
+    distmap_context *context;
+    distmap_problem given;    /* the slab's, in the caller's axes: what arrays are checked against */
+    distmap_problem slices;   /* the slab's, along all axes but the slowest */
+    distmap_plan *slice_plan; /* NULL: no slices */
+    distmap_dtype samples;
+    void *sample_memory; /* NULL: an output serves */
+    struct dmm_layout layout;
+    struct dmm_lines lines;
+    struct dmm_exchange forth, back;
+    size_t scratch_bytes;
+    unsigned flags;
+};
+
+/* ---- The problem ---- */
+
+static distmap_status check_kind(const distmap_problem *p) {
+    static const distmap_outputs none;
+    distmap_outputs others = p->want;
+    others.distance = others.squared = others.index = DISTMAP_NONE;
+    if (p->field != DISTMAP_FIELD_DISTANCE)
+        return bad("problem.field must be DISTANCE over several ranks");
+    if (p->input != DISTMAP_INPUT_MASK)
+        return bad("problem.input must be MASK over several ranks");
+    if (p->metric != DISTMAP_METRIC_EUCLIDEAN)
+        return bad("problem.metric must be EUCLIDEAN over several ranks");
+    if (p->sign != DISTMAP_SIGN_NONE)
+        return bad("problem.sign must be NONE over several ranks");
+    if (memcmp(&others, &none, sizeof none) != 0)
+        return bad("problem.want: over several ranks there are distance, squared and index alone");
+    return DISTMAP_OK;
+}
+
+/* The narrowest exact type of squared distances that the core takes for this problem. */
+static distmap_status find_samples(const distmap_context *context, const distmap_problem *problem,
+                                   distmap_dtype *samples) {
+    static const distmap_dtype types[] = {DISTMAP_UINT32, DISTMAP_UINT64, DISTMAP_FLOAT64};
+    const distmap_plan_options options = {.host_views = true};
+    distmap_problem p = *problem;
+    size_t bytes;
+    TRY(distmap_scratch_bytes(context, problem, &options, &bytes)); /* by all of the core's rules */
+    distmap_status status = DISTMAP_OK;
+    for (int i = 0; i < 3; i++) {
+        p.want = (distmap_outputs){.squared = *samples = types[i]};
+        status = distmap_scratch_bytes(context, &p, &options, &bytes);
+        if (status == DISTMAP_OK)
+            break;
+    }
+    return status;
+}
+
+static distmap_status check_threads(const distmap_context *context) {
+    int provided;
+    TRY_MPI(MPI_Query_thread(&provided));
+    if (provided < MPI_THREAD_FUNNELED && distmap_context_threads(context) > 1)
+        return bad("context has %d threads, but MPI was not initialised for any: call MPI_Init_thread() with "
+                   "MPI_THREAD_FUNNELED",
+                   distmap_context_threads(context));
+    return DISTMAP_OK;
+}
+
+static distmap_status check_own(const distmap_context *context, const distmap_problem *problem,
+                                distmap_dtype *samples) {
+    if (!context)
+        return bad("context is NULL");
+    if (!problem)
+        return bad("problem is NULL");
+    TRY(check_threads(context));
+    TRY(check_kind(problem));
+    return find_samples(context, problem, samples);
+}
+
+/* ---- Making a plan ---- */
+
+/* With two axes at least, and no pitch and no axis left to defaults. */
+static distmap_problem normal_problem(const distmap_problem *problem) {
+    distmap_problem p = *problem;
+    if (p.axes == 0)
+        p.axes = (1u << p.ndim) - 1;
+    if (p.ndim == 1) {
+        p.ndim = 2;
+        p.shape[1] = 1;
+        p.spacing[1] = p.spacing[0];
+    }
+    for (int a = 0; a < p.ndim; a++)
+        p.spacing[a] = p.spacing[a] == 0 ? 1 : p.spacing[a];
+    return p;
+}
+
+/* A slice by itself. Where no other axis is measured, a limit below every pitch lets each element see itself alone. */
+static distmap_problem slices_of(const distmap_problem *normal, distmap_dtype samples, int axis, int64_t count) {
+    distmap_problem p = *normal;
+    p.axes &= ~(1u << axis);
+    p.shape[axis] = count;
+    p.want.distance = DISTMAP_NONE;
+    p.want.squared = samples;
+    p.border = normal->border && !dmm_keeps_border(normal, axis);
+    if (p.border)
+        p.limit = dmm_limit(normal, samples);
+    if (p.axes == 0) {
+        p.axes = 1u << axis;
+        p.limit = fmin(normal->limit > 0 ? normal->limit : INFINITY, normal->spacing[axis] / 2);
+    }
+    return p;
+}
+
+/* Where the slices' squares rest: in one of these outputs, if its elements have their size. */
+static distmap_view *resting_place(const distmap_mpi_plan *plan, distmap_view *distance, distmap_view *squared) {
+    const size_t size = distmap_dtype_size(plan->samples);
+    if (distmap_dtype_size(plan->given.want.squared) == size)
+        return squared;
+    return distmap_dtype_size(plan->given.want.distance) == size ? distance : NULL;
+}
+
+static distmap_status make_own(distmap_mpi_plan *plan, const distmap_problem *normal, size_t panel_bytes) {
+    struct dmm_layout *l = &plan->layout;
+    const int64_t count = l->slabs[plan->rank].count;
+    const distmap_plan_options options = {.host_views = true};
+    distmap_view distance, squared;
+    int64_t elements = count;
+    for (int a = 0; a < l->ndim; a++)
+        elements *= a == l->axis ? 1 : l->shape[a];
+    plan->slices = slices_of(normal, plan->samples, l->axis, count);
+    if (elements > 0) {
+        distmap_description description;
+        TRY(distmap_plan_create(plan->context, &plan->slices, &options, &plan->slice_plan));
+        distmap_plan_describe(plan->slice_plan, &description);
+        plan->scratch_bytes += description.scratch_bytes;
+    }
+    if (elements > 0 && !resting_place(plan, &distance, &squared)) {
+        const size_t bytes = (size_t)elements * distmap_dtype_size(plan->samples);
+        plan->sample_memory = malloc(bytes);
+        if (!plan->sample_memory)
+            return distmap_error_set(DISTMAP_ERROR_MEMORY, "no memory for %zu bytes of squared distances", bytes);
+        plan->scratch_bytes += bytes;
+    }
+    dmm_layout_panels(l, panel_bytes, dmm_lines_bytes(&plan->given, plan->samples));
+    if (l->shape[l->axis] > 0)
+        TRY(dmm_lines_make(plan->context, normal, l, plan->rank, plan->samples, &plan->lines));
+    plan->scratch_bytes += plan->lines.bytes;
+    TRY(dmm_exchange_allocate(l->size, &plan->forth));
+    return dmm_exchange_allocate(l->size, &plan->back);
+}
+
+/* Collective: who has which slices. */
+static distmap_status gather_slabs(distmap_mpi_plan *plan, int64_t first, int64_t count) {
+    const int64_t own[] = {first, count};
+    TRY_MPI(MPI_Allgather(own, 2, MPI_INT64_T, plan->layout.slabs, 2, MPI_INT64_T, plan->comm));
+    return dmm_slabs_check(&plan->layout); /* the same everywhere */
+}
+
+static distmap_status make_all(distmap_mpi_plan *plan, const distmap_problem *problem, int64_t first, int64_t count,
+                               const distmap_mpi_options *options) {
+    static const distmap_problem nothing;
+    distmap_status status = check_own(plan->context, problem, &plan->samples);
+    status = dmm_same(plan->comm, status, problem ? problem : &nothing, options);
+    if (status == DISTMAP_OK) {
+        plan->given = *problem;
+        dmm_layout_make(problem, plan->layout.size, &plan->layout);
+        plan->layout.slabs = calloc((size_t)plan->layout.size, sizeof *plan->layout.slabs);
+        if (!plan->layout.slabs)
+            status = distmap_error_set(DISTMAP_ERROR_MEMORY, "no memory for the slabs of %d ranks", plan->layout.size);
+    }
+    TRY(dmm_agree(plan->comm, status, NULL));
+    TRY(gather_slabs(plan, first, count));
+    plan->given.shape[plan->layout.axis] = count;
+    const distmap_problem normal = normal_problem(problem);
+    status = make_own(plan, &normal, options->panel_bytes ? options->panel_bytes : (size_t)4 << 20);
+    return dmm_agree(plan->comm, status, NULL);
+}
+
+distmap_status distmap_mpi_plan_create(MPI_Comm comm, distmap_context *context, const distmap_problem *problem,
+                                       int64_t first, int64_t count, const distmap_mpi_options *options,
+                                       distmap_mpi_plan **plan) {
+    static const distmap_mpi_options defaults;
+    int initialised, finalised;
+    if (!plan)
+        return bad("plan is NULL");
+    *plan = NULL;
+    MPI_Initialized(&initialised);
+    MPI_Finalized(&finalised);
+    if (!initialised || finalised)
+        return bad("MPI is not initialised");
+    if (comm == MPI_COMM_NULL)
+        return bad("comm is MPI_COMM_NULL");
+    MPI_Comm own;
+    TRY_MPI(MPI_Comm_dup(comm, &own));
+    distmap_status status = dmm_mpi_status(MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    distmap_mpi_plan *self = calloc(1, sizeof *self);
+    if (status == DISTMAP_OK && !self)
+        status = distmap_error_set(DISTMAP_ERROR_MEMORY, "no memory for a plan");
+    status = dmm_agree(own, status, NULL);
+    if (status != DISTMAP_OK) {
+        free(self);
+        MPI_Comm_free(&own);
+        return status;
+    }
+    self->comm = own;
+    self->context = context;
+    MPI_Comm_rank(own, &self->rank);
+    MPI_Comm_size(own, &self->layout.size);
+    status = make_all(self, problem, first, count, options ? options : &defaults);
+    if (status != DISTMAP_OK)
+        distmap_mpi_plan_destroy(&self);
+    *plan = self;
+    return status;
+}
+
+void distmap_mpi_plan_destroy(distmap_mpi_plan **plan) {
+    if (!plan || !*plan)
+        return;
+    distmap_mpi_plan *self = *plan;
+    int finalised;
+    MPI_Finalized(&finalised);
+    if (!finalised)
+        MPI_Comm_free(&self->comm);
+    distmap_plan_destroy(&self->slice_plan);
+    dmm_lines_free(&self->lines);
+    dmm_exchange_free(&self->forth);
+    dmm_exchange_free(&self->back);
+    free(self->sample_memory);
+    free(self->layout.slabs);
+    free(self);
+    *plan = NULL;
+}
+
+/* ---- Executing ---- */
+
+static distmap_status check_arrays(const distmap_mpi_plan *plan, const distmap_arrays *arrays) {
+    const distmap_plan_options options = {.host_views = true};
+    TRY(distmap_arrays_check(plan->context, &plan->given, &options, arrays));
+    const struct {
+        const char *name;
+        const distmap_view *view;
+    } views[] = {{"input", &arrays->input},
+                 {"distance", &arrays->distance},
+                 {"squared", &arrays->squared},
+                 {"index", &arrays->index}};
+    for (int i = 0; i < 4; i++)
+        if (views[i].view->data && views[i].view->space != DISTMAP_SPACE_HOST)
+            return bad("arrays.%s: space must be HOST over several ranks", views[i].name);
+    return DISTMAP_OK;
+}
+
+/* The caller's views with the plan's number of axes. */
+static distmap_view normal_view(const distmap_mpi_plan *plan, distmap_view view) {
+    if (view.ndim == 1 && plan->layout.ndim == 2) {
+        view.ndim = 2;
+        view.shape[1] = 1;
+        view.strides[1] = (int64_t)distmap_dtype_size(view.dtype);
+    }
+    return view;
+}
+
+static void add_view(struct dmm_views *views, const distmap_view *view) {
+    if (view->data)
+        views->view[views->count++] = view;
+}
+
+struct run {
+    distmap_view input, distance, squared, index; /* the caller's */
+    distmap_view sample;                          /* the slices' squares */
+    struct dmm_views slab_in, slab_out, lines_in, lines_out;
+};
+
+static void lay_out(const distmap_mpi_plan *plan, const distmap_arrays *arrays, struct run *run) {
+    const struct dmm_layout *l = &plan->layout;
+    *run = (struct run){.input = normal_view(plan, arrays->input),
+                        .distance = normal_view(plan, arrays->distance),
+                        .squared = normal_view(plan, arrays->squared),
+                        .index = normal_view(plan, arrays->index)};
+    const distmap_view *place = resting_place(plan, &run->distance, &run->squared);
+    run->sample = place ? *place : distmap_view_make(plan->sample_memory, plan->samples, l->ndim, plan->slices.shape);
+    run->sample.dtype = plan->samples;
+    run->slab_in.origin[l->axis] = run->slab_out.origin[l->axis] =
+        l->slabs[plan->rank].count ? l->slabs[plan->rank].first : 0;
+    add_view(&run->slab_in, &run->sample);
+    add_view(&run->slab_in, &run->index);
+    add_view(&run->slab_out, &run->distance);
+    add_view(&run->slab_out, &run->squared);
+    add_view(&run->slab_out, &run->index);
+    const struct dmm_lines *lines = &plan->lines;
+    add_view(&run->lines_in, &lines->sample);
+    add_view(&run->lines_in, &lines->payload);
+    add_view(&run->lines_out, &lines->distance);
+    add_view(&run->lines_out, &lines->squared);
+    add_view(&run->lines_out, &lines->index);
+}
+
+static distmap_status transform_slices(distmap_mpi_plan *plan, const struct run *run) {
+    if (!plan->slice_plan)
+        return DISTMAP_OK;
+    const distmap_arrays arrays = {.input = run->input, .squared = run->sample, .index = run->index};
+    TRY(distmap_plan_execute(plan->slice_plan, &arrays));
+    TRY(distmap_plan_wait(plan->slice_plan));
+    plan->flags |= distmap_plan_flags(plan->slice_plan) & DISTMAP_FLAG_NAN; /* sites may be in other slices */
+    return DISTMAP_OK;
+}
+
+/* Collective: returns what the ranks agree on. *own is this rank's status, of what came before and of what came last. */
+static distmap_status run_panel(distmap_mpi_plan *plan, struct run *run, int64_t panel, distmap_status *own) {
+    const struct dmm_layout *l = &plan->layout;
+    const struct dmm_box part = dmm_panel_part(l, panel, plan->rank);
+    dmm_lines_shape(l, &part, &plan->lines);
+    memcpy(run->lines_in.origin, part.lo, sizeof part.lo);
+    memcpy(run->lines_out.origin, part.lo, sizeof part.lo);
+    if (*own == DISTMAP_OK)
+        *own = dmm_exchange_make(l, plan->rank, panel, &run->slab_in, &run->lines_in, false, &plan->forth);
+    if (*own == DISTMAP_OK)
+        *own = dmm_exchange_make(l, plan->rank, panel, &run->slab_out, &run->lines_out, true, &plan->back);
+    TRY(dmm_agree(plan->comm, *own, NULL));
+    *own = dmm_exchange_run(plan->comm, &plan->forth);
+    dmm_exchange_own(l, plan->rank, panel, &run->slab_in, &run->lines_in);
+    if (*own == DISTMAP_OK)
+        *own = dmm_lines_finish(l, &part, &plan->lines);
+    plan->flags |= plan->lines.flags;
+    TRY(dmm_agree(plan->comm, *own, NULL));
+    *own = dmm_exchange_run(plan->comm, &plan->back);
+    dmm_exchange_own(l, plan->rank, panel, &run->lines_out, &run->slab_out);
+    return DISTMAP_OK;
+}
+
+distmap_status distmap_mpi_plan_execute(distmap_mpi_plan *plan, const distmap_arrays *arrays) {
+    if (!plan)
+        return bad("plan is NULL");
+    const struct dmm_layout *l = &plan->layout;
+    struct run run;
+    plan->flags = 0;
+    TRY(dmm_agree(plan->comm, check_arrays(plan, arrays), NULL));
+    lay_out(plan, arrays, &run);
+    distmap_status own = transform_slices(plan, &run);
+    for (int64_t panel = 0; panel < l->panels; panel++) {
+        const distmap_status status = run_panel(plan, &run, panel, &own);
+        dmm_exchange_clear(l->size, &plan->forth);
+        dmm_exchange_clear(l->size, &plan->back);
+        TRY(status);
+    }
+    return dmm_agree(plan->comm, own, &plan->flags);
+}
+
+/* ---- Telling ---- */
+
+unsigned distmap_mpi_plan_flags(const distmap_mpi_plan *plan) { return plan ? plan->flags : 0; }
+
+void distmap_mpi_plan_describe(const distmap_mpi_plan *plan, distmap_mpi_description *description) {
+    if (!plan || !description)
+        return;
+    const struct dmm_layout *l = &plan->layout;
+    const distmap_outputs *want = &plan->given.want;
+    *description = (distmap_mpi_description){.axis = l->axis,
+                                             .cut = l->cut < plan->given.ndim ? l->cut : l->axis,
+                                             .panels = l->panels,
+                                             .samples = plan->samples,
+                                             .scratch_bytes = plan->scratch_bytes};
+    const uint64_t index = distmap_dtype_size(want->index);
+    const uint64_t forth = distmap_dtype_size(plan->samples) + index;
+    const uint64_t back = distmap_dtype_size(want->distance) + distmap_dtype_size(want->squared) + index;
+    for (int64_t panel = 0; panel < l->panels; panel++)
+        for (int r = 0; r < l->size; r++) {
+            if (r == plan->rank)
+                continue;
+            const struct dmm_box theirs = dmm_box_in_slab(l, dmm_panel_part(l, panel, r), plan->rank);
+            const struct dmm_box ours = dmm_box_in_slab(l, dmm_panel_part(l, panel, plan->rank), r);
+            description->sent_bytes += (uint64_t)dmm_box_elements(l, &theirs) * forth;
+            description->sent_bytes += (uint64_t)dmm_box_elements(l, &ours) * back;
+        }
+}
