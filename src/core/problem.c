@@ -227,11 +227,13 @@ static distmap_status set_limit(distmap_plan *plan) {
     return DISTMAP_OK;
 }
 
-/* Samples, of which none beyond the limit matters, add to the geometry: u32 only where the largest sum fits. */
+/* Samples, of which none beyond the limit matters, add to the geometry: u32 only where the largest sum fits. A limit that was
+ * cut to what u32 holds does not bound them. */
 static distmap_status widen_for_samples(distmap_plan *plan) {
+    const bool bounded = plan->limited && plan->limit2 < UINT32_MAX - 1;
     const uint64_t top = dm_dtype_max(plan->problem.dtype);
     if (plan->problem.input != DISTMAP_INPUT_SAMPLED || plan->number != DM_U32 ||
-        (plan->limited && plan->limit2 < top ? plan->limit2 : top) < UINT32_MAX - plan->max2)
+        (bounded && plan->limit2 < top ? plan->limit2 : top) < UINT32_MAX - plan->max2)
         return DISTMAP_OK;
     plan->number = DM_U64;
     return set_limit(plan);

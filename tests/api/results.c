@@ -168,6 +168,26 @@ static void test_widths(void **state) {
 
 /* ---- Tables ---- */
 
+/* Samples beyond 32 bits, in an image that is small, within a limit that is not. */
+static void test_wide_samples(void **state) {
+    (void)state;
+    uint64_t samples[2] = {(uint64_t)1 << 40, ((uint64_t)1 << 40) + 9}, squared[2];
+    const double limits[] = {0, 1 << 20, 3e8, 1e9, 1e200};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        const distmap_problem p = {.input = DISTMAP_INPUT_SAMPLED,
+                                   .dtype = DISTMAP_UINT64,
+                                   .ndim = 1,
+                                   .shape = {2},
+                                   .limit = limits[i],
+                                   .want.squared = DISTMAP_UINT64};
+        const distmap_arrays a = {.input = distmap_view_make(samples, DISTMAP_UINT64, 1, p.shape),
+                                  .squared = distmap_view_make(squared, DISTMAP_UINT64, 1, p.shape)};
+        assert_int_equal(distmap_transform(&p, &a, NULL), DISTMAP_OK);
+        assert_true(squared[0] == samples[0]);
+        assert_true(squared[1] == (limits[i] == 1 << 20 ? UINT64_MAX : samples[0] + 1));
+    }
+}
+
 static void test_methods(void **state) {
     (void)state;
     size_t count = 0;
@@ -213,7 +233,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_empty_arrays), cmocka_unit_test(test_no_site),      cmocka_unit_test(test_flags),
         cmocka_unit_test(test_bad_samples),  cmocka_unit_test(test_known_values), cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_methods),      cmocka_unit_test(test_dtypes),
+        cmocka_unit_test(test_wide_samples), cmocka_unit_test(test_methods),      cmocka_unit_test(test_dtypes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
