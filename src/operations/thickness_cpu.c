@@ -1,15 +1,16 @@
 /* thickness/cpu: each ball raises what is in it, in the order of memory.
  *
  * Volume by volume. (1) A filter in vectors leaves out elements whose ball is within its neighbours', four of five. (2) Each ball
- * left is looked at: its rows are compared with three of its larger neighbours in vectors, and those that are in none of their
- * balls (thickness.h), a few or none, raise the elements in them to its R^2. Neighbouring balls raise neighbouring elements, so
- * this stays in the cache; lengths of rows are kept for each R^2. (3) What the squares have grown to is stored. Each task does
+ * left is looked at: its rows are compared with four of its larger neighbours in vectors, and those that are in none of their
+ * balls (thickness.h), a few or none, raise the elements in them to its R^2. Neighbouring balls raise neighbouring elements, and
+ * balls are taken by tiles of a few rows and 64 elements, plane after plane, whose surroundings stay in the cache; lengths of
+ * rows are kept for each R^2. (3) What the squares have grown to is stored. Each task does
  * this for a slab of the volume, with the balls around it that reach it: tasks share nothing, and the largest value is the
  * same in any order, so threads change no bit.
  *
  * Cost: the inner plan; about 30 operations per element for the filter; per ball left its rows, 30 operations each. Memory: squares
  * and what they grow to, 4 bytes per element each (8 beyond 32 bits); of one volume its squares in float32, where the inner plan was
- * before, and a bit per element, in whole words for each row; for each worker rows of balls, at most 2 bytes per element, or 68 for
+ * before, and a bit per element, in whole words for each row; for each worker rows of balls, at most 2 bytes per element, or 64 for
  * each row of the volume.
  */
 #include "operations/thickness_cpu.h"
@@ -54,7 +55,6 @@ static size_t lay_out(const distmap_plan *plan, th_work *w) {
         b->dy = dm_take(&walk, b->room, sizeof *b->dy);
         b->dx = dm_take(&walk, b->room, sizeof *b->dx);
         b->far2 = dm_take(&walk, b->room, sizeof *b->far2);
-        own.needed = dm_take(&walk, most, 1);
         own.lines = dm_take(&walk, 4 * v->length[TH_LAST], sizeof *own.lines);
         if (plan->scratch)
             w->workers[i] = own;

@@ -22,7 +22,7 @@ typedef struct th_ball {
     const float *far2;
 } th_ball;
 
-enum { TH_PAD = 16, TH_BEST = 3 };
+enum { TH_PAD = 16, TH_BEST = 4, TH_BLOCK = 16, TH_PART = 1024 /* rows of large balls */ };
 #define TH_SLACK 0x1p-18f /* some 60 roundings of float32 */
 
 /* The 27 elements around a ball's centre, itself among them, and those TH_BEST of the larger ones that take most of the ball:
@@ -34,14 +34,22 @@ typedef struct th_near {
     int count, best[TH_BEST];
 } th_near;
 
+/* What a ball about `at` is painted into: of a volume the rows from..to of z and y, and no element at `end` or beyond. */
+typedef struct th_canvas {
+    char *squares; /* of the volume */
+    const int64_t *length;
+    const float *w2;
+    int64_t from[TH_LAST], to[TH_LAST], end;
+    int64_t at[TH_AXES];
+} th_canvas;
+
 typedef struct th_kernels {
     /* best[x] > 0: the ball of x is within those of its neighbours. */
     void (*select)(const th_select *row);
     void (*choose)(th_near *near);
-    /* needed[k] = whether row k is in none of the chosen neighbours' balls, which are taken to be `slack` smaller. */
-    void (*compare)(const th_ball *ball, const th_near *near, const float w2[TH_AXES], float slack, uint8_t *needed);
-    /* Raises n stored squares to at least `key`. */
-    void (*raise[2])(void *squares, int64_t n, uint64_t key); /* of 32 bits, of 64 */
+    /* Raises what rows of the ball hold to at least `key`, those that are in none of the chosen neighbours' balls, which are
+     * taken to be `slack` smaller. Squares of 32 bits, of 64. */
+    void (*paint[2])(const th_canvas *canvas, const th_ball *ball, const th_near *near, float slack, uint64_t key);
 } th_kernels;
 
 extern const th_kernels dm_thickness_plain, dm_thickness_sse4, dm_thickness_avx2, dm_thickness_avx512,
@@ -62,7 +70,6 @@ typedef struct th_balls {
 
 typedef struct th_worker {
     th_balls balls;
-    uint8_t *needed;
     float *lines; /* four, for the filter */
     float most;   /* the largest square met */
 } th_worker;

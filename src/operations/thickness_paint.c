@@ -1,7 +1,7 @@
 /* thickness/cpu's last stage: balls raise what is in them, and the outputs are stored. See thickness_cpu.c. */
 #include "operations/thickness_cpu.h"
 
-enum { SLABS = 4 }; /* for each thread, where balls are small */
+enum { SLABS = 4 /* for each thread, where balls are small */, TILE_ROWS = 32 };
 
 /* ---- The rows of a ball ---- */
 
@@ -66,7 +66,7 @@ static th_ball ball_of(const th_work *w, th_balls *b, uint64_t key) {
 typedef struct slab {
     const th_work *work;
     th_worker *own;
-    int64_t from[TH_LAST], to[TH_LAST]; /* along z and y */
+    th_canvas canvas;
     th_near near;
 } slab;
 
@@ -90,52 +90,31 @@ static void find_neighbours(slab *s, int64_t element, const int64_t at[TH_AXES])
     w->kernels->choose(&s->near);
 }
 
-static void paint_row(const slab *s, const int64_t at[TH_AXES], const th_ball *ball, int64_t k, uint64_t key) {
-    const th_work *w = s->work;
-    const th_volumes *v = &w->v;
-    const int64_t z = at[0] + ball->dz[k], y = at[1] + ball->dy[k];
-    if (z < s->from[0] || z >= s->to[0] || y < s->from[1] || y >= s->to[1])
-        return;
-    const int64_t from = th_larger(at[2] - ball->dx[k], 0), to = th_smaller(at[2] + ball->dx[k], v->length[2] - 1);
-    const int64_t first = (z * v->length[1] + y) * v->length[2] + from;
-    const bool wide = v->number != DM_U32;
-    w->kernels->raise[wide](w->largest + first * (wide ? 8 : 4), to - from + 1, key);
-}
-
-static void paint_ball(slab *s, int64_t element, const int64_t at[TH_AXES], uint64_t key) {
+static void paint_ball(slab *s, int64_t element, uint64_t key) {
     const th_work *w = s->work;
     const th_ball ball = ball_of(w, &s->own->balls, key);
-    uint8_t *needed = s->own->needed;
     if (w->filters)
-        find_neighbours(s, element, at);
-    if (s->near.count)
-        w->kernels->compare(&ball, &s->near, w->w2, TH_SLACK * (s->near.r2[TH_CENTRE] + w->spread), needed);
-    else
-        for (int64_t k = 0; k < ball.count; k++)
-            needed[k] = ball.far2[k] >= 0;
-    for (int64_t k = 0; k < ball.count; k += 8) {
-        uint64_t eight;
-        memcpy(&eight, needed + k, sizeof eight);
-        for (; eight; eight &= eight - 1)
-            paint_row(s, at, &ball, k + __builtin_ctzll(eight) / 8, key);
-    }
+        find_neighbours(s, element, s->canvas.at);
+    const float slack = TH_SLACK * (s->near.r2[TH_CENTRE] + w->spread);
+    w->kernels->paint[w->v.number != DM_U32](&s->canvas, &ball, &s->near, slack, key);
 }
 
-/* The balls about the elements of a row. */
-static void paint_balls(slab *s, int64_t z, int64_t y) {
+/* The balls about 64 elements of a row. */
+static void paint_balls(slab *s, int64_t z, int64_t y, int64_t word) {
     const th_work *w = s->work;
     const th_volumes *v = &w->v;
     const int64_t row = z * v->length[1] + y, place = w->slab_axis == TH_Z ? z : y;
-    const int64_t first = s->from[w->slab_axis], last = s->to[w->slab_axis] - 1;
+    const int64_t first = s->canvas.from[w->slab_axis], last = s->canvas.to[w->slab_axis] - 1;
     const int64_t apart = place < first ? first - place : place > last ? place - last : 0;
-    for (int64_t i = 0; i < w->words; i++)
-        for (uint64_t word = w->bits[row * w->words + i]; word; word &= word - 1) {
-            const int64_t x = i * 64 + __builtin_ctzll(word), element = row * v->length[2] + x;
-            const uint64_t key = th_key(v->number, w->squares, element);
-            const bool reaches = w->slab_axis == TH_Z ? th_holds(v, key, apart, 0, 0) : th_holds(v, key, 0, apart, 0);
-            if (key > v->least && reaches)
-                paint_ball(s, element, (int64_t[TH_AXES]){z, y, x}, key);
-        }
+    for (uint64_t bits = w->bits[row * w->words + word]; bits; bits &= bits - 1) {
+        const int64_t x = word * 64 + __builtin_ctzll(bits), element = row * v->length[2] + x;
+        const uint64_t key = th_key(v->number, w->squares, element);
+        const bool reaches = w->slab_axis == TH_Z ? th_holds(v, key, apart, 0, 0) : th_holds(v, key, 0, apart, 0);
+        if (key <= v->least || !reaches)
+            continue;
+        memcpy(s->canvas.at, (int64_t[TH_AXES]){z, y, x}, sizeof s->canvas.at);
+        paint_ball(s, element, key);
+    }
 }
 
 /* ---- Outputs ---- */
@@ -168,23 +147,28 @@ static void store_row(const th_work *w, const dm_array *out, bool thickness, int
 static void slab_task(void *arg, size_t index, int id) {
     const th_work *w = arg;
     const th_volumes *v = &w->v;
-    slab s = {.work = w, .own = &w->workers[id], .to = {v->length[0], v->length[1]}};
+    slab s = {.work = w, .own = &w->workers[id]};
+    th_canvas *c = &s.canvas;
+    *c = (th_canvas){.squares = w->largest, .length = v->length, .w2 = w->w2, .to = {v->length[0], v->length[1]}};
     for (int i = 0; i < 27; i++) {
         const float apart2 =
             (i / 9 != 1 ? w->w2[0] : 0) + (i / 3 % 3 != 1 ? w->w2[1] : 0) + (i % 3 != 1 ? w->w2[2] : 0);
         s.near.weight[i] = i != TH_CENTRE ? 1 / sqrtf(apart2) : 0;
     }
     const int a = w->slab_axis;
-    s.from[a] = (int64_t)index * w->slab_length;
-    s.to[a] = th_smaller(s.from[a] + w->slab_length, v->length[a]);
+    c->from[a] = (int64_t)index * w->slab_length;
+    c->to[a] = th_smaller(c->from[a] + w->slab_length, v->length[a]);
+    c->end = ((c->to[0] - 1) * v->length[1] + c->to[1]) * v->length[2];
     int64_t from[TH_LAST] = {0, 0}, to[TH_LAST] = {v->length[0], v->length[1]};
-    from[a] = th_larger(s.from[a] - w->around, 0);
-    to[a] = th_smaller(s.to[a] + w->around, v->length[a]);
-    for (int64_t z = from[0]; z < to[0]; z++)
-        for (int64_t y = from[1]; y < to[1]; y++)
-            paint_balls(&s, z, y);
-    for (int64_t z = s.from[0]; z < s.to[0]; z++)
-        for (int64_t y = s.from[1]; y < s.to[1]; y++) {
+    from[a] = th_larger(c->from[a] - w->around, 0);
+    to[a] = th_smaller(c->to[a] + w->around, v->length[a]);
+    for (int64_t tile = from[1]; tile < to[1]; tile += TILE_ROWS)
+        for (int64_t word = 0; word < w->words; word++)
+            for (int64_t z = from[0]; z < to[0]; z++)
+                for (int64_t y = tile; y < th_smaller(tile + TILE_ROWS, to[1]); y++)
+                    paint_balls(&s, z, y, word);
+    for (int64_t z = c->from[0]; z < c->to[0]; z++)
+        for (int64_t y = c->from[1]; y < c->to[1]; y++) {
             if (w->arrays->distance.data)
                 store_row(w, &w->arrays->distance, true, z, y);
             if (w->arrays->squared.data)

@@ -107,6 +107,7 @@ static inline F32 f32_abs(F32 a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f)
 static inline F32 f32_sqrt(F32 a) { return _mm256_sqrt_ps(a); }
 static inline M32 f32_lt(F32 a, F32 b) { return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_LT_OQ)); }
 static inline F32 f32_blend(M32 m, F32 a, F32 b) { return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(m)); }
+static inline F32 f32_load(const float *p) { return _mm256_loadu_ps(p); }
 static inline void f32_store(float *p, F32 a) { _mm256_storeu_ps(p, a); }
 static inline void f32_stream(float *p, F32 a) { _mm256_stream_ps(p, a); }
 static inline void v32_stream(void *p, V32 a) { _mm256_stream_si256(p, a); }

@@ -79,6 +79,7 @@ static inline F32 f32_abs(F32 a) { return _mm512_abs_ps(a); }
 static inline F32 f32_sqrt(F32 a) { return _mm512_sqrt_ps(a); }
 static inline M32 f32_lt(F32 a, F32 b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
 static inline F32 f32_blend(M32 m, F32 a, F32 b) { return _mm512_mask_mov_ps(b, m, a); }
+static inline F32 f32_load(const float *p) { return _mm512_loadu_ps(p); }
 static inline void f32_store(float *p, F32 a) { _mm512_storeu_ps(p, a); }
 static inline void f32_stream(float *p, F32 a) { _mm512_stream_ps(p, a); }
 static inline void v32_stream(void *p, V32 a) { _mm512_stream_si512(p, a); }

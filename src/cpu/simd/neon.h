@@ -85,6 +85,7 @@ static inline F32 f32_abs(F32 a) { return vabsq_f32(a); }
 static inline F32 f32_sqrt(F32 a) { return vsqrtq_f32(a); }
 static inline M32 f32_lt(F32 a, F32 b) { return vcltq_f32(a, b); }
 static inline F32 f32_blend(M32 m, F32 a, F32 b) { return vbslq_f32(m, a, b); }
+static inline F32 f32_load(const float *p) { return vld1q_f32(p); }
 static inline void f32_store(float *p, F32 a) { vst1q_f32(p, a); }
 static inline void f32_stream(float *p, F32 a) { vst1q_f32(p, a); }
 static inline void v32_stream(void *p, V32 a) { v32_store(p, a); }

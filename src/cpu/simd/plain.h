@@ -120,6 +120,11 @@ static inline F32 f32_abs(F32 a) { LANES(F32, N32, fabsf(a.lane[i])); }
 static inline F32 f32_sqrt(F32 a) { LANES(F32, N32, sqrtf(a.lane[i])); }
 static inline M32 f32_lt(F32 a, F32 b) { LANES(M32, N32, a.lane[i] < b.lane[i]); }
 static inline F32 f32_blend(M32 m, F32 a, F32 b) { LANES(F32, N32, m.lane[i] ? a.lane[i] : b.lane[i]); }
+static inline F32 f32_load(const float *p) {
+    F32 r;
+    memcpy(&r, p, sizeof r);
+    return r;
+}
 static inline void f32_store(float *p, F32 a) { memcpy(p, &a, sizeof a); }
 static inline void f32_stream(float *p, F32 a) { memcpy(p, &a, sizeof a); }
 static inline void v32_stream(void *p, V32 a) { memcpy(p, &a, sizeof a); }

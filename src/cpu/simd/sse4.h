@@ -90,6 +90,7 @@ static inline F32 f32_abs(F32 a) { return _mm_andnot_ps(_mm_set1_ps(-0.0f), a); 
 static inline F32 f32_sqrt(F32 a) { return _mm_sqrt_ps(a); }
 static inline M32 f32_lt(F32 a, F32 b) { return _mm_castps_si128(_mm_cmplt_ps(a, b)); }
 static inline F32 f32_blend(M32 m, F32 a, F32 b) { return _mm_blendv_ps(b, a, _mm_castsi128_ps(m)); }
+static inline F32 f32_load(const float *p) { return _mm_loadu_ps(p); }
 static inline void f32_store(float *p, F32 a) { _mm_storeu_ps(p, a); }
 static inline void f32_stream(float *p, F32 a) { _mm_stream_ps(p, a); }
 static inline void v32_stream(void *p, V32 a) { _mm_stream_si128(p, a); }
