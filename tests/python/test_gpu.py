@@ -70,7 +70,7 @@ def test_comparison(name):
     assert want.method == "comparison/cpu"
     for masks in ((maker.from_numpy(a), maker.from_numpy(b)), (maker.from_numpy(a), b), (a, b)):
         got = distmap.compare(*masks, tolerance=1, device="cuda")
-        assert got == want._replace(method="comparison/cuda")
+        assert repr(got) == repr(want._replace(method="comparison/cuda"))  # nan, where a mask is empty, is not itself
 
 
 @pytest.mark.parametrize("name", MAKERS)
