@@ -306,6 +306,7 @@ struct statistics {
 
 struct statistics statistics_make(void);
 void elements_count(const distmap_view *view, struct statistics *statistics); /* adds up */
+double element_value(const char *at, distmap_dtype dtype); /* rounded, beyond 2^53 */
 /* The least and largest value of an integer type. */
 void dtype_limits(distmap_dtype dtype, double *least, double *most);
 /* The largest squared or plain distance that is not "no site"; 0 when there is none. Row-major, no gaps. */

@@ -27,23 +27,6 @@ static void *allocate(const struct options *options, int64_t count, size_t size)
 
 /* ---- Weights ---- */
 
-/* Exact below 2^53. */
-static double value_at(const char *at, distmap_dtype dtype) {
-    switch (dtype) {
-    case DISTMAP_BOOL: return *at != 0;
-    case DISTMAP_INT8: return *(const int8_t *)at;
-    case DISTMAP_UINT8: return *(const uint8_t *)at;
-    case DISTMAP_INT16: return *(const int16_t *)at;
-    case DISTMAP_UINT16: return *(const uint16_t *)at;
-    case DISTMAP_INT32: return *(const int32_t *)at;
-    case DISTMAP_UINT32: return *(const uint32_t *)at;
-    case DISTMAP_INT64: return (double)*(const int64_t *)at;
-    case DISTMAP_UINT64: return (double)*(const uint64_t *)at;
-    case DISTMAP_FLOAT32: return *(const float *)at;
-    default: return *(const double *)at;
-    }
-}
-
 /* Element `i` in row-major order. */
 static const char *address(const distmap_view *view, int64_t i) {
     const char *at = view->data;
@@ -87,7 +70,7 @@ static int make_weights(const struct job *job, struct extra *extra, const struct
     extra->weights = distmap_view_make(weights, job->problem.dtype, view->ndim, view->shape);
     double sum = 0;
     for (int64_t i = 0; i < count; i++) {
-        const double value = value_at(address(view, i), view->dtype);
+        const double value = element_value(address(view, i), view->dtype);
         const uint32_t weight = (uint32_t)rint((options->invert ? found.max - value : value) * scale);
         sum += weight;
         memcpy(weights + (size_t)i * size, &weight, size);

@@ -94,7 +94,7 @@ void elements_sites(const void *first, distmap_dtype dtype, int64_t stride, int6
 
 /* ---- Statistics ---- */
 
-static double element(const char *at, distmap_dtype dtype) {
+double element_value(const char *at, distmap_dtype dtype) {
     switch (dtype) {
     case DISTMAP_NONE: break;
     case DISTMAP_BOOL: return *at != 0;
@@ -114,7 +114,7 @@ static double element(const char *at, distmap_dtype dtype) {
 
 static void count_row(const char *at, distmap_dtype dtype, int64_t stride, int64_t count, struct statistics *s) {
     for (int64_t i = 0; i < count; i++, at += stride) {
-        const double value = element(at, dtype);
+        const double value = element_value(at, dtype);
         if (isnan(value)) {
             s->nans++;
             continue;

@@ -336,9 +336,7 @@ static struct placed place_copy(const struct test_case *c, int turns, distmap_dt
                                 int64_t elements) {
     const enum layout layout = (enum layout)(((int)c->in + turns * c->turn) % LAYOUT_COUNT);
     struct placed placed = layout_place(layout, dtype, c->problem.ndim, c->problem.shape);
-    const size_t size = distmap_dtype_size(dtype);
-    for (int64_t i = 0; i < elements; i++)
-        memcpy(placed.memory + layout_offset(&placed, i), (const char *)from + (size_t)i * size, size);
+    layout_fill(&placed, elements, from, distmap_dtype_size(dtype));
     return placed;
 }
 

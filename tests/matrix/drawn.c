@@ -58,9 +58,7 @@ void drawn_name(char *name, size_t size, const char *group, int number, uint64_t
 
 struct placed drawn_place(enum layout layout, distmap_dtype dtype, const struct image *m, const void *data) {
     struct placed made = layout_place(layout, dtype, m->ndim, m->shape);
-    const size_t size = distmap_dtype_size(dtype);
-    for (int64_t i = 0; i < m->elements; i++)
-        memcpy(made.memory + layout_offset(&made, i), (const char *)data + (size_t)i * size, size);
+    layout_fill(&made, m->elements, data, distmap_dtype_size(dtype));
     return made;
 }
 

@@ -41,3 +41,21 @@ size_t layout_offset(const struct placed *p, int64_t linear) {
     }
     return (size_t)offset;
 }
+
+void layout_fill(struct placed *placed, int64_t elements, const void *values, size_t pitch) {
+    const size_t size = distmap_dtype_size(placed->view.dtype);
+    for (int64_t i = 0; i < elements; i++)
+        memcpy(placed->memory + layout_offset(placed, i), (const char *)values + (size_t)i * pitch, size);
+}
+
+bool layout_holds(const struct placed *placed, int64_t elements, const void *values, size_t pitch) {
+    struct placed wanted = *placed;
+    wanted.memory = malloc(placed->bytes);
+    REQUIRE(wanted.memory);
+    wanted.view.data = wanted.memory + ((unsigned char *)placed->view.data - placed->memory);
+    layout_poison(&wanted);
+    layout_fill(&wanted, elements, values, pitch);
+    const bool same = memcmp(wanted.memory, placed->memory, placed->bytes) == 0;
+    free(wanted.memory);
+    return same;
+}

@@ -3,6 +3,7 @@
 #define TESTS_MATRIX_LAYOUT_H
 
 #include <distmap.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "random.h"
@@ -19,6 +20,11 @@ struct placed {
 /* A view of that layout in fresh memory filled with the poison byte. Free `memory`. */
 struct placed layout_place(enum layout layout, distmap_dtype dtype, int ndim, const int64_t *shape);
 void layout_poison(struct placed *placed);
+/* The first `elements` elements, in row-major order, become those of `values`, which are `pitch` bytes apart (of wider integers
+ * their low bytes); the rest stays. */
+void layout_fill(struct placed *placed, int64_t elements, const void *values, size_t pitch);
+/* Whether the memory is what poisoning and that filling leave, the room around the elements included. */
+bool layout_holds(const struct placed *placed, int64_t elements, const void *values, size_t pitch);
 /* Offset in `memory` of the element with that row-major index. */
 size_t layout_offset(const struct placed *placed, int64_t linear);
 

@@ -124,23 +124,17 @@ static double value_at(const struct job *j, int64_t i) {
 
 /* The output as it must be, or for the state at rest as the first runner had it. */
 static bool bits_equal(const struct job *j) {
-    const size_t size = distmap_dtype_size(j->problem.want.strength);
-    unsigned char *wanted = malloc(j->output.bytes);
-    REQUIRE(wanted);
-    if (!j->problem.esf.steps) {
-        memcpy(wanted, j->first, j->output.bytes);
-    } else {
-        struct placed blank = j->output;
-        blank.memory = wanted;
-        layout_poison(&blank);
-        for (int64_t i = 0; i < j->elements; i++) {
-            const float single = (float)j->want[i];
-            memcpy(wanted + layout_offset(&j->output, i), size == 4 ? (const void *)&single : &j->want[i], size);
-        }
-    }
-    const bool same = memcmp(wanted, j->output.memory, j->output.bytes) == 0;
-    free(wanted);
-    return same;
+    if (!j->problem.esf.steps)
+        return memcmp(j->first, j->output.memory, j->output.bytes) == 0;
+    if (j->problem.want.strength == DISTMAP_FLOAT64)
+        return layout_holds(&j->output, j->elements, j->want, sizeof *j->want);
+    float *single = malloc((size_t)j->elements * sizeof *single);
+    REQUIRE(single);
+    for (int64_t i = 0; i < j->elements; i++)
+        single[i] = (float)j->want[i];
+    const bool equal = layout_holds(&j->output, j->elements, single, sizeof *single);
+    free(single);
+    return equal;
 }
 
 /* What the header says of the state at rest. Returns NULL, or what is wrong. */
