@@ -9,6 +9,7 @@ export LD_LIBRARY_PATH=$build/src${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
 "$build/distmap" devices
 groups=$("$build/tests/matrix/matrix_gpu" 2>&1 | sed -n 's/.*groups: //p' || true) # without one it names them
+operations='skeleton morphology comparison thickness cvt'
 failed=0
 run() {
     printf '\n== %s\n' "$*"
@@ -24,9 +25,9 @@ done
 for group in steps large rest; do
     run "$build/tests/matrix/strength_gpu" "$group"
 done
-run "$build/tests/matrix/skeleton_gpu"
-run "$build/tests/matrix/morphology_gpu"
-run "$build/tests/matrix/thickness_gpu"
+for operation in $operations; do
+    run "$build/tests/matrix/${operation}_gpu"
+done
 run "$build/tests/matrix/shapes_gpu"
 run "$build/tests/matrix/shapes_gpu" 8 1 jumps
 
@@ -40,12 +41,10 @@ if command -v compute-sanitizer >/dev/null; then
             DISTMAP_TEST_SCALE=0.05 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
                 "$build/tests/matrix/strength_gpu" "$group"
         done
-        DISTMAP_TEST_SCALE=0.05 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
-            "$build/tests/matrix/skeleton_gpu"
-        DISTMAP_TEST_SCALE=0.05 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
-            "$build/tests/matrix/morphology_gpu"
-        DISTMAP_TEST_SCALE=0.05 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
-            "$build/tests/matrix/thickness_gpu"
+        for operation in $operations; do
+            DISTMAP_TEST_SCALE=0.05 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
+                "$build/tests/matrix/${operation}_gpu"
+        done
     done
 else
     printf '\ncheck-gpu: no compute-sanitizer on the PATH: left out\n'
