@@ -444,8 +444,8 @@ static int check_morph(const struct options *o) {
         return usage("morph: --op dilate, erode, open or close is missing");
     if (!o->radius_given)
         return usage("morph: --radius R is missing");
-    if (o->labels && o->morphology.step >= DISTMAP_MORPHOLOGY_OPEN)
-        return usage("--labels goes with --op dilate or erode");
+    if (o->labels && o->morphology.step == DISTMAP_MORPHOLOGY_CLOSE)
+        return usage("--labels goes with --op dilate, erode or open");
     if (o->labels && o->sites_given)
         return usage("--sites and --labels contradict each other: the background of labels is 0");
     return 0;
