@@ -31,12 +31,6 @@ DM_DEVICE void strip_squares(const mc_stage &p, uint2 entry, float *low, float *
     *high = any ? (float)p.wx2 * (dx + 31.0f) * (dx + 31.0f) : INFINITY;
 }
 
-DM_DEVICE float warp_least(float v) {
-    for (int step = 16; step; step /= 2)
-        v = fminf(v, __shfl_xor_sync(MC_WHOLE, v, step));
-    return v;
-}
-
 /* No pixel of rows [y, last] is farther than this, squared: by the rows around them, nearest first, as far as a nearer one may
  * lie, and no farther when those AHEAD give little hope. */
 DM_DEVICE float bound_by_rows(const mc_stage &p, const uint2 *entries, int lane, int32_t y, int32_t last,
@@ -50,7 +44,7 @@ DM_DEVICE float bound_by_rows(const mc_stage &p, const uint2 *entries, int lane,
         const int32_t j = lane < SPAN / 2 ? middle - away - lane : middle + 1 + away + lane - SPAN / 2;
         strip_squares(p, row_entry(p, entries, j), &low, &high);
         const float dy = (float)max(abs(y - j), abs(last - j));
-        bound2 = fminf(bound2, warp_least(high + (float)p.wy2 * dy * dy));
+        bound2 = fminf(bound2, mc_warp_least(high + (float)p.wy2 * dy * dy));
     }
     return bound2 * 1.0001f + 1.0f; /* whatever the roundings */
 }

@@ -17,7 +17,7 @@
 #define MC_NEAR mc_near
 #endif
 enum { STRIP = MC_STRIP, SITES = 0 };
-#include "methods/minplus/minplus_cuda_tile.cuh"
+#include "methods/minplus/minplus_cuda_listed.cuh"
 
 /* Steps FROM..TO of a strip; row0[r & 7] + r * PAIRS is this lane's pair of the strip's row r. */
 template <int FROM, int TO>
@@ -92,23 +92,12 @@ DM_DEVICE void store_strip(const mc_stage &p, int64_t plane, int32_t y, int32_t 
         mc_raise(p, store_rows<false>(p, plane, y, x, best) && !open);
 }
 
-/* Grid: a block per tile, tiles of a plane column by column. */
+/* A strip's results by a search along columns; whether some may be wrong. */
 template <bool SLOW>
-static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
-    near_tiles(const __grid_constant__ mc_stage p, int32_t tiles_down) {
-    DM_DYNAMIC_SHARED(uint32_t, squares); /* [MC_WIDE + ROWS + MC_WIDE][PAIRS] */
-    __shared__ uint32_t hardest;
-    const tile t = tile_at(p, blockIdx.x, tiles_down, squares);
-    hardest = 0;
-    if (!load_tile<SLOW>(p, t))
-        return;
-
-    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, half = warp % 2;
-    const int32_t x = column_of(t.group, half, lane), y = t.y0 + warp / 2 * STRIP;
-    const uint32_t inside = (x < p.width ? 0xFFFFu : 0) | (x + 16 < p.width ? 0xFFFF0000u : 0);
+DM_DEVICE bool search_steps(const mc_stage &p, const tile &t, int32_t y, uint32_t inside, uint32_t *hardest,
+                            uint32_t best[STRIP]) {
     const uint32_t *row0[8];
-    lane_rows(t, warp, lane, row0);
-    uint32_t best[STRIP];
+    lane_rows(t, (int)threadIdx.x / 32, (int)threadIdx.x % 32, row0);
     bool open;
     {
         uint32_t f[STRIP + 2 * MC_REACH];
@@ -135,13 +124,46 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
             steps<21, MC_REACH>(p, row0, f, best), open = beyond(p, best, MC_REACH + 1);
     }
     int32_t reach = MC_REACH;
-    for (int32_t to; (to = widen<SLOW>(p, t, reach, open, largest(best), &hardest)) > reach; reach = to)
+    for (int32_t to; (to = widen<SLOW>(p, t, reach, open, largest(best), hardest)) > reach; reach = to)
         for (int32_t k = reach + 1; open && k <= to; k += SEGMENT) {
             segment<1>(p, row0, k, best);
             segment<-1>(p, row0, k, best);
             const uint32_t done = min((uint32_t)(p.wy2 * (k + SEGMENT) * (k + SEGMENT)), (uint32_t)MC_SURE - 1);
             open = __any_sync(MC_WHOLE, largest(best) > done);
         }
+    return open;
+}
+
+/* Grid: a block per tile, tiles of a plane column by column. */
+template <bool SLOW>
+static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
+    near_tiles(const __grid_constant__ mc_stage p, int32_t tiles_down) {
+    DM_DYNAMIC_SHARED(uint4, memory); /* of squares [MC_WIDE + ROWS + MC_WIDE][PAIRS], or a list */
+    __shared__ uint32_t hardest;
+    __shared__ int32_t sites;
+    const tile t = tile_at(p, blockIdx.x, tiles_down, (uint32_t *)memory);
+    hardest = 0;
+    sites = 0;
+    const tile_kind kind = load_tile<SLOW>(p, t, &sites);
+    if (kind == TILE_HOPELESS)
+        return;
+
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, half = warp % 2;
+    const int32_t x = column_of(t.group, half, lane), y = t.y0 + warp / 2 * STRIP;
+    const uint32_t inside = (x < p.width ? 0xFFFFu : 0) | (x + 16 < p.width ? 0xFFFF0000u : 0);
+    uint32_t best[STRIP], settled;
+    listed *list = (listed *)memory;
+    bool open;
+    if (!SLOW && kind == TILE_SPARSE && make_list(p, t, sites, list, &settled)) {
+        search_listed(p, t, *list, inside, best);
+        open = __any_sync(MC_WHOLE, largest(best) > settled);
+    } else {
+        if (!SLOW && kind == TILE_SPARSE) {
+            load_rows<SLOW>(p, t, MC_WIDE - MC_REACH, SPREAD);
+            __syncthreads();
+        }
+        open = search_steps<SLOW>(p, t, y, inside, &hardest, best);
+    }
     if (open && lane % 16 == 0)
         leave_open(p, t.plane, y, t.group * 4 + half * 2 + lane / 16);
     store_strip(p, t.plane, y, x, open, best);

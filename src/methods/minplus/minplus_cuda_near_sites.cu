@@ -176,7 +176,7 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     {
         const part at = part_at(p, (int32_t)blockIdx.x, (int)threadIdx.x, tiles_down, squares);
         hardest = 0;
-        if (!load_tile<SLOW>(p, at.t))
+        if (load_tile<SLOW>(p, at.t, NULL) == TILE_HOPELESS)
             return;
         uint32_t best[STRIP];
         settled = search_pairs(p, at.row0, at.y, at.x, best);

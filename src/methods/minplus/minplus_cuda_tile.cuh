@@ -173,19 +173,34 @@ DM_DEVICE void leave_tile(const mc_stage &p, const tile &t) {
         leave_open(p, t.plane, y, t.group * 4 + (int32_t)threadIdx.x % 4);
 }
 
-/* Loads the first rows of the plane stage, if the tile is worth it. It is not where hardly an entry has a site in sight. */
-DM_DEVICE bool load_entries(const mc_stage &p, const tile &t) {
+/* What to do with a tile: nothing, for hardly an entry of it has a site in sight; to list its sites, so few are there; or to
+ * search along columns, for which its rows are loaded. */
+typedef enum tile_kind { TILE_HOPELESS, TILE_SPARSE, TILE_LOADED } tile_kind;
+
+/* Loads the first rows of the plane stage, if they are to be searched. *sites: how many they have; 0 before. */
+DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, int32_t *sites) {
     uint2 own[TASKS];
     bool near = false;
+    int32_t count = 0;
 #pragma unroll
     for (int i = 0; i < TASKS; i++) {
         const int task = (int)threadIdx.x + i * THREADS;
         own[i] = entry_at(p, t, task < SPREAD * 4 ? t.y0 - MC_REACH + task_row(task) : -1, task_word(task));
         near |= own[i].x || min(own[i].y & MC_NONE, own[i].y >> 16) < MC_WIDE;
+        count += __popc(own[i].x);
     }
     const int32_t rows = min(t.y0 + ROWS + MC_REACH, p.height) - max(t.y0 - MC_REACH, 0);
     if (__syncthreads_count(near) * TASKS < rows)
-        return false;
+        return TILE_HOPELESS;
+    if (!SITES) {
+        for (int step = 16; step; step /= 2)
+            count += __shfl_xor_sync(MC_WHOLE, count, step);
+        if (threadIdx.x % 32 == 0 && count)
+            atomicAdd(sites, count);
+        __syncthreads();
+        if (*sites && *sites * 5 <= rows * 2) /* one pixel in 320, where a search takes some 30 steps */
+            return TILE_SPARSE;
+    }
 #pragma unroll
     for (int i = 0; i < TASKS; i++) {
         const int task = (int)threadIdx.x + i * THREADS;
@@ -193,16 +208,18 @@ DM_DEVICE bool load_entries(const mc_stage &p, const tile &t) {
             spread(p, own[i], t, MC_WIDE - MC_REACH + task_row(task), task_word(task));
     }
     __syncthreads();
-    return true;
+    return TILE_LOADED;
 }
 
 /* Loads the first rows, for the whole block to see. Where that gives no hope, all units are left open, except in planes of a
  * volume without a site, which are left alone. */
-template <bool SLOW> DM_DEVICE bool load_tile(const mc_stage &p, const tile &t) {
-    const bool loaded = SLOW ? __syncthreads_or(copy_rows(p, t, MC_WIDE - MC_REACH, SPREAD)) != 0 : load_entries(p, t);
-    if (!loaded && (SLOW || !p.alive || p.alive[t.plane]))
+template <bool SLOW> DM_DEVICE tile_kind load_tile(const mc_stage &p, const tile &t, int32_t *sites) {
+    const tile_kind kind = !SLOW                                                           ? load_entries(p, t, sites)
+                           : __syncthreads_or(copy_rows(p, t, MC_WIDE - MC_REACH, SPREAD)) ? TILE_LOADED
+                                                                                           : TILE_HOPELESS;
+    if (kind == TILE_HOPELESS && (SLOW || !p.alive || p.alive[t.plane]))
         leave_tile(p, t);
-    return loaded;
+    return kind;
 }
 
 /* Where lane's pairs lie in the strip of a warp: row0[r & 7] + r * PAIRS is that of the strip's row r. */
