@@ -16,7 +16,11 @@
 #define MC_STRIP 32
 #define MC_NEAR mc_near
 #endif
-enum { STRIP = MC_STRIP, SITES = 0 };
+#ifndef MC_KINDS /* minplus_cuda_near_kinds.cu has them */
+#define MC_KINDS 0
+#endif
+enum { STRIP = MC_STRIP, SITES = 0, KINDS = MC_KINDS };
+#include "methods/minplus/minplus_cuda_kinds.cuh"
 #include "methods/minplus/minplus_cuda_tile.cuh"
 
 /* Steps FROM..TO of a strip; row0[r & 7] + r * PAIRS is this lane's pair of the strip's row r. */
@@ -58,9 +62,17 @@ DM_DEVICE bool beyond(const mc_stage &p, const uint32_t best[STRIP], int k) {
     return __any_sync(MC_WHOLE, largest(best) > p.done[k]);
 }
 
-/* A strip's results. PLAIN: as roots, and without a limit that could be passed. */
+DM_DEVICE void store_any(const mc_stage &p, char *to, uint32_t d2, float root, uint32_t negative, bool *none) {
+    if (KINDS)
+        mc_store_kind(p, to, d2, root, negative, none);
+    else
+        mc_store(p, to, d2, root, none);
+}
+
+/* A strip's results. PLAIN: as roots, without a sign, and without a limit that could be passed. */
 template <bool PLAIN>
-DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x, const uint32_t best[STRIP]) {
+DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x, const uint32_t negative[2],
+                          const uint32_t best[STRIP]) {
     const bool first = x < p.width, second = x + 16 < p.width;
     char *to = mc_row(p.target, plane, y) + x * p.target.stride[3];
     const int64_t apart = 16 * p.target.stride[3];
@@ -76,9 +88,9 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x
         if (second && PLAIN)
             __stcs((float *)(to + apart), high_root);
         if (first && !PLAIN)
-            mc_store(p, to, low, low_root, &none);
+            store_any(p, to, low, low_root, negative[0] >> i, &none);
         if (second && !PLAIN)
-            mc_store(p, to + apart, high, high_root, &none);
+            store_any(p, to + apart, high, high_root, negative[1] >> i, &none);
         to += p.target.stride[2];
     }
     return none;
@@ -86,11 +98,35 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x
 
 DM_DEVICE void store_strip(const mc_stage &p, int64_t plane, int32_t y, int32_t x, bool open,
                            const uint32_t best[STRIP]) {
-    if (!p.squared && p.most >= MC_SURE)
-        store_rows<true>(p, plane, y, x, best);
+    uint32_t negative[2] = {0, 0};
+    if (KINDS && p.negative && y < p.height) {
+#pragma unroll
+        for (int c = 0; c < 2; c++)
+            negative[c] = p.negative[mc_band_at(p, plane, y, min(x + c * 16, p.width - 1))];
+    }
+    if (!p.squared && p.most >= MC_SURE && !(KINDS && p.negative))
+        store_rows<true>(p, plane, y, x, negative, best);
     else
-        mc_raise(p, store_rows<false>(p, plane, y, x, best) && !open);
+        mc_raise(p, store_rows<false>(p, plane, y, x, negative, best) && !open);
 }
+
+/* Kinds: a strip's own band, of both of the lane's columns. */
+typedef struct band {
+    uint2 across[2];
+    uint32_t ground[2];
+} band;
+
+DM_DEVICE band band_of(const mc_stage &p, int64_t plane, int32_t y, int32_t x) {
+    static_assert(STRIP == 32 || !KINDS, "a strip is a band");
+    band made;
+#pragma unroll
+    for (int c = 0; c < 2; c++) {
+        const int64_t at = mc_band_at(p, plane, min(y, p.height - 1), min(x + c * 16, p.width - 1));
+        made.across[c] = mc_across(p, at), made.ground[c] = mc_ground(p, at);
+    }
+    return made;
+}
+DM_DEVICE bool is_promising(const band &b) { return b.across[0].x | b.across[1].x | b.ground[0] | b.ground[1]; }
 
 /* Grid: a block per tile, tiles of a plane column by column. */
 template <bool SLOW>
@@ -100,22 +136,27 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     __shared__ uint32_t hardest;
     const tile t = tile_at(p, blockIdx.x, tiles_down, squares);
     hardest = 0;
-    if (!load_tile<SLOW>(p, t))
-        return;
-
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, half = warp % 2;
     const int32_t x = column_of(t.group, half, lane), y = t.y0 + warp / 2 * STRIP;
+    band own;
+    if (KINDS)
+        own = band_of(p, t.plane, y, x);
+    if (!load_tile<SLOW>(p, t, KINDS && is_promising(own)))
+        return;
     const uint32_t inside = (x < p.width ? 0xFFFFu : 0) | (x + 16 < p.width ? 0xFFFF0000u : 0);
     const uint32_t *row0[8];
     lane_rows(t, warp, lane, row0);
     uint32_t best[STRIP];
     bool open;
     {
+        if (KINDS)
+            mc_caps(p, own.across, own.ground, best);
         uint32_t f[STRIP + 2 * MC_REACH];
 #pragma unroll
         for (int i = 0; i < STRIP; i++) {
             f[MC_REACH + i] = row0[i & 7][i * PAIRS];
-            best[i] = y + i < p.height ? f[MC_REACH + i] & inside : 0;
+            const uint32_t least = KINDS ? mc_min(best[i], f[MC_REACH + i]) : f[MC_REACH + i];
+            best[i] = y + i < p.height ? least & inside : 0;
         }
         /* Tests cost as much as a step, so they are few. */
         open = beyond(p, best, 1);

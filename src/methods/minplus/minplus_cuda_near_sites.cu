@@ -15,7 +15,7 @@
  * Per pixel: 12 instructions (times 1.4 for the rows around) to spread, one per step, or two of the long keys, and what
  * minplus_cuda_sites.cuh says for the results.
  */
-enum { STRIP = 32, SITES = 1 };
+enum { STRIP = 32, SITES = 1, KINDS = 0 };
 #include "methods/minplus/minplus_cuda_sites.cuh"
 
 typedef mc_keys<true> pairs;

@@ -3,9 +3,11 @@
  * A warp packs a row. First its sites become bits in shared memory, 16 per lane and load. Then, 32 groups at a time, a
  * max-scan over lanes finds the last site before each group, and coming back a min-scan the first one after it. At last the
  * block writes the entries of its rows, strip by strip, so that whole sectors are filled. Reads each element once, writes 1/4
- * byte per pixel. */
+ * byte per pixel.
+ *
+ * Of kinds a row's rims take the place of its sites. */
 #include "cuda/sites.cuh"
-#include "methods/minplus/minplus_cuda.cuh"
+#include "methods/minplus/minplus_cuda_kinds.cuh"
 
 enum { WARPS = 4, FEW = 1 << 16 /* lanes at work */ };
 
@@ -87,9 +89,37 @@ DM_DEVICE void write_rows(const mc_stage &p, const uint4 *shared, uint32_t first
         to[(int64_t)s * p.height] = make_uint2(bits[s], sides[s]);
 }
 
+/* The rims of the warp's row, by ballots: a *turn* is an element of another kind than the one before it, and makes rims of both.
+ * What is beyond the last element is taken for the same again. */
+template <int SOURCE>
+DM_DEVICE void row_rims(const dm_elements &e, const mc_stage &p, const char *row, uint32_t *words, unsigned *raised) {
+    enum { AT_ONCE = MC_GROUP / 32 };
+    const int lane = (int)threadIdx.x % 32;
+    const int64_t stride = e.arrays.input.stride[DM_X];
+    auto last = mc_kind<SOURCE>(e, row, raised);
+    for (int g = 0; g < p.groups; g++) {
+        decltype(last) here[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            here[i] = mc_kind<SOURCE>(e, row + min(g * MC_GROUP + i * 32 + lane, p.width - 1) * stride, raised);
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const auto before = __shfl_up_sync(MC_WHOLE, here[i], 1);
+            const uint32_t turns = __ballot_sync(MC_WHOLE, here[i] != (lane ? before : last));
+            last = __shfl_sync(MC_WHOLE, here[i], 31);
+            const int word = g * AT_ONCE + i;
+            if (lane == 0)
+                words[word] = turns | turns >> 1;
+            if (lane == 0 && word > 0)
+                words[word - 1] |= turns << 31;
+        }
+    }
+}
+
 /* `lanes` lanes, a power of two, take a row, so that a warp takes several narrow ones at once. On the way the stages' marks
  * of open units, `clear` words, are set to zero.
  * Grid: any number of blocks of WARPS warps, which take rows in turn. Shared memory per row: groups * 32 bytes and 16. */
+template <int SOURCE>
 static __global__ void __launch_bounds__(WARPS * 32)
     pack(const __grid_constant__ dm_elements e, const __grid_constant__ mc_stage p, bool plain, int lanes,
          int64_t clear) {
@@ -109,9 +139,13 @@ static __global__ void __launch_bounds__(WARPS * 32)
         const uint32_t plane = row / (uint32_t)p.height, y = row - plane * (uint32_t)p.height;
         const uint32_t outer = plane / (uint32_t)e.shape[1];
         int64_t at[DM_NDIM] = {outer, plane - outer * (uint32_t)e.shape[1], y, 0};
+        if constexpr (SOURCE == MC_MASK) {
 #pragma unroll 4
-        for (int32_t x = place * 16; x < p.groups * MC_GROUP; x += lanes * 16)
-            halves[x / 16] = (uint16_t)dm_sixteen_sites(&e, plain, at, x, p.width, &raised);
+            for (int32_t x = place * 16; x < p.groups * MC_GROUP; x += lanes * 16)
+                halves[x / 16] = (uint16_t)dm_sixteen_sites(&e, plain, at, x, p.width, &raised);
+        } else {
+            row_rims<SOURCE>(e, p, dm_element_address(&e.arrays.input, at), (uint32_t *)words, &raised);
+        }
         __syncwarp();
         int32_t run = -1;
         for (int32_t g0 = 0; g0 < p.groups; g0 += lanes) {
@@ -143,20 +177,23 @@ static __global__ void __launch_bounds__(WARPS * 32)
 }
 
 cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, cudaStream_t stream) {
-    /* A lane to a group; with few rows, more of them, for less to wait for. */
+    static void (*const of_source[])(dm_elements, mc_stage, bool, int, int64_t) = {
+        pack<MC_MASK>, pack<MC_SIDES>, pack<MC_LABEL_1>, pack<MC_LABEL_2>, pack<MC_LABEL_4>, pack<MC_LABEL_8>};
+    void (*const kernel)(dm_elements, mc_stage, bool, int, int64_t) = of_source[mc_source_of(e)];
+    /* A lane to a group; with few rows, more of them, for less to wait for. Ballots take a whole warp. */
     const int64_t rows = p->planes * p->height;
-    int lanes = 1;
+    int lanes = e->by_kind ? 32 : 1;
     while (lanes < 32 && (lanes < p->groups || (rows * lanes < FEW && lanes * 16 < p->width)))
         lanes *= 2;
     const int block_rows = WARPS * 32 / lanes;
     const size_t shared = (size_t)block_rows * (size_t)(p->groups * 2 + 1) * sizeof(uint4);
     if (shared > 48 << 10) {
         const cudaError_t error =
-            cudaFuncSetAttribute((const void *)pack, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+            cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
         if (error != cudaSuccess)
             return error;
     }
-    DM_LAUNCH(pack, dm_blocks(p->planes * p->height, block_rows, 1 << 20), WARPS * 32, shared, stream, *e, *p,
+    DM_LAUNCH(kernel, dm_blocks(p->planes * p->height, block_rows, 1 << 20), WARPS * 32, shared, stream, *e, *p,
               dm_sites_are_plain(e), lanes, clear);
     return cudaGetLastError();
 }

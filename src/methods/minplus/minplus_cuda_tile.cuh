@@ -1,6 +1,7 @@
 /* What the near searches' kernels share: a tile of MC_GROUP columns, its rows and those around it in shared memory as pairs
  * of squares, the values of columns x and x + 16 in the halves of a word. With sites also which side they lie on, a bit per
- * pixel. A file that includes this says how many rows a warp takes, STRIP, a multiple of 8, and whether it wants SITES. */
+ * pixel. A file that includes this says how many rows a warp takes, STRIP, a multiple of 8, and whether it wants SITES, and
+ * has KINDS. */
 #ifndef DISTMAP_MINPLUS_CUDA_TILE_CUH
 #define DISTMAP_MINPLUS_CUDA_TILE_CUH
 
@@ -71,7 +72,7 @@ DM_DEVICE void spread(const mc_stage &p, uint2 entry, const tile &t, int row, in
 #pragma unroll
     for (int i = 15; i >= 0; i--) {
         d = ((d + step) & ~((w >> i & 0x00010001) * 0xFFFF)) | odd;
-        const uint32_t nearest = mc_min(mc_min(before[i], d), clamp);
+        const uint32_t nearest = mc_min(mc_min(before[i], d) + (KINDS ? step : 0), clamp);
         rightmost += (nearest & odd) << i;
         const uint32_t g0 = (nearest & 0xFFFF) / one, g1 = (nearest >> 16) / one;
         to[i ^ mixed] = (g0 * g0 + (g1 * g1 << 16)) * weight;
@@ -173,10 +174,10 @@ DM_DEVICE void leave_tile(const mc_stage &p, const tile &t) {
         leave_open(p, t.plane, y, t.group * 4 + (int32_t)threadIdx.x % 4);
 }
 
-/* Loads the first rows of the plane stage, if the tile is worth it. It is not where hardly an entry has a site in sight. */
-DM_DEVICE bool load_entries(const mc_stage &p, const tile &t) {
+/* Loads the first rows of the plane stage, if the tile is worth it. It is not where hardly an entry has a site in sight; `near`
+ * is what else speaks for it. */
+DM_DEVICE bool load_entries(const mc_stage &p, const tile &t, bool near) {
     uint2 own[TASKS];
-    bool near = false;
 #pragma unroll
     for (int i = 0; i < TASKS; i++) {
         const int task = (int)threadIdx.x + i * THREADS;
@@ -198,8 +199,9 @@ DM_DEVICE bool load_entries(const mc_stage &p, const tile &t) {
 
 /* Loads the first rows, for the whole block to see. Where that gives no hope, all units are left open, except in planes of a
  * volume without a site, which are left alone. */
-template <bool SLOW> DM_DEVICE bool load_tile(const mc_stage &p, const tile &t) {
-    const bool loaded = SLOW ? __syncthreads_or(copy_rows(p, t, MC_WIDE - MC_REACH, SPREAD)) != 0 : load_entries(p, t);
+template <bool SLOW> DM_DEVICE bool load_tile(const mc_stage &p, const tile &t, bool near = false) {
+    const bool loaded =
+        SLOW ? __syncthreads_or(copy_rows(p, t, MC_WIDE - MC_REACH, SPREAD) || near) != 0 : load_entries(p, t, near);
     if (!loaded && (SLOW || !p.alive || p.alive[t.plane]))
         leave_tile(p, t);
     return loaded;
