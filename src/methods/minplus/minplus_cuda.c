@@ -102,6 +102,8 @@ static void take_bands(layout *l, const distmap_plan *plan, mc_stage *s) {
     const int64_t count = s->planes * s->bands * s->groups * MC_GROUP;
     s->rim = 1;
     s->across = dm_take(&l->scratch, count, sizeof *s->across);
+    if (s == &l->planes)
+        s->along = dm_take(&l->scratch, s->planes * s->height * s->groups * 4, sizeof *s->along);
     if (plan->problem.input == DISTMAP_INPUT_LABELS && s == &l->planes)
         s->ground = dm_take(&l->scratch, count, sizeof *s->ground);
     if (plan->problem.sign && last && is_direct(plan))
@@ -244,14 +246,14 @@ static distmap_status search(distmap_plan *plan, const mc_stage *stage, bool z) 
     return DISTMAP_OK;
 }
 
-static distmap_status pack_across(distmap_plan *plan, const dm_arrays *arrays, const dm_elements *elements,
-                                  const mc_stage *stage, bool z) {
+static distmap_status pack_kinds(distmap_plan *plan, const dm_arrays *arrays, const dm_elements *elements,
+                                 const mc_stage *stage, bool z) {
     struct dm_cuda *cuda = plan->context->cuda;
     if (!stage->across)
         return DISTMAP_OK;
     dm_phase(plan, z ? "pack, z" : "pack");
     const mc_rows input = stage_rows(plan, z, arrays->input.data, arrays->input.stride);
-    TRY_CUDA(cuda, mc_pack_across(elements, stage, &input, cuda->stream));
+    TRY_CUDA(cuda, mc_pack_kinds(elements, stage, &input, cuda->stream));
     return DISTMAP_OK;
 }
 
@@ -274,11 +276,11 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     dm_phase(plan, "pack");
     if (has_z(plan))
         TRY_CUDA(cuda, cudaMemsetAsync(l.planes.alive, 0, (size_t)l.planes.planes, cuda->stream));
+    TRY(pack_kinds(plan, arrays, &elements, &l.planes, false));
     TRY_CUDA(cuda, mc_pack(&elements, &l.planes, l.marks, cuda->stream));
-    TRY(pack_across(plan, arrays, &elements, &l.planes, false));
     TRY(search(plan, &l.planes, false));
     if (has_z(plan)) {
-        TRY(pack_across(plan, arrays, &elements, &l.z, true));
+        TRY(pack_kinds(plan, arrays, &elements, &l.z, true));
         TRY(search(plan, &l.z, true));
     }
     if (!is_direct(plan)) {

@@ -89,6 +89,7 @@ typedef struct mc_stage {
     int32_t rim;        /* how far beyond a rim the other kind begins: 1; without kinds 0 */
     int32_t bands;      /* of a column */
     mc_entry *across;   /* NULL: without kinds */
+    uint32_t *along;    /* [plane][row][strip of groups]: rims along rows, as bits. Plane stage */
     uint32_t *ground;   /* bit i: row i is of the background. Plane stage of labels */
     uint32_t *negative; /* bit i: row i's result is. Last stage of signed maps that store distances */
     float surface;      /* what those are shortened by */
@@ -113,8 +114,8 @@ extern "C" {
 #endif
 /* Rows of elements into entries; `clear` words from p->any_open on become zero. */
 cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, cudaStream_t stream);
-/* Kinds: all that p has of bands, from the stage's elements. */
-cudaError_t mc_pack_across(const dm_elements *e, const mc_stage *p, const mc_rows *input, cudaStream_t stream);
+/* Kinds: all that p has of bands, and rims along rows, from the stage's elements. */
+cudaError_t mc_pack_kinds(const dm_elements *e, const mc_stage *p, const mc_rows *input, cudaStream_t stream);
 /* Results, where a near search can tell them; what it leaves open. Without sites, and with them. */
 cudaError_t mc_near(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_small(const mc_stage *p, cudaStream_t stream);

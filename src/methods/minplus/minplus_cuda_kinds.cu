@@ -1,45 +1,83 @@
-/* minplus/cuda: kinds across rows (minplus_cuda_kinds.cuh), 32 rows of a column to a band. Reads each element once, and writes
- * 1/4 byte per element, 1/8 more for each of `ground` and `negative`. */
+/* minplus/cuda: rims, across rows by bands, and along them (minplus_cuda_kinds.cuh). Reads each element once for each stage, and
+ * writes 1/4 byte per element, 1/8 more for each of `along`, `ground` and `negative`. */
 #include "methods/minplus/minplus_cuda_kinds.cuh"
 
 enum { FEWER = 128, /* threads, of a block that goes down columns */ AT_ONCE = 16 /* bands */ };
 
-/* Rims, background and sides. Grid: a block per band and group, a thread to a column. */
-template <int SOURCE>
+/* One row of a band, as a lane with a column sees it. */
+template <class T> struct cell {
+    T here, beside; /* beside: lanes 0 and 31, the element before the strip, and after it */
+};
+
+/* Whether the lane's element is beside one of another kind along its row. */
+template <class T> DM_DEVICE bool is_rim(const cell<T> &c, int lane) {
+    const T before = __shfl_up_sync(MC_WHOLE, c.here, 1), after = __shfl_down_sync(MC_WHOLE, c.here, 1);
+    return c.here != (lane == 0 ? c.beside : before) || c.here != (lane == 31 ? c.beside : after);
+}
+
+/* Rims across rows and, in the plane stage, along them; background and sides. What is beyond the image is taken for the last
+ * element again. Grid: a block per band and group, a thread to a column. */
+template <int SOURCE, bool ALONG>
 static __global__ void __launch_bounds__(MC_GROUP)
-    rims_across(const __grid_constant__ dm_elements e, const __grid_constant__ mc_stage p,
-                const __grid_constant__ mc_rows input) {
+    find_rims(const __grid_constant__ dm_elements e, const __grid_constant__ mc_stage p,
+              const __grid_constant__ mc_rows input) {
+    enum { AT_ONCE = 16 };
+    __shared__ uint4 rows[32];
     const uint32_t band = blockIdx.x / (uint32_t)p.groups; /* of all planes */
     const uint32_t plane = band / (uint32_t)p.bands;
-    const int32_t y = (int32_t)(band - plane * (uint32_t)p.bands) * 32;
-    const int32_t x = (int32_t)(blockIdx.x - band * (uint32_t)p.groups) * MC_GROUP + (int32_t)threadIdx.x;
-    if (x >= p.width)
-        return;
-    const char *column = mc_row(input, plane, 0) + x * input.stride[3];
+    const int32_t group = (int32_t)(blockIdx.x - band * (uint32_t)p.groups), lane = (int32_t)threadIdx.x % 32;
+    const int32_t y = (int32_t)(band - plane * (uint32_t)p.bands) * 32, last = p.height - 1;
+    const int32_t x = group * MC_GROUP + (int32_t)threadIdx.x;
+    const char *const first = mc_row(input, plane, 0), *const column = first + min(x, p.width - 1) * input.stride[3];
+    const char *const side = first + min(max(lane == 0 ? x - 1 : x + 1, 0), p.width - 1) * input.stride[3];
     unsigned raised = 0;
     uint32_t turns = 0, ground = 0, negative = 0;
     auto before = mc_kind<SOURCE>(e, column + max(y - 1, 0) * input.stride[2], &raised);
-#pragma unroll 8
-    for (int i = 0; i < 32; i++) { /* beyond the last row the same again */
-        const char *at = column + min(y + i, p.height - 1) * input.stride[2];
-        const auto here = mc_kind<SOURCE>(e, at, &raised);
-        turns |= (uint32_t)(here != before) << i;
-        if (SOURCE == MC_SIDES)
-            negative |= (uint32_t)((here != 0) != (e.sign == DISTMAP_SIGN_INSIDE)) << i;
-        else if (p.ground)
-            ground |= (uint32_t)dm_address_is_site(&e, at, &raised) << i;
-        before = here;
+    for (int start = 0; start < 32; start += AT_ONCE) {
+        cell<decltype(before)> cells[AT_ONCE];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int64_t down = min(y + start + i, last) * input.stride[2];
+            cells[i].here = mc_kind<SOURCE>(e, column + down, &raised);
+            if (ALONG && (lane == 0 || lane == 31))
+                cells[i].beside = mc_kind<SOURCE>(e, side + down, &raised);
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int row = start + i;
+            turns |= (uint32_t)(cells[i].here != before) << row;
+            before = cells[i].here;
+            if (SOURCE == MC_SIDES)
+                negative |= (uint32_t)((before != 0) != (e.sign == DISTMAP_SIGN_INSIDE)) << row;
+            if (ALONG) {
+                const uint32_t rims = __ballot_sync(MC_WHOLE, is_rim(cells[i], lane));
+                if (lane == 0)
+                    ((uint32_t *)&rows[row])[threadIdx.x / 32] = rims;
+            }
+        }
     }
-    const auto after = mc_kind<SOURCE>(e, column + min(y + 32, p.height - 1) * input.stride[2], &raised);
+    const auto after = mc_kind<SOURCE>(e, column + min(y + 32, last) * input.stride[2], &raised);
     const uint32_t rims = turns | turns >> 1 | (uint32_t)(after != before) << 31;
-    const int64_t at = mc_band_at(p, plane, y, x);
-    ((uint2 *)p.across)[at] = make_uint2(rims, MC_WHOLE);
-    if (p.ground)
-        p.ground[at] = ground;
-    if (p.negative)
-        p.negative[at] = negative;
-    if (p.alive && !p.source.data && (rims | ground))
-        p.alive[plane] = true;
+    if (p.ground) {
+#pragma unroll 8
+        for (int i = 0; i < 32; i++)
+            ground |= (uint32_t)dm_address_is_site(&e, column + min(y + i, last) * input.stride[2], &raised) << i;
+    }
+    if (x < p.width) {
+        const int64_t at = mc_band_at(p, plane, y, x);
+        ((uint2 *)p.across)[at] = make_uint2(rims, MC_WHOLE);
+        if (p.ground)
+            p.ground[at] = ground;
+        if (p.negative)
+            p.negative[at] = negative;
+    }
+    if (ALONG) {
+        __syncthreads();
+        if (p.alive && __any_sync(MC_WHOLE, (rims | ground) != 0) && lane == 0)
+            p.alive[plane] = true;
+        if (threadIdx.x < 32 && y + (int32_t)threadIdx.x <= last)
+            ((uint4 *)p.along)[((int64_t)plane * p.height + y + threadIdx.x) * p.groups + group] = rows[threadIdx.x];
+    }
     dm_raise(&e, raised);
 }
 
@@ -78,15 +116,20 @@ static __global__ void __launch_bounds__(FEWER) sides_across(const __grid_consta
     }
 }
 
-cudaError_t mc_pack_across(const dm_elements *e, const mc_stage *p, const mc_rows *input, cudaStream_t stream) {
-    static void (*const of_source[])(dm_elements, mc_stage, mc_rows) = {NULL,
-                                                                        rims_across<MC_SIDES>,
-                                                                        rims_across<MC_LABEL_1>,
-                                                                        rims_across<MC_LABEL_2>,
-                                                                        rims_across<MC_LABEL_4>,
-                                                                        rims_across<MC_LABEL_8>};
+template <bool ALONG>
+static void launch(const dm_elements *e, const mc_stage *p, const mc_rows *input, cudaStream_t stream) {
+    static void (*const of_source[])(dm_elements, mc_stage, mc_rows) = {
+        find_rims<MC_SIDES, ALONG>, find_rims<MC_LABEL_1, ALONG>, find_rims<MC_LABEL_2, ALONG>,
+        find_rims<MC_LABEL_4, ALONG>, find_rims<MC_LABEL_8, ALONG>};
     void (*const kernel)(dm_elements, mc_stage, mc_rows) = of_source[mc_source_of(e)];
     DM_LAUNCH(kernel, (unsigned)(p->planes * p->bands * p->groups), MC_GROUP, 0, stream, *e, *p, *input);
+}
+
+cudaError_t mc_pack_kinds(const dm_elements *e, const mc_stage *p, const mc_rows *input, cudaStream_t stream) {
+    if (p->along)
+        launch<true>(e, p, input, stream);
+    else
+        launch<false>(e, p, input, stream);
     DM_LAUNCH(sides_across, dm_blocks(p->planes * p->width, FEWER, INT32_MAX), FEWER, 0, stream, *p);
     return cudaGetLastError();
 }

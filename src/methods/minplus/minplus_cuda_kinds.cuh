@@ -15,17 +15,12 @@
 
 /* ---- Kinds ---- */
 
-/* What elements are: of a mask, or their kinds, by the side of the shape or by labels of so many bytes. */
-enum { MC_MASK, MC_SIDES, MC_LABEL_1, MC_LABEL_2, MC_LABEL_4, MC_LABEL_8 };
+/* Where kinds come from: the side of the shape, or labels of so many bytes. */
+enum { MC_SIDES, MC_LABEL_1, MC_LABEL_2, MC_LABEL_4, MC_LABEL_8 };
 
 static inline int mc_source_of(const dm_elements *e) {
     const size_t size = distmap_dtype_size(e->arrays.input.dtype);
-    return !e->by_kind ? MC_MASK
-           : e->sign   ? MC_SIDES
-           : size == 1 ? MC_LABEL_1
-           : size == 2 ? MC_LABEL_2
-           : size == 4 ? MC_LABEL_4
-                       : MC_LABEL_8;
+    return e->sign ? MC_SIDES : size == 1 ? MC_LABEL_1 : size == 2 ? MC_LABEL_2 : size == 4 ? MC_LABEL_4 : MC_LABEL_8;
 }
 
 /* The kind of the element at address `at`. */
@@ -64,13 +59,12 @@ DM_DEVICE void mc_store_kind(const mc_stage &p, char *to, uint32_t d2, float roo
     __stcs((float *)to, negative & 1 ? -distance : distance);
 }
 
-/* Two columns of a band, as the near search holds them: best[i] = min(wy2 e^2, MC_SURE) of row i, in halves; on the ground 0. */
-DM_DEVICE void mc_caps(const mc_stage &p, const uint2 across[2], const uint32_t ground[2], uint32_t best[32]) {
+/* Two columns of a band, as the near search holds them: best[i] = min(wy2 e^2, MC_SURE) of row i, in halves. */
+DM_DEVICE void mc_caps(const mc_stage &p, const uint2 across[2], uint32_t best[32]) {
     const uint32_t step = 0x00010001u, most = 4096; /* beyond any cap; more would overflow on the way */
     /* Rows 0 .. 15 of both columns, and 16 .. 31. */
     const uint32_t rims[2] = {__byte_perm(across[0].x, across[1].x, 0x5410),
                               __byte_perm(across[0].x, across[1].x, 0x7632)};
-    const uint32_t zero[2] = {__byte_perm(ground[0], ground[1], 0x5410), __byte_perm(ground[0], ground[1], 0x7632)};
     uint32_t g = min(across[0].y & 0xFFFF, most) | min(across[1].y & 0xFFFF, most) << 16;
 #pragma unroll
     for (int i = 0; i < 32; i++) {
@@ -83,11 +77,17 @@ DM_DEVICE void mc_caps(const mc_stage &p, const uint2 across[2], const uint32_t 
         g = (g + step) & ~((rims[i / 16] >> i % 16 & step) * 0xFFFF);
         /* 142^2 is beyond MC_SURE, and times the largest pitch below 2^32. */
         const uint32_t e = mc_min(mc_min(best[i], g) + step, 142 * step), low = e & 0xFFFF, high = e >> 16;
-        const uint32_t caps = min((uint32_t)p.wy2 * (low * low), (uint32_t)MC_SURE) |
-                              min((uint32_t)p.wy2 * (high * high), (uint32_t)MC_SURE) << 16;
-        best[i] = caps & ~((zero[i / 16] >> i % 16 & step) * 0xFFFF);
+        best[i] = min((uint32_t)p.wy2 * (low * low), (uint32_t)MC_SURE) |
+                  min((uint32_t)p.wy2 * (high * high), (uint32_t)MC_SURE) << 16;
     }
 }
 static_assert(142 * 142 >= MC_SURE, "so that caps are beyond it where they are cut");
+
+/* The same on the ground: 0. */
+DM_DEVICE void mc_clear(const uint32_t ground[2], uint32_t best[32]) {
+#pragma unroll
+    for (int i = 0; i < 32; i++)
+        best[i] &= (ground[0] >> i & 1 ? 0 : 0xFFFFu) | (ground[1] >> i & 1 ? 0 : 0xFFFF0000u);
+}
 
 #endif

@@ -116,13 +116,13 @@ typedef struct band {
     uint32_t ground[2];
 } band;
 
-DM_DEVICE band band_of(const mc_stage &p, int64_t plane, int32_t y, int32_t x) {
+template <bool SLOW> DM_DEVICE band band_of(const mc_stage &p, int64_t plane, int32_t y, int32_t x) {
     static_assert(STRIP == 32 || !KINDS, "a strip is a band");
     band made;
 #pragma unroll
     for (int c = 0; c < 2; c++) {
         const int64_t at = mc_band_at(p, plane, min(y, p.height - 1), min(x + c * 16, p.width - 1));
-        made.across[c] = mc_across(p, at), made.ground[c] = mc_ground(p, at);
+        made.across[c] = mc_across(p, at), made.ground[c] = SLOW ? 0 : mc_ground(p, at);
     }
     return made;
 }
@@ -140,7 +140,7 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     const int32_t x = column_of(t.group, half, lane), y = t.y0 + warp / 2 * STRIP;
     band own;
     if (KINDS)
-        own = band_of(p, t.plane, y, x);
+        own = band_of<SLOW>(p, t.plane, y, x);
     if (!load_tile<SLOW>(p, t, KINDS && is_promising(own)))
         return;
     const uint32_t inside = (x < p.width ? 0xFFFFu : 0) | (x + 16 < p.width ? 0xFFFF0000u : 0);
@@ -150,7 +150,9 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     bool open;
     {
         if (KINDS)
-            mc_caps(p, own.across, own.ground, best);
+            mc_caps(p, own.across, best);
+        if (KINDS && !SLOW && p.ground)
+            mc_clear(own.ground, best);
         uint32_t f[STRIP + 2 * MC_REACH];
 #pragma unroll
         for (int i = 0; i < STRIP; i++) {

@@ -5,9 +5,9 @@
  * block writes the entries of its rows, strip by strip, so that whole sectors are filled. Reads each element once, writes 1/4
  * byte per pixel.
  *
- * Of kinds a row's rims take the place of its sites. */
+ * Of kinds, whose rims are bits already, these take the place of sites. */
 #include "cuda/sites.cuh"
-#include "methods/minplus/minplus_cuda_kinds.cuh"
+#include "methods/minplus/minplus_cuda.cuh"
 
 enum { WARPS = 4, FEW = 1 << 16 /* lanes at work */ };
 
@@ -89,37 +89,10 @@ DM_DEVICE void write_rows(const mc_stage &p, const uint4 *shared, uint32_t first
         to[(int64_t)s * p.height] = make_uint2(bits[s], sides[s]);
 }
 
-/* The rims of the warp's row, by ballots: a *turn* is an element of another kind than the one before it, and makes rims of both.
- * What is beyond the last element is taken for the same again. */
-template <int SOURCE>
-DM_DEVICE void row_rims(const dm_elements &e, const mc_stage &p, const char *row, uint32_t *words, unsigned *raised) {
-    enum { AT_ONCE = MC_GROUP / 32 };
-    const int lane = (int)threadIdx.x % 32;
-    const int64_t stride = e.arrays.input.stride[DM_X];
-    auto last = mc_kind<SOURCE>(e, row, raised);
-    for (int g = 0; g < p.groups; g++) {
-        decltype(last) here[AT_ONCE];
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++)
-            here[i] = mc_kind<SOURCE>(e, row + min(g * MC_GROUP + i * 32 + lane, p.width - 1) * stride, raised);
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++) {
-            const auto before = __shfl_up_sync(MC_WHOLE, here[i], 1);
-            const uint32_t turns = __ballot_sync(MC_WHOLE, here[i] != (lane ? before : last));
-            last = __shfl_sync(MC_WHOLE, here[i], 31);
-            const int word = g * AT_ONCE + i;
-            if (lane == 0)
-                words[word] = turns | turns >> 1;
-            if (lane == 0 && word > 0)
-                words[word - 1] |= turns << 31;
-        }
-    }
-}
-
 /* `lanes` lanes, a power of two, take a row, so that a warp takes several narrow ones at once. On the way the stages' marks
  * of open units, `clear` words, are set to zero.
  * Grid: any number of blocks of WARPS warps, which take rows in turn. Shared memory per row: groups * 32 bytes and 16. */
-template <int SOURCE>
+template <bool KINDS>
 static __global__ void __launch_bounds__(WARPS * 32)
     pack(const __grid_constant__ dm_elements e, const __grid_constant__ mc_stage p, bool plain, int lanes,
          int64_t clear) {
@@ -139,12 +112,13 @@ static __global__ void __launch_bounds__(WARPS * 32)
         const uint32_t plane = row / (uint32_t)p.height, y = row - plane * (uint32_t)p.height;
         const uint32_t outer = plane / (uint32_t)e.shape[1];
         int64_t at[DM_NDIM] = {outer, plane - outer * (uint32_t)e.shape[1], y, 0};
-        if constexpr (SOURCE == MC_MASK) {
+        if (KINDS) {
+            for (int32_t g = place; g < p.groups; g += lanes)
+                words[g] = ((const uint4 *)p.along)[(int64_t)row * p.groups + g];
+        } else {
 #pragma unroll 4
             for (int32_t x = place * 16; x < p.groups * MC_GROUP; x += lanes * 16)
                 halves[x / 16] = (uint16_t)dm_sixteen_sites(&e, plain, at, x, p.width, &raised);
-        } else {
-            row_rims<SOURCE>(e, p, dm_element_address(&e.arrays.input, at), (uint32_t *)words, &raised);
         }
         __syncwarp();
         int32_t run = -1;
@@ -177,12 +151,10 @@ static __global__ void __launch_bounds__(WARPS * 32)
 }
 
 cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, cudaStream_t stream) {
-    static void (*const of_source[])(dm_elements, mc_stage, bool, int, int64_t) = {
-        pack<MC_MASK>, pack<MC_SIDES>, pack<MC_LABEL_1>, pack<MC_LABEL_2>, pack<MC_LABEL_4>, pack<MC_LABEL_8>};
-    void (*const kernel)(dm_elements, mc_stage, bool, int, int64_t) = of_source[mc_source_of(e)];
-    /* A lane to a group; with few rows, more of them, for less to wait for. Ballots take a whole warp. */
+    void (*const kernel)(dm_elements, mc_stage, bool, int, int64_t) = p->along ? pack<true> : pack<false>;
+    /* A lane to a group; with few rows, more of them, for less to wait for. */
     const int64_t rows = p->planes * p->height;
-    int lanes = e->by_kind ? 32 : 1;
+    int lanes = 1;
     while (lanes < 32 && (lanes < p->groups || (rows * lanes < FEW && lanes * 16 < p->width)))
         lanes *= 2;
     const int block_rows = WARPS * 32 / lanes;
