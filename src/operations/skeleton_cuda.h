@@ -8,8 +8,11 @@
 struct sk_work {
     dm_elements elements;
     sk_rule rule;
-    const void *plane[SK_AXES]; /* coordinates along the measured axes */
-    bool narrow;                /* int16, else int32 */
+    const void *index; /* every element's nearest site */
+    bool wide;         /* int64, else int32 */
+    /* For the filter: the rule in units of h^2, and whether float32 and 32 bits can take it. */
+    float w2[SK_AXES], more, gamma2;
+    bool filters;
 };
 
 #ifdef __cplusplus
