@@ -9,10 +9,11 @@ template <class T> struct cell {
     T here, beside; /* beside: lanes 0 and 31, the element before the strip, and after it */
 };
 
-/* Whether the lane's element is beside one of another kind along its row. */
-template <class T> DM_DEVICE bool is_rim(const cell<T> &c, int lane) {
-    const T before = __shfl_up_sync(MC_WHOLE, c.here, 1), after = __shfl_down_sync(MC_WHOLE, c.here, 1);
-    return c.here != (lane == 0 ? c.beside : before) || c.here != (lane == 31 ? c.beside : after);
+/* The rims along a row, in lane 31. A *turn* is an element of another kind than the one before it: both are rims. */
+template <class T> DM_DEVICE uint32_t rims_along(const cell<T> &c, int lane) {
+    const T before = __shfl_up_sync(MC_WHOLE, c.here, 1);
+    const uint32_t turns = __ballot_sync(MC_WHOLE, c.here != (lane == 0 ? c.beside : before));
+    return turns | turns >> 1 | (uint32_t)(c.here != c.beside) << 31;
 }
 
 /* Rims across rows and, in the plane stage, along them; background and sides. What is beyond the image is taken for the last
@@ -28,41 +29,45 @@ static __global__ void __launch_bounds__(MC_GROUP)
     const int32_t group = (int32_t)(blockIdx.x - band * (uint32_t)p.groups), lane = (int32_t)threadIdx.x % 32;
     const int32_t y = (int32_t)(band - plane * (uint32_t)p.bands) * 32, last = p.height - 1;
     const int32_t x = group * MC_GROUP + (int32_t)threadIdx.x;
-    const char *const first = mc_row(input, plane, 0), *const column = first + min(x, p.width - 1) * input.stride[3];
-    const char *const side = first + min(max(lane == 0 ? x - 1 : x + 1, 0), p.width - 1) * input.stride[3];
+    const int32_t beside = min(max(lane == 0 ? x - 1 : x + 1, 0), p.width - 1);
+    const char *row = mc_row(input, plane, y), *const above = mc_row(input, plane, max(y - 1, 0));
+    const int64_t across = min(x, p.width - 1) * input.stride[3], side = beside * input.stride[3];
     unsigned raised = 0;
     uint32_t turns = 0, ground = 0, negative = 0;
-    auto before = mc_kind<SOURCE>(e, column + max(y - 1, 0) * input.stride[2], &raised);
+    auto before = mc_kind<SOURCE>(e, above + across, &raised);
+#pragma unroll
     for (int start = 0; start < 32; start += AT_ONCE) {
         cell<decltype(before)> cells[AT_ONCE];
+        const char *const first = row;
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
-            const int64_t down = min(y + start + i, last) * input.stride[2];
-            cells[i].here = mc_kind<SOURCE>(e, column + down, &raised);
+            cells[i].here = mc_kind<SOURCE>(e, row + across, &raised);
             if (ALONG && (lane == 0 || lane == 31))
-                cells[i].beside = mc_kind<SOURCE>(e, side + down, &raised);
+                cells[i].beside = mc_kind<SOURCE>(e, row + side, &raised);
+            row += y + start + i < last ? input.stride[2] : 0;
         }
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
-            const int row = start + i;
-            turns |= (uint32_t)(cells[i].here != before) << row;
+            turns |= (uint32_t)(cells[i].here != before) << (start + i);
             before = cells[i].here;
-            if (SOURCE == MC_SIDES)
-                negative |= (uint32_t)((before != 0) != (e.sign == DISTMAP_SIGN_INSIDE)) << row;
+            if (SOURCE == MC_SIDES || SOURCE == MC_SIDES_1)
+                negative |= (uint32_t)((before != 0) != (e.sign == DISTMAP_SIGN_INSIDE)) << (start + i);
             if (ALONG) {
-                const uint32_t rims = __ballot_sync(MC_WHOLE, is_rim(cells[i], lane));
-                if (lane == 0)
-                    ((uint32_t *)&rows[row])[threadIdx.x / 32] = rims;
+                const uint32_t rims = rims_along(cells[i], lane);
+                if (lane == 31)
+                    ((uint32_t *)&rows[start + i])[threadIdx.x / 32] = rims;
+            }
+        }
+        if (p.ground) {
+            row = first;
+            for (int i = start; i < start + AT_ONCE; i++) {
+                ground |= (uint32_t)dm_address_is_site(&e, row + across, &raised) << i;
+                row += y + i < last ? input.stride[2] : 0;
             }
         }
     }
-    const auto after = mc_kind<SOURCE>(e, column + min(y + 32, last) * input.stride[2], &raised);
+    const auto after = mc_kind<SOURCE>(e, row + across, &raised);
     const uint32_t rims = turns | turns >> 1 | (uint32_t)(after != before) << 31;
-    if (p.ground) {
-#pragma unroll 8
-        for (int i = 0; i < 32; i++)
-            ground |= (uint32_t)dm_address_is_site(&e, column + min(y + i, last) * input.stride[2], &raised) << i;
-    }
     if (x < p.width) {
         const int64_t at = mc_band_at(p, plane, y, x);
         ((uint2 *)p.across)[at] = make_uint2(rims, MC_WHOLE);
@@ -119,8 +124,8 @@ static __global__ void __launch_bounds__(FEWER) sides_across(const __grid_consta
 template <bool ALONG>
 static void launch(const dm_elements *e, const mc_stage *p, const mc_rows *input, cudaStream_t stream) {
     static void (*const of_source[])(dm_elements, mc_stage, mc_rows) = {
-        find_rims<MC_SIDES, ALONG>, find_rims<MC_LABEL_1, ALONG>, find_rims<MC_LABEL_2, ALONG>,
-        find_rims<MC_LABEL_4, ALONG>, find_rims<MC_LABEL_8, ALONG>};
+        find_rims<MC_SIDES, ALONG>,   find_rims<MC_SIDES_1, ALONG>, find_rims<MC_LABEL_1, ALONG>,
+        find_rims<MC_LABEL_2, ALONG>, find_rims<MC_LABEL_4, ALONG>, find_rims<MC_LABEL_8, ALONG>};
     void (*const kernel)(dm_elements, mc_stage, mc_rows) = of_source[mc_source_of(e)];
     DM_LAUNCH(kernel, (unsigned)(p->planes * p->bands * p->groups), MC_GROUP, 0, stream, *e, *p, *input);
 }

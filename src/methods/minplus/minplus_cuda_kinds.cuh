@@ -15,18 +15,22 @@
 
 /* ---- Kinds ---- */
 
-/* Where kinds come from: the side of the shape, or labels of so many bytes. */
-enum { MC_SIDES, MC_LABEL_1, MC_LABEL_2, MC_LABEL_4, MC_LABEL_8 };
+/* Where kinds come from: the side of the shape, by bytes or however else it is told, or labels of so many bytes. */
+enum { MC_SIDES, MC_SIDES_1, MC_LABEL_1, MC_LABEL_2, MC_LABEL_4, MC_LABEL_8 };
 
 static inline int mc_source_of(const dm_elements *e) {
     const size_t size = distmap_dtype_size(e->arrays.input.dtype);
-    return e->sign ? MC_SIDES : size == 1 ? MC_LABEL_1 : size == 2 ? MC_LABEL_2 : size == 4 ? MC_LABEL_4 : MC_LABEL_8;
+    if (e->sign)
+        return size == 1 && !e->sites.empty ? MC_SIDES_1 : MC_SIDES;
+    return size == 1 ? MC_LABEL_1 : size == 2 ? MC_LABEL_2 : size == 4 ? MC_LABEL_4 : MC_LABEL_8;
 }
 
-/* The kind of the element at address `at`. */
+/* The kind of the element at address `at`. But for MC_SIDES without a branch, so that many loads can be under way. */
 template <int SOURCE> DM_DEVICE auto mc_kind(const dm_elements &e, const char *at, unsigned *raised) {
     if constexpr (SOURCE == MC_SIDES)
         return (uint32_t)dm_address_is_site(&e, at, raised);
+    else if constexpr (SOURCE == MC_SIDES_1)
+        return (uint32_t)(((uint8_t)(*(const uint8_t *)at - e.sites.first) <= e.sites.span) != e.sites.flip);
     else if constexpr (SOURCE == MC_LABEL_1)
         return (uint32_t)(e.arrays.input.dtype == DISTMAP_BOOL ? *at != 0 : *(const uint8_t *)at);
     else if constexpr (SOURCE == MC_LABEL_2)
@@ -47,12 +51,8 @@ DM_DEVICE int64_t mc_band_at(const mc_stage &p, int64_t plane, int32_t y, int32_
 DM_DEVICE uint2 mc_across(const mc_stage &p, int64_t band_at) { return ((const uint2 *)p.across)[band_at]; }
 DM_DEVICE uint32_t mc_ground(const mc_stage &p, int64_t band_at) { return p.ground ? p.ground[band_at] : 0; }
 
-/* A result; bit 0 of `negative` says on which side of a surface. `none` is set where it is beyond the limit. */
-DM_DEVICE void mc_store_kind(const mc_stage &p, char *to, uint32_t d2, float root, uint32_t negative, bool *none) {
-    if (!p.negative) {
-        mc_store(p, to, d2, root, none);
-        return;
-    }
+/* A distance from a surface; bit 0 of `negative` says on which side. `none` is set where it is beyond the limit. */
+DM_DEVICE void mc_store_signed(const mc_stage &p, char *to, uint32_t d2, float root, uint32_t negative, bool *none) {
     const bool beyond = d2 > p.most;
     *none |= beyond;
     const float distance = (beyond ? (float)INFINITY : root) - p.surface;

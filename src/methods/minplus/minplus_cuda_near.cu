@@ -62,20 +62,31 @@ DM_DEVICE bool beyond(const mc_stage &p, const uint32_t best[STRIP], int k) {
     return __any_sync(MC_WHOLE, largest(best) > p.done[k]);
 }
 
-DM_DEVICE void store_any(const mc_stage &p, char *to, uint32_t d2, float root, uint32_t negative, bool *none) {
-    if (KINDS)
-        mc_store_kind(p, to, d2, root, negative, none);
+/* How results are stored: PLAIN as roots, without a limit that could be passed; SIGNED as roots with signs, of kinds. */
+typedef enum storing { PLAIN, SIGNED, ANY } storing;
+
+template <storing HOW>
+DM_DEVICE void store_one(const mc_stage &p, char *to, uint32_t d2, float root, uint32_t negative, bool *none) {
+    if (HOW == PLAIN)
+        __stcs((float *)to, root);
+    else if (HOW == SIGNED)
+        mc_store_signed(p, to, d2, root, negative, none);
     else
         mc_store(p, to, d2, root, none);
 }
 
-/* A strip's results. PLAIN: as roots, without a sign, and without a limit that could be passed. */
-template <bool PLAIN>
-DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x, const uint32_t negative[2],
-                          const uint32_t best[STRIP]) {
+/* A strip's results. */
+template <storing HOW>
+DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x, const uint32_t best[STRIP]) {
     const bool first = x < p.width, second = x + 16 < p.width;
     char *to = mc_row(p.target, plane, y) + x * p.target.stride[3];
     const int64_t apart = 16 * p.target.stride[3];
+    uint32_t negative[2] = {0, 0};
+    if (HOW == SIGNED && y < p.height) {
+#pragma unroll
+        for (int c = 0; c < 2; c++)
+            negative[c] = p.negative[mc_band_at(p, plane, y, min(x + c * 16, p.width - 1))];
+    }
     bool none = false;
 #pragma unroll
     for (int i = 0; i < STRIP; i++) {
@@ -83,14 +94,10 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x
             break;
         const uint32_t low = best[i] & 0xFFFF, high = best[i] >> 16;
         const float low_root = mc_root(mc_float(low)), high_root = mc_root(mc_float(high));
-        if (first && PLAIN)
-            __stcs((float *)to, low_root);
-        if (second && PLAIN)
-            __stcs((float *)(to + apart), high_root);
-        if (first && !PLAIN)
-            store_any(p, to, low, low_root, negative[0] >> i, &none);
-        if (second && !PLAIN)
-            store_any(p, to + apart, high, high_root, negative[1] >> i, &none);
+        if (first)
+            store_one<HOW>(p, to, low, low_root, negative[0] >> i, &none);
+        if (second)
+            store_one<HOW>(p, to + apart, high, high_root, negative[1] >> i, &none);
         to += p.target.stride[2];
     }
     return none;
@@ -98,16 +105,12 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x
 
 DM_DEVICE void store_strip(const mc_stage &p, int64_t plane, int32_t y, int32_t x, bool open,
                            const uint32_t best[STRIP]) {
-    uint32_t negative[2] = {0, 0};
-    if (KINDS && p.negative && y < p.height) {
-#pragma unroll
-        for (int c = 0; c < 2; c++)
-            negative[c] = p.negative[mc_band_at(p, plane, y, min(x + c * 16, p.width - 1))];
-    }
-    if (!p.squared && p.most >= MC_SURE && !(KINDS && p.negative))
-        store_rows<true>(p, plane, y, x, negative, best);
+    if (KINDS && p.negative)
+        mc_raise(p, store_rows<SIGNED>(p, plane, y, x, best) && !open);
+    else if (!p.squared && p.most >= MC_SURE)
+        store_rows<PLAIN>(p, plane, y, x, best);
     else
-        mc_raise(p, store_rows<false>(p, plane, y, x, negative, best) && !open);
+        mc_raise(p, store_rows<ANY>(p, plane, y, x, best) && !open);
 }
 
 /* Kinds: a strip's own band, of both of the lane's columns. */

@@ -94,7 +94,11 @@ DM_DEVICE bool store_kinds(const mc_stage &p, int64_t plane, int32_t x, int32_t 
             const uint32_t cap = has_any(across) ? (uint32_t)p.wy2 * (e * e) : (uint32_t)MC_NOTHING;
             const uint32_t found = b == MC_NOTHING ? b : b + (uint32_t)p.wy2 * (uint32_t)(i * i);
             const uint32_t d2 = ground >> row & 1 ? 0 : min(found, cap);
-            mc_store_kind(p, to, d2, mc_root((float)d2), negative >> row, &none);
+            const float root = mc_root((float)d2);
+            if (p.negative)
+                mc_store_signed(p, to, d2, root, negative >> row, &none);
+            else
+                mc_store(p, to, d2, root, &none);
             to += p.target.stride[2];
         }
     }
