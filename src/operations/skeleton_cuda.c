@@ -30,6 +30,13 @@ static distmap_status prepare(distmap_plan *plan) {
     return op_inner_make(plan, &inner, 1);
 }
 
+static sk_divider divider_of(uint32_t n) {
+    int shift = 31;
+    while ((uint64_t)1 << (shift - 31) < n)
+        shift++;
+    return (sk_divider){n, (uint32_t)(((uint64_t)1 << shift) / n + 1), shift};
+}
+
 static struct sk_work work_of(const distmap_plan *plan, const dm_arrays *arrays) {
     const double most_anisotropy = 1e12; /* which float32 can take */
     struct sk_work w = {.elements = dm_elements_make(plan, arrays), .rule = sk_rule_of(plan), .filters = true};
@@ -53,6 +60,10 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     const distmap_arrays inner = {.input = op_view(plan, &arrays->input), .index = op_dense(plan, index, dtype)};
     work.index = index;
     work.wide = dtype == DISTMAP_INT64;
+    for (int k = 0; k < work.rule.axes && !work.wide; k++) {
+        work.stride[k] = divider_of((uint32_t)plan->linear[work.rule.axis[k]]);
+        work.length[k] = divider_of((uint32_t)work.rule.length[k]);
+    }
     dm_phase(plan, "transform");
     TRY(op_inner_run(plan, 0, &inner, ~0u));
     TRY(op_inner_flags(plan, 0, ~0u));

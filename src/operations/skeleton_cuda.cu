@@ -12,39 +12,45 @@ DM_DEVICE int64_t index_at(const sk_work &w, int64_t element) {
     return w.wide ? ((const int64_t *)w.index)[element] : ((const int32_t *)w.index)[element];
 }
 
-/* The element at `at`, and its site. `r` says how many axes are measured by a constant, so that loops over them unroll. */
-DM_DEVICE sk_point point_of(const sk_work &w, const sk_rule &r, const int64_t at[DM_NDIM], int64_t index) {
-    int64_t from[DM_NDIM] = {index, index, index, index};
-    if (index >= 0)
-        dm_element_split(&w.elements, index, from);
-    sk_point p;
+DM_DEVICE uint32_t divide(const sk_divider &by, uint32_t i) { return (uint32_t)((uint64_t)i * by.factor >> by.shift); }
+
+/* Where an index lies along measured axis k. */
+DM_DEVICE int64_t place_along(const sk_work &w, int k, int64_t index) {
+    if (w.wide)
+        return index / w.elements.linear[w.rule.axis[k]] % w.rule.length[k];
+    const uint32_t whole = divide(w.stride[k], (uint32_t)index);
+    return (int32_t)(whole - divide(w.length[k], whole) * w.length[k].n);
+}
+
+/* Sets p->site of the element at p->at. `r` says how many axes are measured by a constant, so that loops over them unroll. */
+DM_DEVICE void find_site(const sk_work &w, const sk_rule &r, int64_t index, sk_point *p) {
+    if (index == DISTMAP_INDEX_BORDER) {
+        sk_point outside = *p; /* in memory: its places are numbered there */
+        sk_leave(&w.rule, &outside);
+        *p = outside;
+        return;
+    }
 #pragma unroll
     for (int k = 0; k < r.axes; k++)
-#pragma unroll
-        for (int a = 0; a < DM_NDIM; a++)
-            if (a == r.axis[k])
-                p.at[k] = at[a], p.site[k] = from[a];
-    if (index == DISTMAP_INDEX_BORDER) {
-        sk_point outside = p; /* in memory: its places are numbered there */
-        sk_leave(&w.rule, &outside);
-        p = outside;
-    }
-    return p;
+        p->site[k] = index < 0 ? index : place_along(w, k, index);
 }
 
 /* Whether sk_pair may say that e is marked because of q. Squares in units of h^2. */
 DM_DEVICE bool may_mark(const sk_work &w, const sk_rule &r, const sk_point &e, const sk_point &q) {
-    int64_t apart = 0;
+    if (!w.filters)
+        return true;
+    uint32_t apart = 0;
 #pragma unroll
     for (int k = 0; k < r.axes; k++)
-        apart += llabs(e.site[k] - q.site[k]);
-    if (apart <= 1 || !w.filters)
-        return apart > 1;
+        apart += (uint32_t)abs((int32_t)e.site[k] - (int32_t)q.site[k]);
+    if (apart <= 1)
+        return false;
     float d = 0, ss = 0, vu = 0;
 #pragma unroll
     for (int k = 0; k < r.axes; k++) {
-        const float u = (float)(int32_t)(e.site[k] - q.site[k]), v = (float)(int32_t)(e.at[k] - q.at[k]);
-        const float s = (float)(int32_t)(e.at[k] - e.site[k]) + (float)(int32_t)(q.at[k] - q.site[k]);
+        const float u = (float)((int32_t)e.site[k] - (int32_t)q.site[k]);
+        const float v = (float)((int32_t)e.at[k] - (int32_t)q.at[k]);
+        const float s = (float)((int32_t)e.at[k] - (int32_t)e.site[k]) + (float)((int32_t)q.at[k] - (int32_t)q.site[k]);
         d += w.w2[k] * (u * u);
         ss += w.w2[k] * (s * s);
         vu += w.w2[k] * (v * u);
@@ -58,22 +64,17 @@ DM_DEVICE bool may_mark(const sk_work &w, const sk_rule &r, const sk_point &e, c
 
 /* Whether e is on the skeleton because of the neighbour `step` along measured axis k. */
 DM_DEVICE bool is_marked_by(const sk_work &w, const sk_rule &r, const sk_point &e, int64_t element, int64_t index,
-                            const int64_t at[DM_NDIM], int k, int64_t step) {
-    sk_point q;
-    if (e.at[k] + step >= 0 && e.at[k] + step < r.length[k]) {
+                            int k, int64_t step) {
+    sk_point q = e;
+    q.at[k] += step;
+    if (q.at[k] >= 0 && q.at[k] < r.length[k]) {
         const int64_t other = index_at(w, element + step * w.elements.linear[r.axis[k]]);
         if (other == index && index >= 0)
             return false;
-        int64_t beside[DM_NDIM];
-#pragma unroll
-        for (int a = 0; a < DM_NDIM; a++)
-            beside[a] = at[a] + (a == r.axis[k] ? step : 0);
-        q = point_of(w, r, beside, other);
+        find_site(w, r, other, &q);
     } else {
         if (!r.border)
             return false;
-        q = e;
-        q.at[k] += step;
 #pragma unroll
         for (int i = 0; i < r.axes; i++)
             q.site[i] = q.at[i];
@@ -89,16 +90,20 @@ template <int AXES> static __global__ void __launch_bounds__(THREADS) mark(const
     sk_rule r = w.rule;
     r.axes = AXES;
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < p->elements; i += turn) {
-        int64_t at[DM_NDIM];
-        dm_element_split(p, i, at);
         const int64_t index = index_at(w, i);
-        const sk_point e = point_of(w, r, at, index);
+        sk_point e;
+#pragma unroll
+        for (int k = 0; k < AXES; k++)
+            e.at[k] = place_along(w, k, i);
+        find_site(w, r, index, &e);
         bool on = false;
         if (index != i && index != DISTMAP_INDEX_NONE) {
 #pragma unroll
             for (int k = 0; k < AXES; k++)
-                on = on || is_marked_by(w, r, e, i, index, at, k, -1) || is_marked_by(w, r, e, i, index, at, k, 1);
+                on = on || is_marked_by(w, r, e, i, index, k, -1) || is_marked_by(w, r, e, i, index, k, 1);
         }
+        int64_t at[DM_NDIM];
+        dm_element_split(p, i, at);
         if (p->arrays.mask.data)
             *(uint8_t *)dm_element_address(&p->arrays.mask, at) = on;
         if (!p->arrays.distance.data)
