@@ -30,6 +30,7 @@ for operation in $operations; do
 done
 run "$build/tests/matrix/shapes_gpu"
 run "$build/tests/matrix/shapes_gpu" 8 1 jumps
+run "$build/tests/matrix/shapes_gpu" 20 30000000 kinds
 
 if command -v compute-sanitizer >/dev/null; then
     for tool in memcheck racecheck; do

@@ -1,7 +1,7 @@
-/* shapes_gpu [COUNT [MOST [jumps|metrics]]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond what an oracle can
+/* shapes_gpu [COUNT [MOST [jumps|metrics|kinds]]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond what an oracle can
  * check: each exact method of the GPU, brute force aside, against the CPU, to the bit. With `jumps` they are planes in which
  * the nearest site of neighbours jumps from one end to the other; with `metrics` planes of some height and width, of metrics
- * other than the Euclidean.
+ * other than the Euclidean; with `kinds` labels and signed maps, of planes and volumes that are long along no axis.
  *
  * DISTMAP_TEST_SEED repeats a run.
  */
@@ -41,6 +41,18 @@ static int64_t draw_plane(struct rng *r, int64_t most, distmap_problem *p) {
     p->shape[0] = (int64_t)exp(log((double)most) * (0.3 + 0.4 * rng_unit(r)));
     p->shape[1] = most / p->shape[0];
     return p->shape[0] * p->shape[1];
+}
+
+static int64_t draw_block(struct rng *r, int64_t most, distmap_problem *p) {
+    double left = log((double)most) * (0.8 + 0.2 * rng_unit(r));
+    int64_t elements = 1;
+    p->ndim = (int)rng_range(r, 2, 3);
+    for (int a = 0; a < p->ndim; a++) {
+        p->shape[a] = (int64_t)exp(left / (p->ndim - a) * (a < p->ndim - 1 ? 0.6 + 0.6 * rng_unit(r) : 1));
+        left -= log((double)p->shape[a]);
+        elements *= p->shape[a];
+    }
+    return elements;
 }
 
 static void draw_problem(struct rng *r, distmap_problem *p) {
@@ -91,6 +103,22 @@ static int64_t draw_jumps(struct rng *r, distmap_problem *p, uint8_t *mask) {
     return height * width;
 }
 
+/* Labels, or a signed map: each element is as one of those before it, along a row or across, but for some. */
+static void draw_kinds(struct rng *r, distmap_problem *p, uint8_t *mask, int64_t elements, double some) {
+    const int64_t across = p->shape[p->ndim - 1] * (p->ndim > 2 && rng_chance(r, 0.5) ? p->shape[p->ndim - 2] : 1);
+    const bool sign = rng_chance(r, 0.4);
+    p->want.index = DISTMAP_NONE;
+    p->sign = sign ? (rng_chance(r, 0.5) ? DISTMAP_SIGN_INSIDE : DISTMAP_SIGN_OUTSIDE) : DISTMAP_SIGN_NONE;
+    p->input = sign ? DISTMAP_INPUT_MASK : DISTMAP_INPUT_LABELS;
+    const int first = sign || rng_chance(r, 0.5) ? 0 : 1; /* with a background, or without */
+    for (int64_t i = 0; i < elements; i++) {
+        if (i == 0 || rng_chance(r, some))
+            mask[i] = (uint8_t)rng_range(r, first, first + 2);
+        else
+            mask[i] = mask[i >= across && rng_chance(r, 0.6) ? i - across : i - 1];
+    }
+}
+
 static void compute(distmap_context *context, const char *method, const distmap_problem *p, uint8_t *mask,
                     const struct results *out) {
     distmap_plan *plan = NULL;
@@ -121,7 +149,9 @@ static bool same(const char *what, const char *method, const void *want, void *g
 
 int main(int argc, char **argv) {
     const int count = argc > 1 ? atoi(argv[1]) : 40;
-    const bool jumps = argc > 3 && strcmp(argv[3], "jumps") == 0, metrics = argc > 3 && strcmp(argv[3], "metrics") == 0;
+    const char *kind = argc > 3 ? argv[3] : "";
+    const bool jumps = strcmp(kind, "jumps") == 0, metrics = strcmp(kind, "metrics") == 0,
+               kinds = strcmp(kind, "kinds") == 0;
     const int64_t most = jumps ? 1230 * 720 : argc > 2 ? atoll(argv[2]) : 100000000;
     const char *given = getenv("DISTMAP_TEST_SEED");
     const uint64_t seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
@@ -142,20 +172,26 @@ int main(int argc, char **argv) {
         distmap_problem p = {0};
         const int64_t elements = jumps     ? draw_jumps(&r, &p, mask)
                                  : metrics ? draw_plane(&r, most, &p)
+                                 : kinds   ? draw_block(&r, most, &p)
                                            : draw_shape(&r, most, &p);
         const double density = pow((double)elements, -rng_unit(&r)); /* from all to about one */
         if (!jumps) {
             draw_problem(&r, &p);
-            if (metrics || rng_chance(&r, 0.4))
+            if (!kinds && (metrics || rng_chance(&r, 0.4)))
                 draw_metric(&r, &p);
-            for (int64_t i = 0; i < elements; i++)
+            if (kinds)
+                draw_kinds(&r, &p, mask, elements, density);
+            for (int64_t i = 0; i < elements && !kinds; i++)
                 mask[i] = !rng_chance(&r, density);
         }
         printf("%2d:", n);
         for (int a = 0; a < p.ndim; a++)
             printf("%s%" PRId64 " (%g)", a ? " x " : " ", p.shape[a], p.spacing[a]);
-        printf(", axes 0x%x, metric %d {%d, %d, %d}, density %.2g, limit %g%s%s\n", p.axes, p.metric, p.chamfer[0],
-               p.chamfer[1], p.chamfer[2], density, p.limit, p.border ? ", border" : "", p.want.index ? ", index" : "");
+        printf(", axes 0x%x, metric %d {%d, %d, %d}, density %.2g, limit %g%s%s%s\n", p.axes, p.metric, p.chamfer[0],
+               p.chamfer[1], p.chamfer[2], density, p.limit, p.border ? ", border" : "", p.want.index ? ", index" : "",
+               p.sign                            ? ", signed"
+               : p.input == DISTMAP_INPUT_LABELS ? ", labels"
+                                                 : "");
         fflush(stdout);
         compute(cpu, NULL, &p, mask, &want);
         const distmap_method_info *info;

@@ -1,7 +1,7 @@
 /* minplus/cuda, the production method on GPUs: stages and device memory. What is computed stands in minplus_cuda.h and in
  * the minplus_cuda_*.cu files.
  *
- *   pack:   rows of elements into entries, 1/4 byte per pixel
+ *   pack:   rows of elements into entries, 1/4 byte per pixel; labels and signed maps across rows as well, for each stage
  *   planes: every (y, x) plane: a near search, and a far search for what it leaves open; small ones by one direct search
  *   z:      the same along z, from the planes' squared distances or, with sites, the offsets of their sites: 4 bytes per
  *           voxel
@@ -31,8 +31,10 @@ static bool has_z(const distmap_plan *plan) { return dm_axis_counts(plan, 1); }
 static const char *refuses(const distmap_plan *plan) {
     if (plan->context->cuda->shared_bytes < MC_TILE_BYTES)
         return "needs a GPU with 107 KiB of shared memory to a block (compute capability 8.0, 8.7, 9.0 and others)";
-    if (plan->problem.input != DISTMAP_INPUT_MASK || plan->problem.sign)
-        return "needs a mask input, and a map without sign";
+    if (plan->problem.input == DISTMAP_INPUT_SAMPLED)
+        return "needs a mask or labels";
+    if (dm_by_kind(plan) && plan->wants_site)
+        return "needs outputs of distances only where the input is labels or the map is signed";
     if (plan->number != DM_U32)
         return "needs integer spacing, and squared distances of 32 bits";
     if (plan->wants_site && plan->elements > INT32_MAX)
@@ -93,6 +95,22 @@ static void set_columns(const struct dm_cuda *cuda, mc_stage *s, bool z) {
     s->list_pitch = s->height + 8; /* a step of the search */
 }
 
+static void take_bands(layout *l, const distmap_plan *plan, mc_stage *s) {
+    if (!dm_by_kind(plan))
+        return;
+    const bool last = s == &l->z || !has_z(plan);
+    const int64_t count = s->planes * s->bands * s->groups * MC_GROUP;
+    s->rim = 1;
+    s->across = dm_take(&l->scratch, count, sizeof *s->across);
+    if (s == &l->planes)
+        s->along = dm_take(&l->scratch, s->planes * s->height * s->groups * 4, sizeof *s->along);
+    if (plan->problem.input == DISTMAP_INPUT_LABELS && s == &l->planes)
+        s->ground = dm_take(&l->scratch, count, sizeof *s->ground);
+    if (plan->problem.sign && last && is_direct(plan))
+        s->negative = dm_take(&l->scratch, count, sizeof *s->negative);
+    s->surface = (float)plan->surface;
+}
+
 static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int64_t height, int axis) {
     s->planes = planes;
     s->width = (int32_t)plan->shape[DM_X];
@@ -100,6 +118,7 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
     s->groups = (int32_t)divide_up(s->width, MC_GROUP);
     s->strips = (int32_t)divide_up(s->width, 32);
     s->units = (int32_t)divide_up(height, MC_UNIT);
+    s->bands = (int32_t)divide_up(height, 32);
     s->wx2 = (int32_t)plan->w2[DM_X];
     s->per_wx2 = 1.0f / (float)s->wx2;
     s->squared = true;
@@ -138,8 +157,10 @@ static layout lay_out(const distmap_plan *plan, char *base) {
     }
     l.marks = (int64_t)(l.scratch.used / sizeof(uint32_t));
     l.planes.entries = dm_take(&l.scratch, l.planes.planes * l.planes.groups * l.planes.height * 4, sizeof(mc_entry));
+    take_bands(&l, plan, &l.planes);
     l.planes.list = dm_take(&l.scratch, l.planes.blocks * l.planes.list_pitch, sizeof(uint16_t));
     if (has_z(plan)) {
+        take_bands(&l, plan, &l.z);
         l.z.list = dm_take(&l.scratch, l.z.blocks * l.z.list_pitch, sizeof(uint16_t));
         l.store = dm_take(&l.scratch, plan->elements, sizeof *l.store);
         l.planes.alive = l.z.alive = dm_take(&l.scratch, l.planes.planes, sizeof *l.planes.alive);
@@ -214,12 +235,25 @@ static distmap_status search(distmap_plan *plan, const mc_stage *stage, bool z) 
     dm_phase(plan, z ? "near, z" : "near");
     if (stage->sites != MC_SITES_NONE)
         TRY_CUDA(cuda, mc_near_sites(stage, cuda->stream));
+    else if (stage->across)
+        TRY_CUDA(cuda, mc_near_kinds(stage, cuda->stream));
     else if (small)
         TRY_CUDA(cuda, mc_near_small(stage, cuda->stream));
     else
         TRY_CUDA(cuda, mc_near(stage, cuda->stream));
     dm_phase(plan, z ? "far, z" : "far");
     TRY_CUDA(cuda, mc_far(stage, cuda->stream));
+    return DISTMAP_OK;
+}
+
+static distmap_status pack_kinds(distmap_plan *plan, const dm_arrays *arrays, const dm_elements *elements,
+                                 const mc_stage *stage, bool z) {
+    struct dm_cuda *cuda = plan->context->cuda;
+    if (!stage->across)
+        return DISTMAP_OK;
+    dm_phase(plan, z ? "pack, z" : "pack");
+    const mc_rows input = stage_rows(plan, z, arrays->input.data, arrays->input.stride);
+    TRY_CUDA(cuda, mc_pack_kinds(elements, stage, &input, cuda->stream));
     return DISTMAP_OK;
 }
 
@@ -242,10 +276,13 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     dm_phase(plan, "pack");
     if (has_z(plan))
         TRY_CUDA(cuda, cudaMemsetAsync(l.planes.alive, 0, (size_t)l.planes.planes, cuda->stream));
+    TRY(pack_kinds(plan, arrays, &elements, &l.planes, false));
     TRY_CUDA(cuda, mc_pack(&elements, &l.planes, l.marks, cuda->stream));
     TRY(search(plan, &l.planes, false));
-    if (has_z(plan))
+    if (has_z(plan)) {
+        TRY(pack_kinds(plan, arrays, &elements, &l.z, true));
         TRY(search(plan, &l.z, true));
+    }
     if (!is_direct(plan)) {
         dm_phase(plan, "emit");
         TRY_CUDA(cuda, mc_emit(&elements, l.squared, l.site, cuda->multiprocessors, cuda->stream));

@@ -11,6 +11,9 @@
  *
  * A *group* is four strips, the width of a tile of the near search; a *unit* is MC_UNIT rows of a strip: what the far searches
  * solve.
+ *
+ * Labels and signed maps: sites are the elements of another *kind*. *Rims*, which lie beside such an element on their line, take
+ * the place of sites in entries, and there are entries *across* rows, too, for each *band* of 32 (minplus_cuda_kinds.cuh).
  */
 #ifndef DISTMAP_MINPLUS_CUDA_H
 #define DISTMAP_MINPLUS_CUDA_H
@@ -82,7 +85,15 @@ typedef struct mc_stage {
     uint32_t cost[MC_REACH + 1]; /* wy2 k^2, at most MC_SURE, in both halves */
     /* For keys of rows k below and k above: min(wy2 k^2, MC_KEY_SURE) << 6 | (32 -+ k), in both halves. */
     uint32_t key[2][MC_KEYS + 1];
-    unsigned *flags; /* of the plan */
+    /* Kinds. Bands of 32 rows: one element for a column of a band, at mc_band_at(). */
+    int32_t rim;        /* how far beyond a rim the other kind begins: 1; without kinds 0 */
+    int32_t bands;      /* of a column */
+    mc_entry *across;   /* NULL: without kinds */
+    uint32_t *along;    /* [plane][row][strip of groups]: rims along rows, as bits. Plane stage */
+    uint32_t *ground;   /* bit i: row i is of the background. Plane stage of labels */
+    uint32_t *negative; /* bit i: row i's result is. Last stage of signed maps that store distances */
+    float surface;      /* what those are shortened by */
+    unsigned *flags;    /* of the plan */
     mc_sites sites;
     mc_rows site;
     int64_t linear[3]; /* how far apart in linear index outer planes, inner planes and rows are */
@@ -103,9 +114,12 @@ extern "C" {
 #endif
 /* Rows of elements into entries; `clear` words from p->any_open on become zero. */
 cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, cudaStream_t stream);
+/* Kinds: all that p has of bands, and rims along rows, from the stage's elements. */
+cudaError_t mc_pack_kinds(const dm_elements *e, const mc_stage *p, const mc_rows *input, cudaStream_t stream);
 /* Results, where a near search can tell them; what it leaves open. Without sites, and with them. */
 cudaError_t mc_near(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_small(const mc_stage *p, cudaStream_t stream);
+cudaError_t mc_near_kinds(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_sites(const mc_stage *p, cudaStream_t stream);
 /* All results of small planes. */
 cudaError_t mc_direct(const mc_stage *p, cudaStream_t stream);

@@ -115,7 +115,8 @@ DM_DEVICE void spread_chunk(const mc_stage &p, const place &at, int chunk, const
             const uint2 entry = make_uint2(__shfl_sync(MC_WHOLE, from.entry.x, side * 4 + n),
                                            __shfl_sync(MC_WHOLE, from.entry.y, side * 4 + n));
             const uint32_t g =
-                inside >> side * 4 & 15 ? entry_distance(entry, at.column) : outer_distance(entry, at.column);
+                (inside >> side * 4 & 15 ? entry_distance(entry, at.column) : outer_distance(entry, at.column)) +
+                (uint32_t)p.rim;
             f[n] = g * g * (uint32_t)p.wx2;
         }
         const int32_t t = side_start(chunk, side) + warp * 4;

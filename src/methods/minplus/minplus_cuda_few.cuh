@@ -26,7 +26,7 @@ DM_DEVICE uint2 row_entry(const mc_stage &p, const uint2 *entries, int32_t j) {
  * most; INFINITY where it has none. */
 DM_DEVICE void strip_squares(const mc_stage &p, uint2 entry, float *low, float *high) {
     const bool any = has_any(entry);
-    const float dx = entry.x ? 0.0f : (float)(min(entry.y & MC_NONE, entry.y >> 16) + 1);
+    const float dx = (float)((entry.x ? 0 : (int32_t)min(entry.y & MC_NONE, entry.y >> 16) + 1) + p.rim);
     *low = any ? (float)p.wx2 * dx * dx : INFINITY;
     *high = any ? (float)p.wx2 * (dx + 31.0f) * (dx + 31.0f) : INFINITY;
 }
@@ -91,7 +91,8 @@ DM_DEVICE bool solve_rows(const mc_stage &p, const work &w, int32_t y, const few
         for (uint32_t rows = __shfl_sync(MC_WHOLE, found.rows, span); rows; rows &= rows - 1) {
             const int32_t row = found.first + span * SPAN + __ffs((int)rows) - 1;
             const uint2 entry = w.entries[row];
-            const uint32_t g = entry.x ? entry_distance(entry, column) : outer_distance(entry, column);
+            const uint32_t g =
+                (entry.x ? entry_distance(entry, column) : outer_distance(entry, column)) + (uint32_t)p.rim;
             const parabola at = parabola_at(p, (int32_t)(g * g * (uint32_t)p.wx2), y - row, 1);
 #pragma unroll
             for (int i = 0; i < HEIGHT; i++) {

@@ -3,7 +3,7 @@
 #ifndef DISTMAP_MINPLUS_CUDA_ROWS_CUH
 #define DISTMAP_MINPLUS_CUDA_ROWS_CUH
 
-#include "methods/minplus/minplus_cuda.cuh"
+#include "methods/minplus/minplus_cuda_kinds.cuh"
 
 /* A strip, or part of one's height, that a block works on. */
 typedef struct work {
@@ -71,10 +71,47 @@ DM_DEVICE void store_plain(const mc_stage &p, char *to, int32_t x, int32_t y, co
     }
 }
 
+/* The same of kinds, under their caps; the rows are of one band. Whether one has no site. */
+template <int HEIGHT, int COLUMNS>
+DM_DEVICE bool store_kinds(const mc_stage &p, int64_t plane, int32_t x, int32_t y,
+                           const int32_t best[COLUMNS][HEIGHT]) {
+    static_assert(32 % HEIGHT == 0, "y is a multiple of it");
+    bool none = false;
+#pragma unroll
+    for (int c = 0; c < COLUMNS; c++) {
+        if (x + c >= p.width || y >= p.height)
+            break;
+        const int64_t at = mc_band_at(p, plane, y, x + c);
+        const uint2 across = mc_across(p, at);
+        const uint32_t ground = mc_ground(p, at), negative = p.negative ? p.negative[at] : 0;
+        char *to = mc_row(p.target, plane, y) + (x + c) * p.target.stride[3];
+#pragma unroll
+        for (int i = 0; i < HEIGHT; i++) {
+            if (y + i >= p.height)
+                break;
+            const int row = y % 32 + i;
+            const uint32_t e = entry_distance(across, row) + 1, b = (uint32_t)best[c][i];
+            const uint32_t cap = has_any(across) ? (uint32_t)p.wy2 * (e * e) : (uint32_t)MC_NOTHING;
+            const uint32_t found = b == MC_NOTHING ? b : b + (uint32_t)p.wy2 * (uint32_t)(i * i);
+            const uint32_t d2 = ground >> row & 1 ? 0 : min(found, cap);
+            const float root = mc_root((float)d2);
+            if (p.negative)
+                mc_store_signed(p, to, d2, root, negative >> row, &none);
+            else
+                mc_store(p, to, d2, root, &none);
+            to += p.target.stride[2];
+        }
+    }
+    return none;
+}
+
 /* The same in general, and with sites the rows that they come from. Whether one has no site. */
 template <bool SITES, int HEIGHT, int COLUMNS>
 DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t x, int32_t y, const int32_t best[COLUMNS][HEIGHT],
                           const int32_t row[COLUMNS][HEIGHT]) {
+    if constexpr (!SITES)
+        if (p.across)
+            return store_kinds<HEIGHT, COLUMNS>(p, plane, x, y, best);
     mc_place at;
     if (SITES)
         at = mc_place_of(p, plane);
