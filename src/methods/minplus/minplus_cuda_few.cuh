@@ -18,19 +18,6 @@ enum {
     WIDEST = 32 * SPAN, /* rows among which they may be */
 };
 
-DM_DEVICE uint2 row_entry(const mc_stage &p, const uint2 *entries, int32_t j) {
-    return j >= 0 && j < p.height ? entries[j] : make_uint2(0, MC_WHOLE);
-}
-
-/* Squared distance along the row from the strip's nearest and farthest column to the sites of an entry's row, at least and at
- * most; INFINITY where it has none. */
-DM_DEVICE void strip_squares(const mc_stage &p, uint2 entry, float *low, float *high) {
-    const bool any = has_any(entry);
-    const float dx = entry.x ? 0.0f : (float)(min(entry.y & MC_NONE, entry.y >> 16) + 1);
-    *low = any ? (float)p.wx2 * dx * dx : INFINITY;
-    *high = any ? (float)p.wx2 * (dx + 31.0f) * (dx + 31.0f) : INFINITY;
-}
-
 DM_DEVICE float warp_least(float v) {
     for (int step = 16; step; step /= 2)
         v = fminf(v, __shfl_xor_sync(MC_WHOLE, v, step));

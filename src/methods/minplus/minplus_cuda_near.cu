@@ -84,12 +84,11 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x
     return none;
 }
 
-DM_DEVICE void store_strip(const mc_stage &p, int64_t plane, int32_t y, int32_t x, bool open,
-                           const uint32_t best[STRIP]) {
+DM_DEVICE void store_strip(const mc_stage &p, int64_t plane, int32_t y, int32_t x, const uint32_t best[STRIP]) {
     if (!p.squared && p.most >= MC_SURE)
         store_rows<true>(p, plane, y, x, best);
     else
-        mc_raise(p, store_rows<false>(p, plane, y, x, best) && !open);
+        mc_raise(p, store_rows<false>(p, plane, y, x, best));
 }
 
 /* Grid: a block per tile, tiles of a plane column by column. */
@@ -142,9 +141,10 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
             const uint32_t done = min((uint32_t)(p.wy2 * (k + SEGMENT) * (k + SEGMENT)), (uint32_t)MC_SURE - 1);
             open = __any_sync(MC_WHOLE, largest(best) > done);
         }
-    if (open && lane % 16 == 0)
+    if (!open)
+        store_strip(p, t.plane, y, x, best);
+    else if (lane % 16 == 0) /* the whole unit is written then */
         leave_open(p, t.plane, y, t.group * 4 + half * 2 + lane / 16);
-    store_strip(p, t.plane, y, x, open, best);
 }
 
 template <bool SLOW> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {
