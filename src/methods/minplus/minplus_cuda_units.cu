@@ -8,7 +8,7 @@
  * all of them; then a warp has rows of pixels, for which each lane goes through the few rows among which its column's winners
  * are. Where winners jump, and these are many, the warps share them.
  *
- * Per pixel, where as many rows as the unit has can win: 25 instructions to spread, 20 for the parts, 40 to fill, 12 for the
+ * Per pixel, where as many rows as the unit has can win: 13 instructions to spread, 25 for the parts, 40 to fill, 20 for the
  * root.
  */
 #include "methods/minplus/minplus_cuda_offers.cuh"
