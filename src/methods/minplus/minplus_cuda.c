@@ -22,7 +22,7 @@ static const distmap_param_info params[PARAMS] = {
     [DIRECT] = {"direct", SMALL, NEVER, SMALL, "small planes in one search, or in tiles as large ones are",
                 direct_names},
     [BRACKETS] = {"brackets", MIDDLE, NEVER, MIDDLE,
-                  "what tiles leave of planes of middle size unit by unit, or by strips", bracket_names},
+                  "what tiles leave of planes of middle size span by span, or by strips", bracket_names},
 };
 
 static int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -103,6 +103,7 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
     s->groups = (int32_t)divide_up(s->width, MC_GROUP);
     s->strips = (int32_t)divide_up(s->width, 32);
     s->units = (int32_t)divide_up(height, MC_UNIT);
+    s->spans = (int32_t)divide_up(height, MC_SPAN);
     s->wx2 = (int32_t)plan->w2[DM_X];
     s->per_wx2 = 1.0f / (float)s->wx2;
     s->squared = true;
@@ -132,26 +133,25 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
 
 /* ---- Which searches ---- */
 
-/* Whether offers are floats without rounding where blocks, or their points, have so many rows (minplus_cuda_offers.cuh): a bound
- * on what is added up. */
-static int64_t largest_offer(const distmap_plan *plan, const mc_stage *s, int64_t rows) {
-    return (int64_t)plan->max2 + s->wy2 * (s->height + rows) * (s->height + rows) + s->wy2 * rows * rows;
-}
-
-/* Whether the direct search can take the stage, and takes less time than the others, wherever sites are. */
+/* Whether the direct search can take the stage, its numbers being small enough (minplus_cuda_direct.cu), and takes less time
+ * than the others, wherever sites are. */
 static bool is_small(const distmap_plan *plan, const mc_stage *s) {
-    enum { MOST_ELEMENTS = 1 << 19, MOST_PAIRS = 1 << 28 }; /* of pixels and rows */
-    const int64_t largest = largest_offer(plan, s, MC_DIRECT_ROWS);
+    enum { ROWS = MC_DIRECT_ROWS, MOST_ELEMENTS = 1 << 19, MOST_PAIRS = 1 << 28 }; /* of pixels and rows */
+    const int64_t farthest = s->wy2 * ((int64_t)s->height + ROWS) * (s->height + ROWS);
+    const int64_t largest = (int64_t)plan->max2 + farthest + (int64_t)s->wy2 * ROWS * ROWS;
     const bool fits = plan->wants_site ? largest << s->row_bits < 1 << 30 : largest < 1 << 24;
     return plan->params[DIRECT] == SMALL && fits && plan->elements <= MOST_ELEMENTS &&
            plan->elements * s->height <= MOST_PAIRS;
 }
 
-/* The same of the bracket search, for what the near search leaves of planes. */
+/* The same of the bracket search, for what the near search leaves of planes. It adds w MC_POINT_ROWS^2 to squared distances, also
+ * to those of the rows that the last span has beyond the plane (minplus_cuda_offers.cuh). */
 static bool is_middle(const distmap_plan *plan, const mc_stage *s) {
     enum { MOST_UNITS = 1 << 13 };
+    const int64_t beyond = 2 * MC_SPAN * ((int64_t)s->height + MC_SPAN);
+    const int64_t largest = (int64_t)plan->max2 + s->wy2 * ((int64_t)MC_POINT_ROWS * MC_POINT_ROWS + beyond);
     return plan->params[BRACKETS] == MIDDLE && s->height >= MC_UNIT && !plan->wants_site &&
-           s->planes * s->strips * s->units <= MOST_UNITS && largest_offer(plan, s, MC_POINT_ROWS) < 1 << 24;
+           s->planes * s->strips * s->units <= MOST_UNITS && largest < 1 << 24;
 }
 
 static layout lay_out(const distmap_plan *plan, char *base) {
@@ -168,7 +168,7 @@ static layout lay_out(const distmap_plan *plan, char *base) {
     l.planes.list = dm_take(&l.scratch, l.planes.blocks * l.planes.list_pitch, sizeof(uint16_t));
     if (!is_small(plan, &l.planes) && is_middle(plan, &l.planes))
         l.planes.points =
-            dm_take(&l.scratch, l.planes.planes * l.planes.strips * (l.planes.units + 1), sizeof *l.planes.points);
+            dm_take(&l.scratch, l.planes.planes * l.planes.strips * (l.planes.spans + 1), sizeof *l.planes.points);
     if (has_z(plan)) {
         l.z.list = dm_take(&l.scratch, l.z.blocks * l.z.list_pitch, sizeof(uint16_t));
         l.store = dm_take(&l.scratch, plan->elements, sizeof *l.store);
@@ -240,8 +240,8 @@ static distmap_status search(distmap_plan *plan, const mc_stage *stage, bool z) 
     if (stage->points) {
         dm_phase(plan, "points");
         TRY_CUDA(cuda, mc_points(stage, cuda->stream));
-        dm_phase(plan, "units");
-        TRY_CUDA(cuda, mc_units(stage, cuda->stream));
+        dm_phase(plan, "spans");
+        TRY_CUDA(cuda, mc_spans(stage, cuda->stream));
         return DISTMAP_OK;
     }
     dm_phase(plan, z ? "far, z" : "far");

@@ -4,9 +4,9 @@
  *
  * Where strips are few, a block that solves one is a chain of waits, and the longest one keeps all others waiting
  * (minplus_cuda_far.cu). The bracket search, of planes of middle size, is two launches that have work for every multiprocessor
- * from their start to their end. Points are the first row of each unit, and the plane's last one. Of a point it is found among
+ * from their start to their end. Points are every MC_SPAN-th row, and the plane's last one. Of a point it is found among
  * which rows the winners are, in all columns of its strip, and how far at most: its *bracket*. Between two points only rows
- * from the one's bracket to the other's can win (minplus_cuda_units.cu).
+ * from the one's bracket to the other's can win (minplus_cuda_spans.cu).
  *
  * A block queries some points of a strip by all rows that may win, its warps each by some of the rows, BUNCH at a time, nearest
  * first, until none beyond can change what the warp has found. Per pixel, where half of the rows may win: 65 instructions.
@@ -16,7 +16,7 @@
 enum {
     POINTS = 9, /* of a block, */
     WARPS = 16,
-    POINT_ROWS = (POINTS - 1) * MC_UNIT, /* between the first and the last one */
+    POINT_ROWS = (POINTS - 1) * MC_SPAN, /* between the first and the last one */
     BUNCH = 8,                           /* rows that a point's winner is among */
 };
 static_assert((int)MC_POINT_ROWS == (int)POINT_ROWS, "minplus_cuda.c sees to it that numbers are small enough");
@@ -36,7 +36,7 @@ typedef struct points {
     float wx2, turn[POINTS];
 } points;
 
-DM_DEVICE int32_t point_row(const mc_stage &p, int32_t point) { return min(point * MC_UNIT, p.height - 1); }
+DM_DEVICE int32_t point_row(const mc_stage &p, int32_t point) { return min(point * MC_SPAN, p.height - 1); }
 
 DM_DEVICE void take_bunch(const points &at, int32_t first, winners *w) {
     int32_t here[POINTS];
@@ -113,10 +113,12 @@ DM_DEVICE int32_t list_sites(const mc_stage &p, const uint2 *entries, uint16_t *
     return whole;
 }
 
-/* Whether any unit that ends or begins at one of the block's points is open. */
+/* Whether any unit of the spans that end or begin at one of the block's points is open. */
 DM_DEVICE bool any_wanted(const mc_stage &p, int64_t strip, int32_t first_point) {
-    const int32_t unit = first_point - 1 + (int32_t)threadIdx.x;
-    return __syncthreads_or(threadIdx.x <= POINTS && unit >= 0 && unit < p.units && p.open[strip * p.units + unit]);
+    enum { UNITS = MC_SPAN / MC_UNIT };
+    const int32_t unit = (first_point - 1) * UNITS + (int32_t)threadIdx.x;
+    return __syncthreads_or(threadIdx.x < (POINTS + 1) * UNITS && unit >= 0 && unit < p.units &&
+                            p.open[strip * p.units + unit]);
 }
 
 /* Grid: a block per POINTS points of a strip. Shared memory: 22 bytes for each of its rows, and
@@ -157,7 +159,7 @@ static __global__ void __launch_bounds__(WARPS * 32, 2)
     for (int q = 0; q < POINTS; q++)
         best[q][warp][lane] = w.best[q], from[q][warp][lane] = (uint16_t)w.at[q];
     __syncthreads();
-    if (warp >= POINTS || first_point + warp > p.units)
+    if (warp >= POINTS || first_point + warp > p.spans)
         return;
     int32_t least = best[warp][0][lane], first = from[warp][0][lane];
 #pragma unroll
@@ -173,11 +175,11 @@ static __global__ void __launch_bounds__(WARPS * 32, 2)
         made.farthest = warp_most(d2);
     }
     if (lane == 0)
-        p.points[strip * (p.units + 1) + first_point + warp] = made;
+        p.points[strip * (p.spans + 1) + first_point + warp] = made;
 }
 
 cudaError_t mc_points(const mc_stage *p, cudaStream_t stream) {
-    const int32_t blocks_down = (p->units + POINTS) / POINTS;
+    const int32_t blocks_down = (p->spans + POINTS) / POINTS;
     const size_t bytes = (size_t)(p->height + BUNCH) * (sizeof(row_offer) + sizeof(float) + sizeof(uint16_t));
     const cudaError_t error =
         cudaFuncSetAttribute((const void *)find_points, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);

@@ -1,28 +1,28 @@
-/* minplus/cuda, the bracket search's second part: open units, a block to each.
+/* minplus/cuda, the bracket search's second part: the spans between points, a block to each.
  *
  *     d2(y) = min over rows j of f(j) + w (y - j)^2    in one column
  *
  * The winning row rises with y, so between two points only rows from the one's bracket to the other's can win
- * (minplus_cuda_points.cu), and of these only those no farther from the unit than its pixels can be from their sites. The block
- * lists these rows and spreads what they offer into shared memory, by fours. The first rows of the unit's parts are queried by
+ * (minplus_cuda_points.cu), and of these only those no farther from the span than its pixels can be from their sites. The block
+ * lists these rows and spreads what they offer into shared memory, by fours. The first rows of the span's parts are queried by
  * all of them; then a warp has rows of pixels, for which each lane goes through the few rows among which its column's winners
  * are. Where winners jump, and these are many, the warps share them.
  *
- * Per pixel, where as many rows as the unit has can win: 13 instructions to spread, 25 for the parts, 40 to fill, 20 for the
+ * Per pixel, where as many rows as the span has can win: 13 instructions to spread, 25 for the parts, 40 to fill, 20 for the
  * root.
  */
 #include "methods/minplus/minplus_cuda_offers.cuh"
 
 enum {
-    WARPS = 4,
-    HEIGHT = MC_UNIT / WARPS, /* rows of pixels of a warp */
-    PARTS = 4,                /* of a unit */
-    CHUNK = 40,               /* fours of rows in shared memory */
+    WARPS = 8,
+    HEIGHT = MC_SPAN / WARPS, /* rows of pixels of a warp */
+    PARTS = 8,                /* of a span */
+    CHUNK = 44,               /* fours of rows in shared memory */
     ENOUGH = 6,               /* fours that are no more work than to query parts */
 };
 
-/* A unit's block. */
-typedef struct unit {
+/* A span's block. */
+typedef struct span {
     int64_t plane;
     int32_t strip, y0;
     const uint2 *entries;
@@ -30,33 +30,33 @@ typedef struct unit {
     float wx2;
     int32_t count; /* rows in the list, */
     int32_t fours; /* and by fours */
-} unit;
+} span;
 
 /* Its shared memory. */
-typedef struct unit_rows {
+typedef struct span_rows {
     row_offer row[CHUNK * 4]; /* a chunk of the list: rows, */
     float t[CHUNK * 4];       /* which they are, */
     uint4 values[CHUNK][32];  /* and what they offer */
     union {
         int32_t best[PARTS + 1][WARPS][32]; /* what warps found for the first rows of parts, */
-        int32_t pixels[MC_UNIT][32];        /* or for pixels that they share */
+        int32_t pixels[MC_SPAN][32];        /* or for pixels that they share */
     };
     uint16_t from[PARTS + 1][WARPS][32];
     uint16_t winner[PARTS + 1][32]; /* fours */
     int32_t counts[WARPS];
-} unit_rows;
+} span_rows;
 
-DM_DEVICE float4 four_rows(const unit_rows &rows, int32_t four) { return ((const float4 *)rows.t)[four]; }
+DM_DEVICE float4 four_rows(const span_rows &rows, int32_t four) { return ((const float4 *)rows.t)[four]; }
 
 /* Rows of the bracket that are near enough, in order. */
-DM_DEVICE void list_bracket(const mc_stage &p, const mc_point bracket[2], unit *u, unit_rows &rows, uint16_t *list) {
+DM_DEVICE void list_bracket(const mc_stage &p, const mc_point bracket[2], span *u, span_rows &rows, uint16_t *list) {
     /* A pixel between two points is no farther from its site than it is from a point and that from its own. */
-    const int32_t end = min(u->y0 + MC_UNIT, p.height - 1);
+    const int32_t end = min(u->y0 + MC_SPAN, p.height - 1);
     const float way = mc_near_root((float)bracket[0].farthest) + mc_near_root((float)bracket[1].farthest) +
                       mc_near_root((float)p.wy2) * (float)(end - u->y0);
     const float bound2 = way * way * 0.25f * 1.0001f + 1.0f; /* whatever the roundings */
     u->count = 0;
-    /* Of a unit of one row both points are the same, but maybe not their winners. */
+    /* Of a span of one row both points are the same, but maybe not their winners. */
     const int32_t last = max(bracket[0].last, bracket[1].last);
     for (int32_t start = bracket[0].first; start <= last; start += WARPS * 32) {
         const int32_t j = start + (int32_t)threadIdx.x;
@@ -70,13 +70,13 @@ DM_DEVICE void list_bracket(const mc_stage &p, const mc_point bracket[2], unit *
 }
 
 /* Fours from number `start` on into shared memory, for all to see. */
-DM_DEVICE void spread_chunk(const mc_stage &p, const unit &u, const uint16_t *list, int32_t start, unit_rows &rows) {
+DM_DEVICE void spread_chunk(const mc_stage &p, const span &u, const uint16_t *list, int32_t start, span_rows &rows) {
     const int lane = (int)threadIdx.x % 32;
     const int32_t fours = min(u.fours - start, (int32_t)CHUNK);
     __syncthreads();
     for (int32_t i = (int)threadIdx.x; i < fours * 4; i += WARPS * 32) {
         const int32_t row = list[min(start * 4 + i, u.count - 1)]; /* the last one again */
-        rows.row[i] = row_offer_of(p, u.entries[row], row - u.y0, MC_UNIT);
+        rows.row[i] = row_offer_of(p, u.entries[row], row - u.y0, MC_SPAN);
         rows.t[i] = (float)(row - u.y0);
     }
     __syncthreads();
@@ -97,14 +97,14 @@ template <int COUNT> DM_DEVICE void set_turns(const mc_stage &p, int32_t i, int3
 }
 
 /* Among which fours the winners of the first rows of parts are, and of the row after the last one. */
-DM_DEVICE void query_parts(const mc_stage &p, const unit &u, const uint16_t *list, unit_rows &rows) {
+DM_DEVICE void query_parts(const mc_stage &p, const span &u, const uint16_t *list, span_rows &rows) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     int32_t best[PARTS + 1], from[PARTS + 1];
     float turn[PARTS + 1];
 #pragma unroll
     for (int q = 0; q <= PARTS; q++)
         best[q] = NO_OFFER, from[q] = 0;
-    set_turns<PARTS + 1>(p, 0, MC_UNIT / PARTS, turn);
+    set_turns<PARTS + 1>(p, 0, MC_SPAN / PARTS, turn);
     for (int32_t start = 0; start < u.fours; start += CHUNK) {
         spread_chunk(p, u, list, start, rows);
         for (int32_t four = warp; four < min(u.fours - start, (int32_t)CHUNK); four += WARPS) {
@@ -136,7 +136,7 @@ DM_DEVICE void query_parts(const mc_stage &p, const unit &u, const uint16_t *lis
 }
 
 /* A warp's pixels, from fours `first` to `last` in shared memory, the lane's own. */
-DM_DEVICE void fill(const mc_stage &p, const unit_rows &rows, int32_t first, int32_t last, int32_t best[HEIGHT]) {
+DM_DEVICE void fill(const mc_stage &p, const span_rows &rows, int32_t first, int32_t last, int32_t best[HEIGHT]) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     float turn[HEIGHT];
     set_turns<HEIGHT>(p, warp * HEIGHT, 1, turn);
@@ -148,7 +148,7 @@ DM_DEVICE void fill(const mc_stage &p, const unit_rows &rows, int32_t first, int
 }
 
 /* The same where the list takes several chunks: the warps share the rows of all pixels. */
-DM_DEVICE void fill_together(const mc_stage &p, const unit &u, const uint16_t *list, unit_rows &rows,
+DM_DEVICE void fill_together(const mc_stage &p, const span &u, const uint16_t *list, span_rows &rows,
                              int32_t best[HEIGHT]) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     for (int r = 0; r < HEIGHT; r++)
@@ -156,8 +156,8 @@ DM_DEVICE void fill_together(const mc_stage &p, const unit &u, const uint16_t *l
     for (int32_t start = 0; start < u.fours; start += CHUNK) {
         spread_chunk(p, u, list, start, rows);
 #pragma unroll 1
-        for (int32_t i = 0; i < MC_UNIT; i += HEIGHT) {
-            const int part = i * PARTS / MC_UNIT;
+        for (int32_t i = 0; i < MC_SPAN; i += HEIGHT) {
+            const int part = i * PARTS / MC_SPAN;
             const int32_t first = max(-warp_most(-(int32_t)rows.winner[part][lane]) - start, 0);
             const int32_t last = min(warp_most(rows.winner[part + 1][lane]) - start, (int32_t)CHUNK - 1);
             if (first + warp > last)
@@ -179,22 +179,24 @@ DM_DEVICE void fill_together(const mc_stage &p, const unit &u, const uint16_t *l
         best[r] = rows.pixels[warp * HEIGHT + r][lane];
 }
 
-/* Grid: a block per unit: units, strips, planes. Shared memory: the list, a row of the plane 2 bytes. */
-static __global__ void __launch_bounds__(WARPS * 32, 7) solve_units(const __grid_constant__ mc_stage p) {
+/* Grid: a block per span: spans, strips, planes. Shared memory: the list, a row of the plane 2 bytes. */
+static __global__ void __launch_bounds__(WARPS * 32, 4) solve_spans(const __grid_constant__ mc_stage p) {
     DM_DYNAMIC_SHARED(uint16_t, list);
-    __shared__ unit_rows rows;
+    __shared__ span_rows rows;
     const uint32_t strip = blockIdx.z * (uint32_t)p.strips + blockIdx.y; /* of all planes */
-    if (!p.open[strip * (uint32_t)p.units + blockIdx.x])
+    enum { UNITS = MC_SPAN / MC_UNIT };
+    const int32_t unit = (int32_t)blockIdx.x * UNITS + (int32_t)threadIdx.x;
+    if (!__syncthreads_or(threadIdx.x < UNITS && unit < p.units && p.open[strip * (uint32_t)p.units + (uint32_t)unit]))
         return;
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    unit u;
+    span u;
     u.plane = blockIdx.z;
     u.strip = (int32_t)blockIdx.y;
-    u.y0 = (int32_t)blockIdx.x * MC_UNIT;
+    u.y0 = (int32_t)blockIdx.x * MC_SPAN;
     u.entries = mc_entries(p, u.plane, u.strip);
     u.column = lane_column(p, u.strip, lane);
     u.wx2 = (float)p.wx2;
-    list_bracket(p, p.points + strip * (p.units + 1) + blockIdx.x, &u, rows, list);
+    list_bracket(p, p.points + strip * (p.spans + 1) + blockIdx.x, &u, rows, list);
     int32_t best[HEIGHT];
     for (int r = 0; r < HEIGHT; r++)
         best[r] = NO_OFFER;
@@ -214,15 +216,20 @@ static __global__ void __launch_bounds__(WARPS * 32, 7) solve_units(const __grid
     }
 #pragma unroll
     for (int r = 0; r < HEIGHT; r++) {
-        const int32_t d2 = offered_square(p, (int32_t)__int_as_float(best[r]), warp * HEIGHT + r, MC_UNIT);
+        const int32_t d2 = offered_square(p, (int32_t)__int_as_float(best[r]), warp * HEIGHT + r, MC_SPAN);
         best[r] = best[r] < ANY_OFFER ? d2 - p.wy2 * r * r : (int32_t)MC_NOTHING;
     }
     mc_raise(p, store_rows<false, HEIGHT, 1>(p, u.plane, u.strip * 32 + lane, u.y0 + warp * HEIGHT,
                                              (const int32_t(*)[HEIGHT]) & best, NULL));
 }
 
-cudaError_t mc_units(const mc_stage *p, cudaStream_t stream) {
-    DM_LAUNCH(solve_units, dim3((unsigned)p->units, (unsigned)p->strips, (unsigned)p->planes), WARPS * 32,
-              (size_t)p->height * sizeof(uint16_t), stream, *p);
+cudaError_t mc_spans(const mc_stage *p, cudaStream_t stream) {
+    const size_t bytes = (size_t)p->height * sizeof(uint16_t);
+    const cudaError_t error =
+        cudaFuncSetAttribute((const void *)solve_spans, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    if (error != cudaSuccess)
+        return error;
+    DM_LAUNCH(solve_spans, dim3((unsigned)p->spans, (unsigned)p->strips, (unsigned)p->planes), WARPS * 32, bytes,
+              stream, *p);
     return cudaGetLastError();
 }
