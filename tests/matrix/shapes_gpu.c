@@ -1,7 +1,9 @@
-/* shapes_gpu [COUNT [MOST [jumps|metrics|kinds]]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond what an oracle can
+/* shapes_gpu [COUNT [MOST [jumps|metrics|kinds]]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond what an
+ * oracle can
  * check: each exact method of the GPU, brute force aside, against the CPU, to the bit. With `jumps` they are planes in which
  * the nearest site of neighbours jumps from one end to the other; with `metrics` planes of some height and width, of metrics
- * other than the Euclidean; with `kinds` labels and signed maps, of planes and volumes that are long along no axis.
+ * other than the Euclidean; with `kinds` labels and signed maps, of planes and volumes that are long along no axis. Of a
+ * method's parameters that are choices, each is drawn anew.
  *
  * DISTMAP_TEST_SEED repeats a run.
  */
@@ -119,15 +121,27 @@ static void draw_kinds(struct rng *r, distmap_problem *p, uint8_t *mask, int64_t
     }
 }
 
-static void compute(distmap_context *context, const char *method, const distmap_problem *p, uint8_t *mask,
-                    const struct results *out) {
+enum { MAX_CHOICES = 8 };
+
+static size_t draw_choices(struct rng *r, const distmap_method_info *info, distmap_param choices[MAX_CHOICES]) {
+    size_t count = 0;
+    for (size_t k = 0; k < info->param_count; k++)
+        if (info->params[k].names) {
+            REQUIRE(count < MAX_CHOICES);
+            choices[count++] =
+                (distmap_param){info->params[k].name, rng_range(r, info->params[k].lowest, info->params[k].highest)};
+        }
+    return count;
+}
+
+static void compute(distmap_context *context, const distmap_plan_options *options, const distmap_problem *p,
+                    uint8_t *mask, const struct results *out) {
     distmap_plan *plan = NULL;
     distmap_arrays a = {.input = distmap_view_make(mask, p->dtype, p->ndim, p->shape),
                         .distance = distmap_view_make(out->distance, p->want.distance, p->ndim, p->shape)};
     if (p->want.index)
         a.index = distmap_view_make(out->index, p->want.index, p->ndim, p->shape);
-    distmap_status status =
-        distmap_plan_create(context, p, &(distmap_plan_options){.method = method, .host_views = true}, &plan);
+    distmap_status status = distmap_plan_create(context, p, options, &plan);
     if (status == DISTMAP_OK)
         status = distmap_plan_execute(plan, &a);
     if (status != DISTMAP_OK) {
@@ -194,17 +208,25 @@ int main(int argc, char **argv) {
                                                  : "");
         fflush(stdout);
         compute(cpu, NULL, &p, mask, &want);
+        distmap_param choices[MAX_CHOICES];
         const distmap_method_info *info;
         for (size_t m = 0; (info = distmap_method_get(m)); m++) {
             if (strcmp(info->device, "cuda") != 0 || !info->exact || strncmp(info->name, "brute/", 6) == 0)
                 continue;
             size_t scratch;
-            if (distmap_scratch_bytes(gpu, &p, &(distmap_plan_options){.method = info->name}, &scratch) != DISTMAP_OK)
+            const distmap_plan_options options = {.method = info->name,
+                                                  .params = choices,
+                                                  .param_count = draw_choices(&r, info, choices),
+                                                  .host_views = true};
+            if (distmap_scratch_bytes(gpu, &p, &options, &scratch) != DISTMAP_OK)
                 continue;
-            compute(gpu, info->name, &p, mask, &got);
-            good &= same("distance", info->name, want.distance, got.distance, sizeof *got.distance, elements);
+            compute(gpu, &options, &p, mask, &got);
+            bool equal = same("distance", info->name, want.distance, got.distance, sizeof *got.distance, elements);
             if (p.want.index)
-                good &= same("index", info->name, want.index, got.index, sizeof *got.index, elements);
+                equal &= same("index", info->name, want.index, got.index, sizeof *got.index, elements);
+            for (size_t k = 0; k < options.param_count && !equal; k++)
+                fprintf(stderr, "  with %s %" PRId64 "\n", choices[k].name, choices[k].value);
+            good &= equal;
         }
     }
     distmap_context_destroy(&gpu);

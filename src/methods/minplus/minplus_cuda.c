@@ -2,7 +2,8 @@
  * the minplus_cuda_*.cu files.
  *
  *   pack:   rows of elements into entries, 1/4 byte per pixel; labels and signed maps across rows as well, for each stage
- *   planes: every (y, x) plane: a near search, and a far search for what it leaves open; small ones by one direct search
+ *   planes: every (y, x) plane: a near search, and a far search for what it leaves open, of planes of middle size by
+ *           brackets if asked for; small ones by one direct search
  *   z:      the same along z, from the planes' squared distances or, with sites, the offsets of their sites: 4 bytes per
  *           voxel
  *   emit:   only for outputs other than float32 distances or uint32 squares, and indices: from squared distances, and
@@ -14,12 +15,14 @@
 
 #include "core/scratch.h"
 
-enum { DIRECT, NEVER = 0, SMALL = 1 };
+enum { DIRECT, BRACKETS, PARAMS, NEVER = 0, SMALL = 1, MIDDLE = 1 };
 
-static const char *const direct_names[] = {"never", "small"};
-static const distmap_param_info params[] = {
+static const char *const direct_names[] = {"never", "small"}, *const bracket_names[] = {"never", "middle"};
+static const distmap_param_info params[PARAMS] = {
     [DIRECT] = {"direct", SMALL, NEVER, SMALL, "small planes in one search, or in tiles as large ones are",
                 direct_names},
+    [BRACKETS] = {"brackets", NEVER, NEVER, MIDDLE,
+                  "what tiles leave of planes of middle size span by span, or by strips", bracket_names},
 };
 
 static int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -119,6 +122,7 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
     s->strips = (int32_t)divide_up(s->width, 32);
     s->units = (int32_t)divide_up(height, MC_UNIT);
     s->bands = (int32_t)divide_up(height, 32);
+    s->spans = (int32_t)divide_up(height, MC_SPAN);
     s->wx2 = (int32_t)plan->w2[DM_X];
     s->per_wx2 = 1.0f / (float)s->wx2;
     s->squared = true;
@@ -146,6 +150,29 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
     set_columns(plan->context->cuda, s, axis == 1);
 }
 
+/* ---- Which searches ---- */
+
+/* Whether the direct search can take the stage, its numbers being small enough (minplus_cuda_direct.cu), and takes less time
+ * than the others, wherever sites are. */
+static bool is_small(const distmap_plan *plan, const mc_stage *s) {
+    enum { ROWS = MC_DIRECT_ROWS, MOST_ELEMENTS = 1 << 19, MOST_PAIRS = 1 << 28 }; /* of pixels and rows */
+    const int64_t farthest = s->wy2 * ((int64_t)s->height + ROWS) * (s->height + ROWS);
+    const int64_t largest = (int64_t)plan->max2 + farthest + (int64_t)s->wy2 * ROWS * ROWS;
+    const bool fits = plan->wants_site ? largest << s->row_bits < 1 << 30 : largest < 1 << 24;
+    return plan->params[DIRECT] == SMALL && fits && plan->elements <= MOST_ELEMENTS &&
+           plan->elements * s->height <= MOST_PAIRS;
+}
+
+/* The same of the bracket search, for what the near search leaves of planes. It adds w MC_POINT_ROWS^2 to squared distances, also
+ * to those of the rows that the last span has beyond the plane (minplus_cuda_offers.cuh). */
+static bool is_middle(const distmap_plan *plan, const mc_stage *s) {
+    enum { MOST_UNITS = 1 << 13 };
+    const int64_t beyond = 2 * MC_SPAN * ((int64_t)s->height + MC_SPAN);
+    const int64_t largest = (int64_t)plan->max2 + s->wy2 * ((int64_t)MC_POINT_ROWS * MC_POINT_ROWS + beyond);
+    return plan->params[BRACKETS] == MIDDLE && s->height >= MC_UNIT && !plan->wants_site && !dm_by_kind(plan) &&
+           s->planes * s->strips * s->units <= MOST_UNITS && largest < 1 << 24;
+}
+
 static layout lay_out(const distmap_plan *plan, char *base) {
     layout l = {.scratch = {.base = base, .unit = DM_CUDA_UNIT}};
     const int64_t *shape = plan->shape;
@@ -159,6 +186,9 @@ static layout lay_out(const distmap_plan *plan, char *base) {
     l.planes.entries = dm_take(&l.scratch, l.planes.planes * l.planes.groups * l.planes.height * 4, sizeof(mc_entry));
     take_bands(&l, plan, &l.planes);
     l.planes.list = dm_take(&l.scratch, l.planes.blocks * l.planes.list_pitch, sizeof(uint16_t));
+    if (!is_small(plan, &l.planes) && is_middle(plan, &l.planes))
+        l.planes.points =
+            dm_take(&l.scratch, l.planes.planes * l.planes.strips * (l.planes.spans + 1), sizeof *l.planes.points);
     if (has_z(plan)) {
         take_bands(&l, plan, &l.z);
         l.z.list = dm_take(&l.scratch, l.z.blocks * l.z.list_pitch, sizeof(uint16_t));
@@ -213,17 +243,6 @@ static void set_outputs(const distmap_plan *plan, const dm_arrays *arrays, const
     last->flags = &plan->cuda->outcome->flags;
 }
 
-/* Whether the direct search can take the stage, its numbers being small enough (minplus_cuda_direct.cu), and takes less time
- * than the others, wherever sites are. */
-static bool is_small(const distmap_plan *plan, const mc_stage *s) {
-    enum { ROWS = MC_DIRECT_ROWS, MOST_ELEMENTS = 1 << 19, MOST_PAIRS = 1 << 28 }; /* of pixels and rows */
-    const int64_t farthest = s->wy2 * ((int64_t)s->height + ROWS) * (s->height + ROWS);
-    const int64_t largest = (int64_t)plan->max2 + farthest + (int64_t)s->wy2 * ROWS * ROWS;
-    const bool fits = plan->wants_site ? largest << s->row_bits < 1 << 30 : largest < 1 << 24;
-    return plan->params[DIRECT] == SMALL && fits && plan->elements <= MOST_ELEMENTS &&
-           plan->elements * s->height <= MOST_PAIRS;
-}
-
 static distmap_status search(distmap_plan *plan, const mc_stage *stage, bool z) {
     struct dm_cuda *cuda = plan->context->cuda;
     if (is_small(plan, stage)) {
@@ -241,6 +260,13 @@ static distmap_status search(distmap_plan *plan, const mc_stage *stage, bool z) 
         TRY_CUDA(cuda, mc_near_small(stage, cuda->stream));
     else
         TRY_CUDA(cuda, mc_near(stage, cuda->stream));
+    if (stage->points) {
+        dm_phase(plan, "points");
+        TRY_CUDA(cuda, mc_points(stage, cuda->stream));
+        dm_phase(plan, "spans");
+        TRY_CUDA(cuda, mc_spans(stage, cuda->stream));
+        return DISTMAP_OK;
+    }
     dm_phase(plan, z ? "far, z" : "far");
     TRY_CUDA(cuda, mc_far(stage, cuda->stream));
     return DISTMAP_OK;
@@ -299,7 +325,7 @@ const dm_method dm_minplus_cuda = {
             .device = "cuda",
             .exact = true,
             .params = params,
-            .param_count = 1,
+            .param_count = PARAMS,
         },
     .refuses = refuses,
     .scratch_bytes = scratch_bytes,

@@ -24,17 +24,19 @@ enum {
     MC_NONE = 0xFFFF,       /* distance to a site that is not there */
     MC_NOTHING = INT32_MAX, /* the same of squared distances */
     MC_GROUP = 128,         /* columns of a group */
-    MC_SURE = 20000,     /* squared distances below this fit 16-bit lanes, whatever the near search adds on the way */
-    MC_WEIGHT = 2500,    /* largest squared pitch along x: then MC_SURE is reached without overflow */
-    MC_REACH = 24,       /* steps of the near search that every tile can take */
-    MC_KEYS = 22,        /* those that keys of 16 bits can take, */
-    MC_KEY_SURE = 511,   /* for squared distances below this: twice as much fits 10 bits */
-    MC_STRIDE = 64,      /* how far hard tiles go at first, */
-    MC_WIDE = 136,       /* and then */
-    MC_UNIT = 64,        /* rows of a unit */
-    MC_DIRECT_ROWS = 32, /* of a block of the direct search */
-    MC_TILE_ROWS = 128,  /* of a tile of the near search, at most */
-    MC_MOST_UNITS = 768, /* of a column: squared distances are below 2^31 */
+    MC_SURE = 20000,      /* squared distances below this fit 16-bit lanes, whatever the near search adds on the way */
+    MC_WEIGHT = 2500,     /* largest squared pitch along x: then MC_SURE is reached without overflow */
+    MC_REACH = 24,        /* steps of the near search that every tile can take */
+    MC_KEYS = 22,         /* those that keys of 16 bits can take, */
+    MC_KEY_SURE = 511,    /* for squared distances below this: twice as much fits 10 bits */
+    MC_STRIDE = 64,       /* how far hard tiles go at first, */
+    MC_WIDE = 136,        /* and then */
+    MC_UNIT = 64,         /* rows of a unit */
+    MC_DIRECT_ROWS = 32,  /* of a block of the direct search */
+    MC_SPAN = 128,        /* rows between points of the bracket search */
+    MC_POINT_ROWS = 1024, /* of a block of its points */
+    MC_TILE_ROWS = 128,   /* of a tile of the near search, at most */
+    MC_MOST_UNITS = 768,  /* of a column: squared distances are below 2^31 */
     MC_PLANE_THREADS = 256, /* of a block of the far search of planes, */
     MC_Z_THREADS = 512,     /* and of the z stage's, of which fewer find room at once */
     MC_TEAM_BYTES = 1344,   /* its shared memory for every 16 threads, */
@@ -56,6 +58,12 @@ typedef struct mc_entry {
     uint16_t left;  /* from the pixel before the first to the nearest site at or before it */
     uint16_t right; /* from the pixel after the last to the nearest site at or after it */
 } mc_entry;
+
+/* A point: of all columns of a strip, among which rows the winners of one row are, and how far at most, squared. */
+typedef struct mc_point {
+    uint16_t first, last;
+    int32_t farthest;
+} mc_point;
 
 /* 4-byte elements of planes: plane q's element (y, x) lies at data + q / inner * stride[0] + q % inner * stride[1] +
  * y * stride[2] + x * stride[3] bytes. There are fewer than 2^31 rows. */
@@ -99,7 +107,10 @@ typedef struct mc_stage {
     int64_t linear[3]; /* how far apart in linear index outer planes, inner planes and rows are */
     /* Direct search. */
     int32_t row_bits; /* that hold a row */
-    /* Far search. */
+    /* Far search: by brackets, */
+    int32_t spans;    /* of a column */
+    mc_point *points; /* [plane][strip][spans + 1]; NULL: */
+    /* or by strips. */
     uint32_t *any_open;                /* [2]: whether any unit is open; how many pieces of strips are taken */
     uint8_t *open;                     /* [plane][strip][unit]: whether it is */
     int32_t parts, part_units, blocks; /* blocks take pieces of strips, part_units units of `parts` to a strip */
@@ -123,7 +134,10 @@ cudaError_t mc_near_kinds(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_sites(const mc_stage *p, cudaStream_t stream);
 /* All results of small planes. */
 cudaError_t mc_direct(const mc_stage *p, cudaStream_t stream);
-/* What was left open. */
+/* What was left open: by brackets, first the points and then the spans between them, */
+cudaError_t mc_points(const mc_stage *p, cudaStream_t stream);
+cudaError_t mc_spans(const mc_stage *p, cudaStream_t stream);
+/* or by strips. */
 cudaError_t mc_far(const mc_stage *p, cudaStream_t stream);
 /* Squared distances and, unless NULL, sites, one after another in linear order, into all outputs. */
 cudaError_t mc_emit(const dm_elements *e, const int32_t *squared, const int32_t *site, int multiprocessors,

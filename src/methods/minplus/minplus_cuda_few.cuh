@@ -17,18 +17,6 @@ enum {
     MOST = 64,          /* rows worth evaluating one by one */
     WIDEST = 32 * SPAN, /* rows among which they may be */
 };
-
-DM_DEVICE uint2 row_entry(const mc_stage &p, const uint2 *entries, int32_t j) {
-    return j >= 0 && j < p.height ? entries[j] : make_uint2(0, MC_WHOLE);
-}
-
-/* Squared distance along the row from the strip's nearest and farthest column to the sites of an entry's row, at least and at
- * most; INFINITY where it has none. */
-DM_DEVICE void strip_squares(const mc_stage &p, uint2 entry, float *low, float *high) {
-    const bool any = has_any(entry);
-    const float dx = (float)((entry.x ? 0 : (int32_t)min(entry.y & MC_NONE, entry.y >> 16) + 1) + p.rim);
-    *low = any ? (float)p.wx2 * dx * dx : INFINITY;
-    *high = any ? (float)p.wx2 * (dx + 31.0f) * (dx + 31.0f) : INFINITY;
 }
 
 /* No pixel of rows [y, last] is farther than this, squared: by the rows around them, nearest first, as far as a nearer one may

@@ -36,6 +36,37 @@ DM_DEVICE uint32_t entry_distance(uint2 entry, int lane) {
     return min(left, right);
 }
 
+DM_DEVICE uint2 row_entry(const mc_stage &p, const uint2 *entries, int32_t j) {
+    return j >= 0 && j < p.height ? entries[j] : make_uint2(0, MC_WHOLE);
+}
+
+/* Squared distance along the row from the strip's nearest and farthest column to the sites of an entry's row, at least and at
+ * most; INFINITY where it has none. */
+DM_DEVICE void strip_squares(const mc_stage &p, uint2 entry, float *low, float *high) {
+    const bool any = has_any(entry);
+    const float dx = (float)((entry.x ? 0 : (int32_t)min(entry.y & MC_NONE, entry.y >> 16) + 1) + p.rim);
+    *low = any ? (float)p.wx2 * dx * dx : INFINITY;
+    *high = any ? (float)p.wx2 * (dx + 31.0f) * (dx + 31.0f) : INFINITY;
+}
+
+/* For the whole block: appends the rows j of its threads, in order, that are `wanted` to a list of `count` rows; how many it then
+ * has. counts[warps] is the block's. */
+DM_DEVICE int32_t append_rows(bool wanted, int32_t j, uint16_t *list, int32_t count, int32_t *counts) {
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, warps = (int)blockDim.x / 32;
+    const uint32_t rows = __ballot_sync(MC_WHOLE, wanted);
+    counts[warp] = __popc(rows);
+    __syncthreads();
+    int32_t at = count;
+    for (int other = 0; other < warps; other++) {
+        at += other < warp ? counts[other] : 0;
+        count += counts[other];
+    }
+    if (wanted)
+        list[at + __popc(rows & ((1u << lane) - 1))] = (uint16_t)j;
+    __syncthreads();
+    return count;
+}
+
 /* What a row offers at rows t + i step away from it, less wy2 (i step)^2, which is the same for all rows: linear in i. */
 typedef struct parabola {
     uint32_t value, slope;

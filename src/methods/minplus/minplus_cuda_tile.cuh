@@ -255,10 +255,13 @@ DM_DEVICE uint32_t largest(const uint32_t best[STRIP]) {
 
 /* For the whole block: on from `reach` steps with as many rows more as the hardest of the open strips can need, in two
  * strides. The same `reach` comes back where that is the end: nothing is open, or most pixels have not seen a site yet and are
- * likely to lie too deep. `most` is the largest of this thread's values where its strip is open; *hardest is 0 between calls. */
+ * likely to lie too deep; before a far search by brackets, which takes less, many are farther than the first stride. `most` is
+ * the largest of this thread's values where its strip is open; *hardest is 0 between calls. */
 template <bool SLOW>
 DM_DEVICE int32_t widen(const mc_stage &p, const tile &t, int32_t reach, bool open, uint32_t most, uint32_t *hardest) {
-    if (reach == MC_WIDE || !__syncthreads_or(open) || __syncthreads_count(open && most >= MC_SURE) > THREADS / 2)
+    const uint32_t deep = p.points ? min(p.wy2 * MC_STRIDE * MC_STRIDE, (int32_t)MC_SURE) : (int32_t)MC_SURE;
+    if (reach == MC_WIDE || !__syncthreads_or(open) ||
+        __syncthreads_count(open && most >= deep) > (p.points ? THREADS / 8 : THREADS / 2))
         return reach;
     if (open)
         atomicMax(hardest, most);
