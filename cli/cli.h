@@ -289,7 +289,7 @@ int sink_open(struct sink *sink, const char *path, const distmap_problem *proble
               distmap_dtype dtype);
 /* Writes what lies in the buffer (nothing to do where the file is mapped). */
 int sink_write(struct sink *sink, const struct options *options);
-/* Gives all files their names, when all are whole; if one fails, none is left. */
+/* Gives all files their names, when all are whole; if one fails, none is left (but what was added to a file that was there). */
 int sinks_commit(struct sink *const *sinks, int count);
 void sink_close(struct sink *sink);
 
