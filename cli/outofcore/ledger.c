@@ -17,8 +17,6 @@
 
 #include "outofcore.h"
 
-enum { TEXT = 1 << 20 };
-
 int ledger_path(const char *output, const char *folder, const char *ending, char path[PATHS]) {
     char file[PATH_MAX], real[PATH_MAX], copy[PATH_MAX], name[NAME_MAX + 1];
     snprintf(file, sizeof file, "%.*s", (int)distmap_path_file_bytes(output), output);
@@ -94,20 +92,21 @@ int ledger_reserve(struct ledger *ledger, const struct options *options, int64_t
 int ledger_open(struct ledger *ledger, const struct options *options, const char *heading) {
     struct stat there;
     ledger->fd = open(ledger->state, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (ledger->fd < 0 || fstat(ledger->fd, &there))
+    if (ledger->fd < 0)
         return fail("%s: cannot open: %s", ledger->state, strerror(errno));
     if (flock(ledger->fd, LOCK_EX | LOCK_NB)) {
         close(ledger->fd);
         ledger->fd = -1;
         return fail("%s: another run is at work on this output", options->output);
     }
-    char *text = calloc(1, TEXT);
-    if (!text)
-        return fail("%s: out of memory", ledger->state);
-    int status = 0;
-    if (options->resume && there.st_size > 0 && there.st_size < TEXT &&
-        pread(ledger->fd, text, (size_t)there.st_size, 0) == there.st_size)
-        status = judge(ledger, options, heading, text);
+    if (fstat(ledger->fd, &there))
+        return fail("%s: cannot read: %s", ledger->state, strerror(errno));
+    char *text = calloc(1, (size_t)there.st_size + 1);
+    if (!text || pread(ledger->fd, text, (size_t)there.st_size, 0) != there.st_size) {
+        free(text);
+        return fail("%s: cannot read: %s", ledger->state, strerror(errno));
+    }
+    int status = options->resume ? judge(ledger, options, heading, text) : 0;
     const char *end = strrchr(text, '\n'); /* what follows was cut off */
     const off_t kept = ledger->goes_on && end ? end + 1 - text : 0;
     free(text);
