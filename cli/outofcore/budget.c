@@ -60,11 +60,12 @@ static double need(struct outofcore *o, int parts) {
     return most > third ? most : third;
 }
 
-/* Whether panels of so many parts still consist of long runs. */
-static bool runs_are_long(struct outofcore *o, int parts) {
-    lay_out(o, parts);
-    const int64_t inner = o->layout.cut == o->layout.ndim - 1 ? 1 : o->layout.shape[o->layout.ndim - 1];
-    return o->one_pass || o->layout.width * inner * (int64_t)distmap_dtype_size(o->samples) >= SMALL_RUN;
+bool budget_runs_are_long(const struct outofcore *o) {
+    const struct dms_layout *l = &o->layout;
+    int64_t run = l->width * (int64_t)distmap_dtype_size(o->samples);
+    for (int a = l->cut + 1; a < l->ndim; a++)
+        run *= l->shape[a];
+    return o->one_pass || run >= SMALL_RUN;
 }
 
 int budget_choose(struct outofcore *o) {
@@ -74,9 +75,8 @@ int budget_choose(struct outofcore *o) {
         most = shape[a] > most ? shape[a] : most;
     const double taken = (double)o->job->source.info->held_bytes + OVERHEAD_BYTES;
     const double room = (double)o->options->memory - taken;
-    int64_t low = 1, high = most < 1           ? 1
-                            : most > INT32_MAX ? INT32_MAX
-                                               : most; /* the least that fits is in here, if any does */
+    /* The least number that fits is in here, if any does. */
+    int64_t low = 1, high = most > INT32_MAX ? INT32_MAX : most;
     const double least = need(o, (int)high);
     if (least < 0)
         return fail_library();
@@ -90,8 +90,11 @@ int budget_choose(struct outofcore *o) {
         else
             low = middle + 1;
     }
-    while (low < WANTED_PARTS && low < most && runs_are_long(o, (int)low + 1))
-        low++;
+    const int64_t least_parts = low;
     lay_out(o, (int)low);
+    while (low < WANTED_PARTS && low < most && budget_runs_are_long(o))
+        lay_out(o, (int)++low);
+    if (low > least_parts && !budget_runs_are_long(o))
+        lay_out(o, (int)--low);
     return 0;
 }

@@ -3,7 +3,8 @@
  *     pass 1   slabs of the slowest axis, one after the other: each slice's squared distances along all other axes, into a
  *              scratch file
  *     pass 2   panels, whole lines along the slowest axis: the lower envelope of what the slices gave, into the result
- *     pass 3   only where the format wants its slices in order: from the scratch file into the result
+ *     pass 3   only where the format wants its slices in order, or panels are so narrow that their runs in the result are too
+ *              short: from the scratch file, where they lie like what they are made from, into the result
  *
  * The mathematics is that of ranks that hold slabs (src/slabs); here slabs and panels follow each other in time, and a file takes
  * the messages' place. In it each panel lies in one piece, slice by slice: a slab is written in as many pieces as there are
@@ -56,8 +57,9 @@ struct runs {
 
 distmap_status storage_read(int fd, const char *name, int64_t at, void *to, size_t bytes);
 distmap_status storage_write(int fd, const char *name, int64_t at, const void *from, size_t bytes);
-/* From memory with strides to one piece of the file. */
+/* From memory with strides to one piece of the file, and back. */
 distmap_status storage_collect(int fd, const char *name, int64_t at, const char *from, const struct runs *runs);
+distmap_status storage_deal(int fd, const char *name, int64_t at, char *to, const struct runs *runs);
 /* From one piece of memory to a file with strides. */
 distmap_status storage_scatter(int fd, const char *name, int64_t at, const char *from, const struct runs *runs);
 
@@ -76,7 +78,7 @@ struct outofcore {
     struct result {
         struct sink *sink;
         bool is_index;
-        int fd;         /* pieces go here in any order: into the file itself, or the scratch file */
+        int fd;         /* of the file itself, or of the scratch file */
         int64_t offset; /* of the first element in it */
         bool in_order;  /* it is written from the scratch file, slice by slice */
     } results[MAX_RESULTS];
@@ -96,6 +98,8 @@ struct outofcore {
 
 /* Chooses the number of slabs and panels, and so the layout. */
 int budget_choose(struct outofcore *o);
+/* Whether panels consist of runs in the image that are worth a call each. */
+bool budget_runs_are_long(const struct outofcore *o);
 /* Bytes of memory that this process had at most. */
 int64_t memory_peak(void);
 

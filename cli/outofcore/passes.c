@@ -121,17 +121,20 @@ static distmap_status slab_work(void *user, int64_t item, int slot) {
     return DISTMAP_OK;
 }
 
-/* To each panel its runs of this slab. */
-static distmap_status spread(struct outofcore *o, struct dms_slab slab, const char *from, size_t size, int64_t area) {
+/* What a slab and each panel have in common, between a slab in memory and the panels in an area of the scratch file. */
+static distmap_status cross(const struct outofcore *o, struct dms_slab slab, char *memory, size_t size, int64_t area,
+                            bool reads) {
     const struct ledger *ledger = &o->ledger;
     const int64_t inner = inner_of(&o->layout);
     for (int i = 0; i < o->layout.size; i++) {
         const struct dms_slab panel = panel_of(o, i);
         const struct runs runs = runs_of(o, panel, slab.count, size);
         const int64_t elements = panel.first * o->line * o->layout.shape[0] + slab.first * o->line * panel.count;
+        char *first = memory + (size_t)(panel.first * inner) * size;
+        const int64_t at = area + elements * (int64_t)size;
         if (panel.count)
-            TRY(storage_collect(ledger->scratch_fd, ledger->scratch, area + elements * (int64_t)size,
-                                from + (size_t)(panel.first * inner) * size, &runs));
+            TRY(reads ? storage_deal(ledger->scratch_fd, ledger->scratch, at, first, &runs)
+                      : storage_collect(ledger->scratch_fd, ledger->scratch, at, first, &runs));
     }
     return DISTMAP_OK;
 }
@@ -152,9 +155,9 @@ static distmap_status slab_store(void *user, int64_t item, int slot) {
         }
     } else {
         const distmap_dtype index = o->normal.want.index;
-        TRY(spread(o, slab, o->out[slot][0], distmap_dtype_size(o->samples), 0));
+        TRY(cross(o, slab, o->out[slot][0], distmap_dtype_size(o->samples), 0, false));
         if (index)
-            TRY(spread(o, slab, o->out[slot][1], distmap_dtype_size(index), o->payload_at));
+            TRY(cross(o, slab, o->out[slot][1], distmap_dtype_size(index), o->payload_at, false));
     }
     return ledger_mark(&o->ledger, "slab", o->flags[slot], o->largest[slot]);
 }
@@ -219,10 +222,15 @@ static distmap_status panel_store(void *user, int64_t item, int slot) {
     for (int r = 0; r < o->result_count && panel.count; r++) {
         const struct result *result = &o->results[r];
         const size_t size = distmap_dtype_size(result->sink->info.dtype);
+        const char *data = panel_result(&o->panel[slot], result)->data;
+        const int64_t lines = o->line * o->layout.shape[0]; /* elements of a panel of width 1 */
         const struct runs runs = runs_of(o, panel, o->layout.shape[0], size);
-        const int64_t at = result->offset + panel.first * inner_of(&o->layout) * (int64_t)size;
-        TRY(storage_scatter(result->fd, result->in_order ? o->ledger.scratch : result->sink->path, at,
-                            panel_result(&o->panel[slot], result)->data, &runs));
+        if (result->in_order)
+            TRY(storage_write(result->fd, o->ledger.scratch, result->offset + panel.first * lines * (int64_t)size, data,
+                              (size_t)(panel.count * lines) * size));
+        else
+            TRY(storage_scatter(result->fd, result->sink->path,
+                                result->offset + panel.first * inner_of(&o->layout) * (int64_t)size, data, &runs));
     }
     return ledger_mark(&o->ledger, "panel", o->flags[slot], o->largest[slot]);
 }
@@ -238,10 +246,8 @@ static distmap_status run_panels(struct outofcore *o) {
 
 static distmap_status copy_fetch(void *user, int64_t item, int slot) {
     struct outofcore *o = user;
-    const struct dms_slab slab = slab_of(o, item);
-    const int64_t bytes = o->slice * (int64_t)distmap_dtype_size(o->copied->sink->info.dtype);
-    return storage_read(o->copied->fd, o->ledger.scratch, o->copied->offset + slab.first * bytes, o->in[slot],
-                        (size_t)(slab.count * bytes));
+    return cross(o, slab_of(o, item), o->in[slot], distmap_dtype_size(o->copied->sink->info.dtype), o->copied->offset,
+                 true);
 }
 
 /* What is to be stored must not be fetched anew. */

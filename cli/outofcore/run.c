@@ -53,7 +53,7 @@ static void describe(const struct outofcore *o, char heading[HEADING]) {
 
 /* ---- Files ---- */
 
-/* A result that may be written in any order grows under a name that is known; else it is put together in the scratch file, behind
+/* A result that may be written in any order, in runs worth it, grows under a name that is known; else it is put together in the scratch file, behind
  * what is there, *bytes of it. */
 static int open_result(struct outofcore *o, struct sink *sink, const char *path, distmap_dtype dtype, int64_t *bytes) {
     struct result *result = &o->results[o->result_count++];
@@ -66,7 +66,7 @@ static int open_result(struct outofcore *o, struct sink *sink, const char *path,
     distmap_status opened = DISTMAP_ERROR_UNSUPPORTED;
     if (strcmp(path, "-") != 0 && !o->ledger.goes_on)
         unlink(part); /* a killed run's */
-    if (strcmp(path, "-") != 0)
+    if (strcmp(path, "-") != 0 && budget_runs_are_long(o))
         opened = distmap_writer_open_part(path, part, &sink->info, &sink->writer);
     if (opened == DISTMAP_OK) {
         result->fd = distmap_writer_descriptor(sink->writer, &result->offset);

@@ -42,27 +42,39 @@ distmap_status storage_write(int fd, const char *name, int64_t at, const void *f
     return DISTMAP_OK;
 }
 
-distmap_status storage_collect(int fd, const char *name, int64_t at, const char *from, const struct runs *r) {
+/* One piece of the file, many of the memory: by preadv or pwritev, which have one form. */
+static distmap_status move_runs(int fd, const char *name, int64_t at, char *memory, const struct runs *r, bool reads) {
     struct iovec pieces[BATCH];
     for (int64_t done = 0; done < r->count;) {
         const int count = r->count - done < BATCH ? (int)(r->count - done) : BATCH;
         for (int i = 0; i < count; i++)
-            pieces[i] = (struct iovec){(void *)(from + (size_t)(done + i) * r->stride), r->run};
-        const ssize_t n = pwritev(fd, pieces, count, at);
+            pieces[i] = (struct iovec){memory + (size_t)(done + i) * r->stride, r->run};
+        const ssize_t n = (reads ? preadv : pwritev)(fd, pieces, count, at);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0)
-            return failed(name, "write");
-        /* Of a run that is there in part the rest is written by itself. */
+        if (n == 0)
+            return distmap_error_set(DISTMAP_ERROR_IO, "%s: is shorter than what was written to it", name);
+        if (n < 0)
+            return failed(name, reads ? "read" : "write");
+        /* Of a run that is done in part the rest is moved by itself. */
         const int64_t whole = n / (ssize_t)r->run;
         const size_t part = (size_t)n % r->run;
-        const char *broken = from + (size_t)(done + whole) * r->stride;
+        char *rest = memory + (size_t)(done + whole) * r->stride + part;
         if (part)
-            TRY(storage_write(fd, name, at + n, broken + part, r->run - part));
+            TRY(reads ? storage_read(fd, name, at + n, rest, r->run - part)
+                      : storage_write(fd, name, at + n, rest, r->run - part));
         done += whole + (part != 0);
         at += (whole + (part != 0)) * (int64_t)r->run;
     }
     return DISTMAP_OK;
+}
+
+distmap_status storage_collect(int fd, const char *name, int64_t at, const char *from, const struct runs *runs) {
+    return move_runs(fd, name, at, (char *)from, runs, false);
+}
+
+distmap_status storage_deal(int fd, const char *name, int64_t at, char *to, const struct runs *runs) {
+    return move_runs(fd, name, at, to, runs, true);
 }
 
 distmap_status storage_scatter(int fd, const char *name, int64_t at, const char *from, const struct runs *r) {
