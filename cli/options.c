@@ -504,6 +504,8 @@ static int check_memory(const struct options *o) {
         return usage("--memory goes with --device cpu: disks, not processors, are what it waits for");
     if (o->resume && strcmp(o->input, "-") == 0)
         return usage("--resume needs an input that can be read again, not standard input");
+    if (o->resume && strcmp(o->output, "-") == 0)
+        return usage("--resume needs an output with a name, not standard output");
     return 0;
 }
 

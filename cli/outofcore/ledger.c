@@ -24,7 +24,9 @@ int ledger_path(const char *output, const char *folder, const char *ending, char
         snprintf(real, sizeof real, "%s", file);
     snprintf(copy, sizeof copy, "%s", real);
     const char *dataset = output + strlen(file);
-    const int length = snprintf(name, sizeof name, "%s%s", basename(copy), dataset);
+    const bool standard = strcmp(output, "-") == 0; /* several processes have one */
+    const int length = standard ? snprintf(name, sizeof name, "%ld", (long)getpid())
+                                : snprintf(name, sizeof name, "%s%s", basename(copy), dataset);
     for (char *p = name; *p; p++)
         *p = *p == '/' || *p == ':' ? '_' : *p;
     snprintf(copy, sizeof copy, "%s", real);

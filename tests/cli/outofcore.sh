@@ -154,6 +154,7 @@ refuses 2 "other metrics are computed" edt drawn.npy -o out/d.npy --metric cityb
 refuses 2 "--memory and --preview contradict" edt drawn.npy -o out/d.npy --preview out/p.png --memory 1G
 refuses 2 "--memory and --method contradict" edt drawn.npy -o out/d.npy --method minplus/cpu --memory 1G
 refuses 2 "--memory goes with --device cpu" edt drawn.npy -o out/d.npy --device cuda --memory 1G
+refuses 2 "--resume needs an output with a name" edt drawn.npy -o - --memory 1G --resume
 refuses 2 "--resume needs an input that can be read again" edt - -o out/d.npy --memory 1G --resume
 
 finish
