@@ -4,8 +4,9 @@
  * written to itself: the work is done on a copy (a clone, where the file system has them), which takes the name when it is whole.
  * A name without one, out.h5, is a new file with the dataset /data, as in all other formats.
  *
- * Chunks are as deep as SLICES_BYTES of slices, and divided along the other axes until they are of about CHUNK_BYTES. Bands come
- * in any height: slices are gathered until a row of chunks is whole, so that no chunk is packed twice.
+ * Chunks are as deep as SLICES_BYTES of slices, in volumes no deeper than DEEPEST, and halved along their longest axis until they
+ * are of CHUNK_BYTES or less. Bands come in any height: slices are gathered until a row of chunks is whole, so that no chunk is
+ * packed twice.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -66,7 +67,7 @@ static distmap_status check_place(const distmap_writer *writer, hid_t file) {
 static void choose_chunk(const distmap_writer *writer, hsize_t chunk[DISTMAP_MAX_NDIM]) {
     const distmap_image_info *info = &writer->info;
     const int64_t fit = SLICES_BYTES / (int64_t)writer->slice_bytes,
-                  deepest = info->ndim > 1 && fit > DEEPEST ? DEEPEST : fit;
+                  deepest = info->ndim > 2 && fit > DEEPEST ? DEEPEST : fit;
     size_t bytes = distmap_dtype_size(info->dtype);
     for (int a = 0; a < info->ndim; a++) {
         const int64_t most = a ? info->shape[a] : deepest > 1 ? deepest : 1;
@@ -76,10 +77,8 @@ static void choose_chunk(const distmap_writer *writer, hsize_t chunk[DISTMAP_MAX
     const int last = info->ndim - 1;
     while (bytes > CHUNK_BYTES) {
         int longest = last;
-        for (int a = last; a > 0; a--)
+        for (int a = last; a >= 0; a--)
             longest = chunk[a] > chunk[longest] ? a : longest;
-        if (chunk[longest] == 1)
-            break;
         bytes = bytes / chunk[longest] * ((chunk[longest] + 1) / 2);
         chunk[longest] = (chunk[longest] + 1) / 2;
     }
