@@ -1,6 +1,5 @@
 /* shapes_gpu [COUNT [MOST [jumps|metrics|kinds]]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond what an
- * oracle can
- * check: each exact method of the GPU, brute force aside, against the CPU, to the bit. With `jumps` they are planes in which
+ * oracle can check: each exact method of the GPU, brute force aside, against the CPU, to the bit. With `jumps` they are planes in which
  * the nearest site of neighbours jumps from one end to the other; with `metrics` planes of some height and width, of metrics
  * other than the Euclidean; with `kinds` labels and signed maps, of planes and volumes that are long along no axis. Of a
  * method's parameters that are choices, each is drawn anew.
