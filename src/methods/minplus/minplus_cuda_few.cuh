@@ -17,7 +17,6 @@ enum {
     MOST = 64,          /* rows worth evaluating one by one */
     WIDEST = 32 * SPAN, /* rows among which they may be */
 };
-}
 
 /* No pixel of rows [y, last] is farther than this, squared: by the rows around them, nearest first, as far as a nearer one may
  * lie, and no farther when those AHEAD give little hope. */
