@@ -3,7 +3,7 @@
  *
  *   pack:   rows of elements into entries, 1/4 byte per pixel; labels and signed maps across rows as well, for each stage
  *   planes: every (y, x) plane: a near search, and a far search for what it leaves open, of planes of middle size by
- *           brackets if asked for; small ones by one direct search
+ *           brackets; small ones by one direct search
  *   z:      the same along z, from the planes' squared distances or, with sites, the offsets of their sites: 4 bytes per
  *           voxel
  *   emit:   only for outputs other than float32 distances or uint32 squares, and indices: from squared distances, and
@@ -21,7 +21,7 @@ static const char *const direct_names[] = {"never", "small"}, *const bracket_nam
 static const distmap_param_info params[PARAMS] = {
     [DIRECT] = {"direct", SMALL, NEVER, SMALL, "small planes in one search, or in tiles as large ones are",
                 direct_names},
-    [BRACKETS] = {"brackets", NEVER, NEVER, MIDDLE,
+    [BRACKETS] = {"brackets", MIDDLE, NEVER, MIDDLE,
                   "what tiles leave of planes of middle size span by span, or by strips", bracket_names},
 };
 
