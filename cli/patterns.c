@@ -107,26 +107,31 @@ static float corner_value(const grid *g, int64_t z, int64_t y, int64_t cx, int64
     return value;
 }
 
-/* One scale of value noise: random values at the corners of cells, smoothly interpolated. Adds to `sum`. */
-static void add_noise(const grid *g, int64_t z, int64_t y, int64_t cell, float weight, float *sum) {
-    float left, right = corner_value(g, z, y, 0, cell);
-    for (int64_t first = 0; first < g->nx; first += cell) {
+enum { PIECE = 4096 }; /* of a row, made at a time */
+
+/* One scale of value noise: random values at the corners of cells, smoothly interpolated. Adds columns x0 to x1 to `sum`. */
+static void add_noise(const grid *g, int64_t z, int64_t y, int64_t x0, int64_t x1, int64_t cell, float weight,
+                      float *sum) {
+    float left, right = corner_value(g, z, y, x0 / cell, cell);
+    for (int64_t first = x0 / cell * cell; first < x1; first += cell) {
         left = right;
         right = corner_value(g, z, y, first / cell + 1, cell);
-        for (int64_t x = first; x < first + cell && x < g->nx; x++) {
+        for (int64_t x = first > x0 ? first : x0; x < first + cell && x < x1; x++) {
             const float t = (float)(x - first) / (float)cell, s = t * t * (3 - 2 * t);
-            sum[x] += weight * ((1 - s) * left + s * right);
+            sum[x - x0] += weight * ((1 - s) * left + s * right);
         }
     }
 }
 
 static void smooth_row(const grid *g, int64_t z, int64_t y, int64_t coarse, int64_t fine, uint8_t *row) {
-    static _Thread_local float sum[BENCH_LONGEST];
-    memset(sum, 0, (size_t)g->nx * sizeof *sum);
-    add_noise(g, z, y, coarse, 0.7f, sum);
-    add_noise(g, z, y, fine, 0.3f, sum);
-    for (int64_t x = 0; x < g->nx; x++)
-        row[x] = sum[x] < 0.5f ? 0 : NONSITE;
+    for (int64_t x0 = 0; x0 < g->nx; x0 += PIECE) {
+        const int64_t x1 = x0 + PIECE < g->nx ? x0 + PIECE : g->nx;
+        float sum[PIECE] = {0};
+        add_noise(g, z, y, x0, x1, coarse, 0.7f, sum);
+        add_noise(g, z, y, x0, x1, fine, 0.3f, sum);
+        for (int64_t x = x0; x < x1; x++)
+            row[x] = sum[x - x0] < 0.5f ? 0 : NONSITE;
+    }
 }
 
 static void blobs_row(const grid *g, int64_t z, int64_t y, uint8_t *row) { smooth_row(g, z, y, 64, 24, row); }
