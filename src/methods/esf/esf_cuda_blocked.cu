@@ -151,7 +151,6 @@ static __global__ void __launch_bounds__(32 * WARPS, LARGE / WARPS)
     while (more) {
         const ec_spot now = next;
         const uint32_t visited = index;
-        const uint8_t flags = pass.before[visited];
         ec_row v[ROWS];
         ec_take(now, pass, &s.next[warp], v, s.shape[warp]);
         more = walk_on(t, pass, &w, &index);
@@ -166,11 +165,11 @@ static __global__ void __launch_bounds__(32 * WARPS, LARGE / WARPS)
             step_rows<AXES>(p, v, &s, turn);
         }
         ec_store(now, pass, &s.rooms.room[turn][warp], v);
-        bool moves = (flags & EC_MOVES) != 0;
+        bool moves = (pass.before[visited] & EC_MOVES) != 0;
         if (!moves)
             moves = __syncthreads_or(ec_moved(now, pass, v));
         if (lane == 0 && warp == 0)
-            pass.after[visited] = (uint8_t)(flags | (moves ? EC_MOVES : 0));
+            pass.after[visited] = (uint8_t)(pass.before[visited] | (moves ? EC_MOVES : 0));
     }
 }
 
