@@ -63,11 +63,7 @@ static layout lay_out(const distmap_plan *plan, void *memory) {
     if (!steps) {
         ec_rest_lay_out(plan, p, &walk, &l.rest);
     } else if (plan->params[EC_KERNEL] == EC_BLOCKED) {
-        const int most = (int)(depth < steps ? depth : steps);
-        if (p->axes > 2)
-            ec_volume_tiles(p, most, &l.tiles);
-        else
-            ec_plane_tiles(p, most, plan->context->cuda->multiprocessors, &l.tiles);
+        (p->axes > 2 ? ec_volume_tiles : ec_plane_tiles)(p, (int)(depth < steps ? depth : steps), &l.tiles);
         for (int i = 0; i < 2; i++)
             l.tiles.flags[i] = dm_take(&walk, l.tiles.count, 1);
     } else if (plan->params[EC_KERNEL] == EC_TEXTURE) {

@@ -102,7 +102,7 @@ static __global__ void __launch_bounds__(32)
 }
 
 void ec_tiles_set(const ec_stage *p, int depth, int width, int height, int z, ec_tiles *t) {
-    *t = ec_tiles{depth, width, height, z, 0, 0, 0, 0, 0, 0, {NULL, NULL}};
+    *t = ec_tiles{depth, width, height, z, 0, 0, 0, 0, {NULL, NULL}};
     t->x = (p->nx + width - 1) / width;
     t->y = (p->ny + height - 1) / height;
     t->zs = (p->nz + z - 1) / z;
