@@ -63,6 +63,18 @@ static inline void dm_copy_4(void *shared, const void *global) { *(float *)share
 static inline void dm_copies_wait(void) {}
 #endif
 
+/* Kernels: four neighbours to global memory in one access of 16 bytes, which nvcc 13.0 otherwise made four of 4 bytes of
+ * where a condition stands before it. */
+#ifdef __CUDACC__
+DM_DEVICE void dm_store_16(float *global, float a, float b, float c, float d) {
+    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(global), "f"(a), "f"(b), "f"(c), "f"(d) : "memory");
+}
+#elif defined(__cplusplus)
+static inline void dm_store_16(float *global, float a, float b, float c, float d) {
+    *(float4 *)global = make_float4(a, b, c, d);
+}
+#endif
+
 /* Blocks for `count` items, `each` to a block, at most `most`: kernels loop over what is left. */
 static inline unsigned dm_blocks(int64_t count, int64_t each, int64_t most) {
     const int64_t blocks = (count + each - 1) / each;

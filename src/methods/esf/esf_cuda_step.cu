@@ -15,7 +15,7 @@ template <> struct tile_size<1> {
     enum { X = 128, Y = 32, Z = 1 };
 };
 template <> struct tile_size<2> {
-    enum { X = 128, Y = 32, Z = 1 };
+    enum { X = 256, Y = 16, Z = 1 };
 };
 template <> struct tile_size<3> {
     enum { X = 64, Y = 8, Z = 8 };
