@@ -1,26 +1,20 @@
 /* esf/cuda, the state at rest of images: what a cycle does at a level, a tile to a block, in registers
- * (esf_cuda_tile.cuh).
+ * (esf_cuda_level.cuh).
  *
  * Downwards a tile makes two sweeps, and gathers what remains for the next level; upwards it takes the next level's
  * correction and makes two more. Each half of a sweep reaches one element farther, what remains one more, and gathering
  * another: a halo of six rows does, and of eight columns, so that rows begin at whole sectors. So each level's values go
  * through memory twice a cycle. Tiles begin at even rows and columns: which elements have which colour is known when
  * this is compiled. */
-#include "methods/esf/esf_cuda_rest.cuh"
-#include "methods/esf/esf_cuda_tile.cuh"
+#include "methods/esf/esf_cuda_level.cuh"
 
-enum { HALO_X = EC_LANES, HALO_Y = 6, LAST_HALO_Y = 8 };
-
-/* Rows of a thread: coarser levels keep three values for each element. */
-template <bool FINEST> struct tile_shape {
-    enum { ROWS = FINEST ? 8 : 4, WARPS = 8, HEIGHT = WARPS * ROWS, BLOCKS = 2 /* on a multiprocessor */ };
-};
+enum { HALO_Y = 6, LAST_HALO_Y = 8 };
 
 /* A thread's elements, and what does not change while they are relaxed. */
 template <bool FINEST> struct tile_rows {
-    ec_row v[tile_shape<FINEST>::ROWS];
-    ec_row f[FINEST ? 1 : tile_shape<FINEST>::ROWS],
-        inverse[FINEST ? 1 : tile_shape<FINEST>::ROWS]; /* coarser levels */
+    ec_row v[ec_level_shape<FINEST>::ROWS];
+    ec_row f[FINEST ? 1 : ec_level_shape<FINEST>::ROWS],
+        inverse[FINEST ? 1 : ec_level_shape<FINEST>::ROWS]; /* coarser levels */
 };
 
 /* Neighbours that element (i, k) of the thread has. */
@@ -33,8 +27,8 @@ template <bool EDGE> DM_DEVICE float degree_of(const ec_view &w, ec_ends ends, i
 /* Half a sweep: elements with i + k + HALF even. */
 template <bool FINEST, bool EDGE, int HALF>
 DM_DEVICE void relax_half(const ec_level &l, const ec_view &w, tile_rows<FINEST> *t,
-                          ec_rooms<tile_shape<FINEST>::WARPS> *rooms) {
-    enum { ROWS = tile_shape<FINEST>::ROWS };
+                          ec_rooms<ec_level_shape<FINEST>::WARPS> *rooms) {
+    enum { ROWS = ec_level_shape<FINEST>::ROWS };
     const ec_ends ends = ec_ends_of(w);
     const float inverse = 1.0f / (4 + l.decay), fewer = 1.0f / (3 + l.decay), fewest = 1.0f / (2 + l.decay);
     ec_exchange(rooms, HALF, t->v[0], t->v[ROWS - 1]);
@@ -69,7 +63,7 @@ DM_DEVICE void relax_half(const ec_level &l, const ec_view &w, tile_rows<FINEST>
 
 template <bool FINEST, bool EDGE>
 DM_DEVICE void relax(const ec_level &l, const ec_view &w, int sweeps, tile_rows<FINEST> *t,
-                     ec_rooms<tile_shape<FINEST>::WARPS> *rooms) {
+                     ec_rooms<ec_level_shape<FINEST>::WARPS> *rooms) {
     for (int i = 0; i < sweeps; i++) {
         relax_half<FINEST, EDGE, 0>(l, w, t, rooms);
         relax_half<FINEST, EDGE, 1>(l, w, t, rooms);
@@ -81,7 +75,7 @@ template <bool EDGE> DM_DEVICE void load_fixed(const ec_level &, const ec_view &
 template <bool EDGE> DM_DEVICE void load_fixed(const ec_level &l, const ec_view &w, tile_rows<false> *t) {
     const ec_ends ends = ec_ends_of(w);
 #pragma unroll
-    for (int i = 0; i < tile_shape<false>::ROWS; i++) {
+    for (int i = 0; i < ec_level_shape<false>::ROWS; i++) {
         const ec_row d = ec_load_row(w, l.d, i);
         t->f[i] = ec_load_row(w, l.f, i);
 #pragma unroll
@@ -92,14 +86,9 @@ template <bool EDGE> DM_DEVICE void load_fixed(const ec_level &l, const ec_view 
 
 /* ---- What remains ---- */
 
-/* Half a row of cells: what a row of elements is worth to them. */
-struct half_row {
-    float cell[EC_LANES / 2];
-};
-
 /* What remains in row i, gathered along it, and its largest magnitude where `own`. */
 template <bool FINEST, bool EDGE>
-DM_DEVICE half_row remains(const ec_level &l, const ec_view &w, const tile_rows<FINEST> &t, const ec_row &up,
+DM_DEVICE ec_cells remains(const ec_level &l, const ec_view &w, const tile_rows<FINEST> &t, const ec_row &up,
                            const ec_row &down, int i, bool own, float *largest) {
     const ec_ends ends = ec_ends_of(w);
     const ec_row &row = t.v[i];
@@ -119,90 +108,50 @@ DM_DEVICE half_row remains(const ec_level &l, const ec_view &w, const tile_rows<
         if (FINEST)
             *largest = fmaxf(*largest, own ? fabsf(r.lane[k]) : 0);
     }
-    float before = __shfl_up_sync(EC_WHOLE, r.lane[EC_LANES - 1], 1), after = __shfl_down_sync(EC_WHOLE, r.lane[0], 1);
-    before = EDGE && ends.first == 0 ? r.lane[0] : before;
-    half_row worth;
-    DM_UNROLL
-    for (int c = 0; c < EC_LANES / 2; c++) {
-        const float a = c ? r.lane[c ? 2 * c - 1 : 0] : before, second = r.lane[2 * c + 1];
-        float b = c < EC_LANES / 2 - 1 ? r.lane[c < EC_LANES / 2 - 1 ? 2 * c + 2 : 0] : after;
-        b = EDGE && 2 * c + 1 >= ends.last ? 2 * c + 1 == ends.last ? second : 0 : b;
-        worth.cell[c] = (0.25f * a + 0.75f * r.lane[2 * c]) + (0.75f * second + 0.25f * b);
-    }
-    return worth;
+    return ec_worth_along<EDGE>(w, r);
 }
 
-/* Rows of cells that warps show each other. */
-template <int WARPS> struct cell_rooms { float4 row[WARPS][2][32]; };
-
-DM_DEVICE float4 to_float4(const half_row &r) { return make_float4(r.cell[0], r.cell[1], r.cell[2], r.cell[3]); }
-DM_DEVICE half_row to_half_row(float4 r) { return half_row{{r.x, r.y, r.z, r.w}}; }
-
-/* Gathers what remains for the next level's f; the tile's own rows are [top, end) of the thread's. */
+/* Gathers what remains for the next level's f. */
 template <bool FINEST, bool EDGE>
-DM_DEVICE float gather(const ec_level &l, const ec_level &next, const ec_view &w, const tile_rows<FINEST> &t, int top,
-                       int end, bool own, ec_rooms<tile_shape<FINEST>::WARPS> *rooms,
-                       cell_rooms<tile_shape<FINEST>::WARPS> *cells) {
-    enum { ROWS = tile_shape<FINEST>::ROWS, WARPS = tile_shape<FINEST>::WARPS };
-    const int warp = (int)threadIdx.y, lane = (int)threadIdx.x;
+DM_DEVICE float gather(const ec_level &l, const ec_level &next, const ec_place &p, const tile_rows<FINEST> &t,
+                       ec_level_shared<ec_level_shape<FINEST>::WARPS> *s) {
+    enum { ROWS = ec_level_shape<FINEST>::ROWS };
+    const ec_view &w = p.view;
     float largest = 0;
-    half_row worth[ROWS];
-    ec_exchange(rooms, 0, t.v[0], t.v[ROWS - 1]);
-    const ec_row above = ec_row_above(rooms, 0), below = ec_row_below(rooms, 0);
+    ec_cells worth[ROWS];
+    ec_exchange(&s->rooms, 0, t.v[0], t.v[ROWS - 1]);
+    const ec_row above = ec_row_above(&s->rooms, 0), below = ec_row_below(&s->rooms, 0);
     DM_UNROLL
     for (int i = 0; i < ROWS; i++) {
         const ec_row &up = i ? t.v[i ? i - 1 : 0] : above, &down = i < ROWS - 1 ? t.v[i < ROWS - 1 ? i + 1 : 0] : below;
-        worth[i] =
-            remains<FINEST, EDGE>(l, w, t, up, down, i, own && ec_has_row(w, i) && i >= top && i < end, &largest);
+        worth[i] = remains<FINEST, EDGE>(l, w, t, up, down, i, ec_is_own_row(p, i), &largest);
         if (EDGE && !ec_has_row(w, i))
-            worth[i] = half_row{};
+            worth[i] = ec_cells{};
     }
-    cells->row[warp][0][lane] = to_float4(worth[0]);
-    cells->row[warp][1][lane] = to_float4(worth[ROWS - 1]);
-    __syncthreads();
-    const half_row higher = to_half_row(cells->row[warp > 0 ? warp - 1 : 0][1][lane]);
-    const half_row lower = to_half_row(cells->row[warp < WARPS - 1 ? warp + 1 : warp][0][lane]);
-#pragma unroll
-    for (int i = 0; i < ROWS; i += 2) {
-        if (!own || !ec_has_row(w, i) || i < top || i >= end)
-            continue;
-        half_row f;
-        const int y = w.y + i;
-#pragma unroll
-        for (int c = 0; c < EC_LANES / 2; c++) {
-            const float second = worth[i + 1].cell[c];
-            float a = i ? worth[i ? i - 1 : 0].cell[c] : higher.cell[c];
-            float b = i < ROWS - 2 ? worth[i < ROWS - 2 ? i + 2 : 0].cell[c] : lower.cell[c];
-            a = EDGE && y == 0 ? worth[i].cell[c] : a;
-            b = EDGE && y + 1 >= w.rows - 1 ? y + 1 == w.rows - 1 ? second : 0 : b;
-            f.cell[c] = -((0.25f * a + 0.75f * worth[i].cell[c]) + (0.75f * second + 0.25f * b));
-        }
-        const int64_t batch = w.first / w.rows;
-        *(float4 *)(next.f + (batch * next.ny + y / 2) * next.pitch + w.x / 2) = to_float4(f);
-    }
+    ec_gather_across<EDGE>(next, p, worth, -1, &s->cells, next.f);
     return largest;
 }
 
 /* ---- The next level's correction ---- */
 
 /* A row of cells, clamped to the level. */
-DM_DEVICE half_row cells_at(const ec_level &next, const ec_view &w, int64_t batch, int y) {
+DM_DEVICE ec_cells cells_at(const ec_level &next, const ec_view &w, int64_t batch, int y) {
     const int64_t row = y < 0 ? 0 : y >= next.ny ? next.ny - 1 : y;
-    return w.inside ? to_half_row(*(const float4 *)(next.v[0] + (batch * next.ny + row) * next.pitch + w.x / 2))
-                    : half_row{};
+    return w.inside ? ec_cells_of(*(const float4 *)(next.v[0] + (batch * next.ny + row) * next.pitch + w.x / 2))
+                    : ec_cells{};
 }
 
 template <bool FINEST, bool EDGE> DM_DEVICE void correct(const ec_level &next, const ec_view &w, tile_rows<FINEST> *t) {
-    enum { ROWS = tile_shape<FINEST>::ROWS };
+    enum { ROWS = ec_level_shape<FINEST>::ROWS };
     const ec_ends ends = ec_ends_of(w);
     const int64_t batch = w.first / w.rows;
-    half_row around[ROWS / 2 + 2];
+    ec_cells around[ROWS / 2 + 2];
 #pragma unroll
     for (int j = 0; j < ROWS / 2 + 2; j++)
         around[j] = cells_at(next, w, batch, w.y / 2 - 1 + j);
     DM_UNROLL
     for (int i = 0; i < ROWS; i++) {
-        half_row e;
+        ec_cells e;
 #pragma unroll
         for (int c = 0; c < EC_LANES / 2; c++)
             e.cell[c] = 0.75f * around[i / 2 + 1].cell[c] + 0.25f * around[i / 2 + i % 2 * 2].cell[c];
@@ -223,61 +172,33 @@ template <bool FINEST, bool EDGE> DM_DEVICE void correct(const ec_level &next, c
 
 /* ---- Kernels ---- */
 
-/* A block's tile, of rows HEIGHT - 2 halo apart. */
-struct place {
-    ec_view view;
-    int top, end; /* of the thread's rows, those that are the tile's */
-    bool own, edge;
-};
-
-template <bool FINEST> DM_DEVICE place place_of(const ec_level &l, int halo) {
-    enum { ROWS = tile_shape<FINEST>::ROWS, HEIGHT = tile_shape<FINEST>::HEIGHT };
-    const int width = EC_COLUMNS - 2 * HALO_X, height = HEIGHT - 2 * halo;
-    const int64_t across = (l.nx + width - 1) / width, down = (l.ny + height - 1) / height;
-    const int64_t index = blockIdx.x, batch = index / across / down;
-    const int left = (int)(index % across) * width - HALO_X, top = (int)(index / across % down) * height - halo;
-    const int column = (int)threadIdx.x * EC_LANES, first = (int)threadIdx.y * ROWS;
-    place p;
-    p.view = ec_view{batch * l.ny, top + first, left + column, (int)l.ny, (int)l.nx, (int)l.pitch, false};
-    p.view.inside = p.view.x >= 0 && p.view.x < l.pitch;
-    p.top = halo - first;
-    p.end = HEIGHT - halo - first;
-    p.own = p.view.inside && column >= HALO_X && column < EC_COLUMNS - HALO_X;
-    p.edge = top <= 0 || top + HEIGHT >= l.ny || left <= 0 || left + EC_COLUMNS >= l.nx;
-    return p;
-}
-
-template <bool FINEST> DM_DEVICE void store(const place &p, float *to, const tile_rows<FINEST> &t) {
+template <bool FINEST> DM_DEVICE void store(const ec_place &p, float *to, const tile_rows<FINEST> &t) {
 #pragma unroll
-    for (int i = 0; i < tile_shape<FINEST>::ROWS; i++)
-        if (p.own && ec_has_row(p.view, i) && i >= p.top && i < p.end)
+    for (int i = 0; i < ec_level_shape<FINEST>::ROWS; i++)
+        if (ec_is_own_row(p, i))
             ec_store_row(p.view, to, i, t.v[i]);
 }
 
-template <int WARPS> struct shared {
-    ec_rooms<WARPS> rooms;
-    cell_rooms<WARPS> cells;
-};
-
 template <bool FINEST, bool EDGE>
-DM_DEVICE float go_down(const ec_level &l, const ec_level &next, const place &p, int sweeps,
-                        shared<tile_shape<FINEST>::WARPS> *s) {
+DM_DEVICE float go_down(const ec_level &l, const ec_level &next, const ec_place &p, int sweeps,
+                        ec_level_shared<ec_level_shape<FINEST>::WARPS> *s) {
     tile_rows<FINEST> t;
     const bool last = !next.v[0];
 #pragma unroll
-    for (int i = 0; i < tile_shape<FINEST>::ROWS; i++)
+    for (int i = 0; i < ec_level_shape<FINEST>::ROWS; i++)
         t.v[i] = FINEST ? ec_load_row(p.view, l.v[0], i) : ec_row{};
     load_fixed<EDGE>(l, p.view, &t);
     relax<FINEST, EDGE>(l, p.view, sweeps, &t, &s->rooms);
     store(p, last ? l.v[0] : l.v[1], t);
-    return last ? 0 : gather<FINEST, EDGE>(l, next, p.view, t, p.top, p.end, p.own, &s->rooms, &s->cells);
+    return last ? 0 : gather<FINEST, EDGE>(l, next, p, t, s);
 }
 
 template <bool FINEST, bool EDGE>
-DM_DEVICE void go_up(const ec_level &l, const ec_level &next, const place &p, shared<tile_shape<FINEST>::WARPS> *s) {
+DM_DEVICE void go_up(const ec_level &l, const ec_level &next, const ec_place &p,
+                     ec_level_shared<ec_level_shape<FINEST>::WARPS> *s) {
     tile_rows<FINEST> t;
 #pragma unroll
-    for (int i = 0; i < tile_shape<FINEST>::ROWS; i++)
+    for (int i = 0; i < ec_level_shape<FINEST>::ROWS; i++)
         t.v[i] = ec_load_row(p.view, l.v[1], i);
     load_fixed<EDGE>(l, p.view, &t);
     correct<FINEST, EDGE>(next, p.view, &t);
@@ -288,14 +209,14 @@ DM_DEVICE void go_up(const ec_level &l, const ec_level &next, const place &p, sh
 /* Grid: a block to a tile. Shared memory: 40 KB. Reads 4 bytes per element of the finest level's tiles and halos,
  * 8 of others; writes 4, and 4 per cell. */
 template <bool FINEST>
-static __global__ void __launch_bounds__(32 * tile_shape<FINEST>::WARPS, tile_shape<FINEST>::BLOCKS)
+static __global__ void __launch_bounds__(32 * ec_level_shape<FINEST>::WARPS, ec_level_shape<FINEST>::BLOCKS)
     down(const __grid_constant__ ec_level l, const __grid_constant__ ec_level next, int sweeps, int halo,
          unsigned *largest, ec_stop stop) {
     DM_DYNAMIC_SHARED(float4, memory);
     if (ec_stopped(stop))
         return;
-    shared<tile_shape<FINEST>::WARPS> *s = (shared<tile_shape<FINEST>::WARPS> *)memory;
-    const place p = place_of<FINEST>(l, halo);
+    ec_level_shared<ec_level_shape<FINEST>::WARPS> *s = (ec_level_shared<ec_level_shape<FINEST>::WARPS> *)memory;
+    const ec_place p = ec_place_of<FINEST>(l, halo);
     const float seen =
         p.edge ? go_down<FINEST, true>(l, next, p, sweeps, s) : go_down<FINEST, false>(l, next, p, sweeps, s);
     if (largest)
@@ -304,13 +225,13 @@ static __global__ void __launch_bounds__(32 * tile_shape<FINEST>::WARPS, tile_sh
 
 /* Likewise; reads 4 bytes per cell more, and writes none. */
 template <bool FINEST>
-static __global__ void __launch_bounds__(32 * tile_shape<FINEST>::WARPS, tile_shape<FINEST>::BLOCKS)
+static __global__ void __launch_bounds__(32 * ec_level_shape<FINEST>::WARPS, ec_level_shape<FINEST>::BLOCKS)
     up(const __grid_constant__ ec_level l, const __grid_constant__ ec_level next, ec_stop stop) {
     DM_DYNAMIC_SHARED(float4, memory);
     if (ec_stopped(stop))
         return;
-    shared<tile_shape<FINEST>::WARPS> *s = (shared<tile_shape<FINEST>::WARPS> *)memory;
-    const place p = place_of<FINEST>(l, HALO_Y);
+    ec_level_shared<ec_level_shape<FINEST>::WARPS> *s = (ec_level_shared<ec_level_shape<FINEST>::WARPS> *)memory;
+    const ec_place p = ec_place_of<FINEST>(l, HALO_Y);
     if (p.edge)
         go_up<FINEST, true>(l, next, p, s);
     else
@@ -319,32 +240,27 @@ static __global__ void __launch_bounds__(32 * tile_shape<FINEST>::WARPS, tile_sh
 
 /* ---- Launches ---- */
 
-template <bool FINEST> static unsigned tiles_of(const ec_level *l, int halo) {
-    const int64_t width = EC_COLUMNS - 2 * HALO_X, height = tile_shape<FINEST>::HEIGHT - 2 * halo;
-    return (unsigned)(l->batches * ((l->nx + width - 1) / width) * ((l->ny + height - 1) / height));
-}
-
 template <bool FINEST>
 static cudaError_t launch_down(const ec_level &l, const ec_level &next, unsigned *largest, ec_stop stop,
                                cudaStream_t stream) {
     const bool last = !next.v[0];
     const int sweeps = last ? EC_LAST_SWEEPS : EC_SWEEPS, halo = last ? LAST_HALO_Y : HALO_Y;
-    const size_t bytes = sizeof(shared<tile_shape<FINEST>::WARPS>);
+    const size_t bytes = sizeof(ec_level_shared<ec_level_shape<FINEST>::WARPS>);
     const cudaError_t error =
         cudaFuncSetAttribute(down<FINEST>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     if (error == cudaSuccess)
-        DM_LAUNCH(down<FINEST>, tiles_of<FINEST>(&l, halo), dim3(32, tile_shape<FINEST>::WARPS), bytes, stream, l, next,
-                  sweeps, halo, largest, stop);
+        DM_LAUNCH(down<FINEST>, ec_level_tiles<FINEST>(&l, halo), dim3(32, ec_level_shape<FINEST>::WARPS), bytes,
+                  stream, l, next, sweeps, halo, largest, stop);
     return error == cudaSuccess ? cudaGetLastError() : error;
 }
 
 template <bool FINEST>
 static cudaError_t launch_up(const ec_level &l, const ec_level &next, ec_stop stop, cudaStream_t stream) {
-    const size_t bytes = sizeof(shared<tile_shape<FINEST>::WARPS>);
+    const size_t bytes = sizeof(ec_level_shared<ec_level_shape<FINEST>::WARPS>);
     const cudaError_t error = cudaFuncSetAttribute(up<FINEST>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     if (error == cudaSuccess)
-        DM_LAUNCH(up<FINEST>, tiles_of<FINEST>(&l, HALO_Y), dim3(32, tile_shape<FINEST>::WARPS), bytes, stream, l, next,
-                  stop);
+        DM_LAUNCH(up<FINEST>, ec_level_tiles<FINEST>(&l, HALO_Y), dim3(32, ec_level_shape<FINEST>::WARPS), bytes,
+                  stream, l, next, stop);
     return error == cudaSuccess ? cudaGetLastError() : error;
 }
 

@@ -153,7 +153,8 @@ static distmap_status cycle_to_rest(distmap_plan *plan, const ec_rest *rest) {
     struct dm_cuda *cuda = plan->context->cuda;
     dm_phase(plan, "pins");
     for (int at = 0; at < rest->levels - 1; at++)
-        TRY_CUDA(cuda, ec_pins(&rest->level[at], &rest->level[at + 1], cuda->stream));
+        TRY_CUDA(cuda,
+                 (is_tiled(rest, at) ? ec_pins_tiled : ec_pins)(&rest->level[at], &rest->level[at + 1], cuda->stream));
     dm_phase(plan, "cycles");
     for (int64_t number = 0; number < rest->looks; number++)
         TRY(cycle(plan, rest, number));

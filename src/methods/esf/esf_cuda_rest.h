@@ -42,10 +42,12 @@ cudaError_t ec_finer(const ec_level *l, const ec_level *next, ec_stop stop, cuda
 cudaError_t ec_judge(const unsigned *largest, int64_t count, int64_t first, int64_t each, unsigned tolerance,
                      dm_outcome *outcome, cudaStream_t stream);
 
-/* ---- Images in tiles (esf_cuda_cycle.cu) ---- */
+/* ---- Images in tiles (esf_cuda_cycle.cu, esf_cuda_pins.cu) ---- */
 
 /* From v[0], or from 0 on coarser levels, sweeps, to v[1], and what remains to the next level's f. */
 cudaError_t ec_down(const ec_level *l, const ec_level *next, unsigned *largest, ec_stop stop, cudaStream_t stream);
+/* This level's diagonal to the next level's d. */
+cudaError_t ec_pins_tiled(const ec_level *l, const ec_level *next, cudaStream_t stream);
 /* From v[1] the next level's correction, and sweeps, to v[0]. */
 cudaError_t ec_up(const ec_level *l, const ec_level *next, ec_stop stop, cudaStream_t stream);
 

@@ -1,84 +1,111 @@
 /* esf/cuda, kernel=shared and kernel=texture: one step to a launch, as in the paper (Keles 2016, sections 2.1 and 2.2).
  *
- * shared: a block holds a tile with its apron, one element on every side, in shared memory; apron elements beyond the
- * border are copies of those at it. The paper's threads load four corners each, which stand in for the edges; here a
- * warp loads a row. texture: five fetches from a texture, which replicates the ends of rows by itself; the paper's
- * border rows too, but batches and planes of a volume follow each other in one texture, and rows beside their ends are
- * chosen here. */
+ * shared: a block holds a tile with its apron in shared memory; apron elements beyond the border are copies of those at
+ * it. The paper's threads load four corners each, which stand in for the edges; here groups of four neighbours of a row
+ * are copied as they are, 16 bytes at a time, without passing through registers: so all of a tile is under way at once,
+ * and other blocks' tiles beside it. A thread steps four neighbours too. texture: five fetches from a texture, which
+ * replicates the ends of rows by itself; the paper's border rows too, but batches and planes of a volume follow each
+ * other in one texture, and rows beside their ends are chosen here. */
 #include "methods/esf/esf_cuda.cuh"
 
-enum { WARPS = 8, THREADS = WARPS * 32 };
+enum { WARPS = 8, THREADS = WARPS * 32, GROUP = 4 };
 
-template <int AXES> struct tile_size; /* a multiple of 32 columns, rows, planes */
+template <int AXES> struct tile_size; /* columns, rows, planes */
 template <> struct tile_size<1> {
     enum { X = 128, Y = 32, Z = 1 };
 };
 template <> struct tile_size<2> {
-    enum { X = 128, Y = 32, Z = 1 };
+    enum { X = 256, Y = 16, Z = 1 };
 };
 template <> struct tile_size<3> {
     enum { X = 64, Y = 8, Z = 8 };
 };
 
+/* A tile with an apron of one plane, of one row and of a group of columns, on every side of axes that count. */
+template <int AXES> struct apron_tile {
+    enum {
+        AY = AXES > 1,
+        AZ = AXES > 2,
+        GROUPS = tile_size<AXES>::X / GROUP + 2,
+        ROWS = tile_size<AXES>::Y + 2 * AY,
+        PLANES = tile_size<AXES>::Z + 2 * AZ
+    };
+    float4 group[PLANES][ROWS][GROUPS];
+};
+
 /* The place of a coordinate at the border replicated. */
 DM_DEVICE int64_t clamp(int64_t at, int64_t n) { return at < 0 ? 0 : at >= n ? n - 1 : at; }
 
-/* Grid: a block to a tile. Shared memory: the tile and its apron, 17 to 26 KB. Reads 4 bytes per element, the apron's
+/* Where a block's tile begins; the row of the batch's first. */
+struct corner {
+    int64_t x, y, z, first;
+};
+
+template <int AXES>
+DM_DEVICE void copy_tile(const ec_stage &p, const corner &c, const float *from, apron_tile<AXES> *t) {
+    typedef apron_tile<AXES> tile;
+#pragma unroll
+    for (int i = (int)threadIdx.x; i < tile::PLANES * tile::ROWS * tile::GROUPS; i += THREADS) {
+        const int g = i % tile::GROUPS, j = i / tile::GROUPS % tile::ROWS, k = i / tile::GROUPS / tile::ROWS;
+        const int64_t x = c.x + (g - 1) * GROUP, y = clamp(c.y + j - tile::AY, p.ny),
+                      z = clamp(c.z + k - tile::AZ, p.nz);
+        const float *row = from + ((c.first + z) * p.ny + y) * p.pitch;
+        float4 *group = &t->group[k][j][g];
+        if (x >= 0 && x + GROUP <= p.nx)
+            dm_copy_16(group, row + x);
+        else
+            for (int n = 0; n < GROUP; n++)
+                dm_copy_4((float *)group + n, row + clamp(x + n, p.nx));
+    }
+}
+
+/* The group at (z, y, g) of the tile, of which `shape` has the bits, after a step. */
+template <int AXES>
+DM_DEVICE float4 step_group(const ec_stage &p, const apron_tile<AXES> &t, int z, int y, int g, uint32_t shape) {
+    typedef apron_tile<AXES> tile;
+    const int k = z + tile::AZ, j = y + tile::AY, i = g + 1;
+    const float4 v = t.group[k][j][i], up = t.group[k][j - tile::AY][i], down = t.group[k][j + tile::AY][i],
+                 back = t.group[k - tile::AZ][j][i], front = t.group[k + tile::AZ][j][i];
+    const float before = t.group[k][j][i - 1].w, after = t.group[k][j][i + 1].x;
+    float4 s = make_float4(before + v.y, v.x + v.z, v.y + v.w, v.z + after);
+    if (AXES > 1)
+        s = make_float4((up.x + down.x) + s.x, (up.y + down.y) + s.y, (up.z + down.z) + s.z, (up.w + down.w) + s.w);
+    if (AXES > 2)
+        s = make_float4(s.x + (back.x + front.x), s.y + (back.y + front.y), s.z + (back.z + front.z),
+                        s.w + (back.w + front.w));
+    return make_float4(shape & 1 ? 1 : ec_next(p, v.x, s.x), shape & 2 ? 1 : ec_next(p, v.y, s.y),
+                       shape & 4 ? 1 : ec_next(p, v.z, s.z), shape & 8 ? 1 : ec_next(p, v.w, s.w));
+}
+
+/* Grid: a block to a tile. Shared memory: the tile and its apron, 18 to 29 KB. Reads 4 bytes per element, the apron's
  * again, and 1/8 for the shape; writes 4. */
 template <int AXES>
 static __global__ void __launch_bounds__(THREADS)
     shared_step(const __grid_constant__ ec_stage p, const float *__restrict__ from, float *__restrict__ to) {
-    enum {
-        X = tile_size<AXES>::X,
-        Y = tile_size<AXES>::Y,
-        Z = tile_size<AXES>::Z,
-        AY = AXES > 1,
-        AZ = AXES > 2,
-        ROW = X + 2,
-        ROWS = Y + 2 * AY,
-        PLANES = Z + 2 * AZ
-    };
-    __shared__ float tile[PLANES][ROWS][ROW];
-    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+    enum { X = tile_size<AXES>::X, Y = tile_size<AXES>::Y, Z = tile_size<AXES>::Z, ACROSS = X / GROUP };
+    enum { EACH = ACROSS * Y * Z / THREADS }; /* groups to a thread */
+    __shared__ apron_tile<AXES> tile;
     const uint32_t across = (uint32_t)((p.nx + X - 1) / X), down = (uint32_t)((p.ny + Y - 1) / Y),
                    deep = (uint32_t)((p.nz + Z - 1) / Z), line = blockIdx.x / across, layer = line / down;
-    const int64_t x0 = (int64_t)(blockIdx.x - line * across) * X, y0 = (int64_t)(line - layer * down) * Y,
-                  z0 = (int64_t)(layer % deep) * Z, first = layer / deep * p.nz;
-    int64_t column[X / 32];
-    for (int i = 0; i < X / 32; i++)
-        column[i] = clamp(x0 + i * 32 + lane, p.nx);
-    const int64_t beside = clamp(x0 + (lane & 1) * (X + 1) - 1, p.nx);
-#pragma unroll 2
-    for (int r = warp; r < ROWS * PLANES; r += WARPS) {
-        const int64_t z = AZ ? clamp(z0 + r / ROWS - AZ, p.nz) : z0, y = clamp(y0 + r % ROWS - AY, p.ny);
-        const float *row = from + ((first + z) * p.ny + y) * p.pitch;
-        float *own = tile[r / ROWS][r % ROWS];
+    const corner c = {(int64_t)(blockIdx.x - line * across) * X, (int64_t)(line - layer * down) * Y,
+                      (int64_t)(layer % deep) * Z, layer / deep * p.nz};
+    copy_tile(p, c, from, &tile);
+    uint32_t shape[EACH];
+    int64_t at[EACH]; /* in field memory; -1: beyond the border */
 #pragma unroll
-        for (int i = 0; i < X / 32; i++)
-            own[1 + i * 32 + lane] = row[column[i]];
-        if (lane < 2)
-            own[lane * (X + 1)] = row[beside];
+    for (int e = 0; e < EACH; e++) {
+        const int i = (int)threadIdx.x + e * THREADS;
+        const int64_t x = c.x + i % ACROSS * GROUP, y = c.y + i / ACROSS % Y, z = c.z + i / ACROSS / Y;
+        at[e] = x < p.pitch && y < p.ny && z < p.nz ? ((c.first + z) * p.ny + y) * p.pitch + x : -1;
+        shape[e] = at[e] >= 0 ? ((const uint8_t *)p.bits)[at[e] / 8] >> at[e] % 8 : 0;
     }
+    dm_copies_wait();
     __syncthreads();
-    for (int r = warp; r < Y * Z; r += WARPS) {
-        const int j = r % Y + AY, k = r / Y + AZ;
-        const int64_t y = y0 + r % Y, z = z0 + r / Y;
-        if (y >= p.ny || z >= p.nz)
-            continue;
-        const int64_t row = ((first + z) * p.ny + y) * p.pitch;
 #pragma unroll
-        for (int i = 0; i < X / 32; i++) {
-            const int x = 1 + i * 32 + lane;
-            if (x0 + i * 32 >= p.nx)
-                break;
-            float s = tile[k][j][x - 1] + tile[k][j][x + 1];
-            if (AXES > 1)
-                s = (tile[k][j - AY][x] + tile[k][j + AY][x]) + s;
-            if (AXES > 2)
-                s = s + (tile[k - AZ][j][x] + tile[k + AZ][j][x]);
-            const uint32_t bits = p.bits[(row + x0) / 32 + i];
-            to[row + x0 + i * 32 + lane] = bits >> lane & 1 ? 1.0f : ec_next(p, tile[k][j][x], s);
-        }
+    for (int e = 0; e < EACH; e++) {
+        const int i = (int)threadIdx.x + e * THREADS;
+        if (at[e] >= 0)
+            *(float4 *)(to + at[e]) = step_group(p, tile, i / ACROSS / Y, i / ACROSS % Y, i % ACROSS, shape[e]);
     }
 }
 

@@ -143,9 +143,9 @@ DM_DEVICE void ec_store_rows(const ec_view &w, float *field, ec_room *room, int 
         const bool own = ec_is_row(w, i) && i >= top && i < end;
         float *row = field + (w.first + w.y + i) * w.pitch;
         if (own && column >= halo && ec_is_column(w, x))
-            *(float4 *)(row + x) = make_float4(r.lane[0], r.lane[1], r.lane[2], r.lane[3]);
+            dm_store_16(row + x, r.lane[0], r.lane[1], r.lane[2], r.lane[3]);
         if (own && column + 128 < EC_COLUMNS - halo && ec_is_column(w, x + 128))
-            *(float4 *)(row + x + 128) = make_float4(r.lane[4], r.lane[5], r.lane[6], r.lane[7]);
+            dm_store_16(row + x + 128, r.lane[4], r.lane[5], r.lane[6], r.lane[7]);
     }
 }
 
