@@ -47,9 +47,10 @@ void memory_reset(void);
 size_t function_shared(const void *kernel);
 
 /* While there is none, device memory is closed: the address sanitizer tells of host code that touches it. Kernels, copies
- * and the like open it. */
+ * and the like open it: kernels that of their own device alone (a real one may be allowed to read that of others). */
+enum { ALL_DEVICES = -1 };
 struct memory_open {
-    memory_open();
+    explicit memory_open(int device = ALL_DEVICES);
     ~memory_open();
 };
 #endif
