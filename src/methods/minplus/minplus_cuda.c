@@ -9,12 +9,17 @@
  *           sites, in memory, 4 bytes each per element
  *
  * The searches choose what to do on the device; the host only enqueues.
+ *
+ * Over several GPUs each has some rows of every plane, and the entries of all: packing fills in its own, what others packed is
+ * exchanged, 1/4 byte per pixel, and all that follows is about its own rows alone. Columns of z are whole on every GPU. So
+ * there is one exchange, of next to nothing, and no tie is decided by other passes than on one GPU. Planes come in pieces: while
+ * one is searched, the next is on its way.
  */
 #include "methods/minplus/minplus_cuda.h"
 
 #include "core/scratch.h"
 
-enum { DIRECT, NEVER = 0, SMALL = 1 };
+enum { DIRECT, NEVER = 0, SMALL = 1, PIECES = 8 /* of a volume's planes, at most */ };
 
 static const char *const direct_names[] = {"never", "small"};
 static const distmap_param_info params[] = {
@@ -57,13 +62,14 @@ static const char *refuses(const distmap_plan *plan) {
 typedef struct layout {
     dm_scratch scratch;
     mc_stage planes, z;
-    int64_t marks;           /* words of both stages' marks, which lie side by side, from planes.any_open on */
+    int64_t marks; /* words of both stages' marks, which lie side by side, from planes.any_open on */
+    mc_entry *entries;
     int32_t *store;          /* what planes leave for z */
     int32_t *squared, *site; /* for emit */
 } layout;
 
 static void take_marks(layout *l, mc_stage *s) {
-    s->any_open = dm_take(&l->scratch, 2, sizeof *s->any_open);
+    s->any_open = dm_take(&l->scratch, 2 * PIECES, sizeof *s->any_open);
     s->open = dm_take(&l->scratch, s->planes * s->strips * s->units, sizeof *s->open);
 }
 
@@ -90,13 +96,17 @@ static void set_columns(const struct dm_cuda *cuda, mc_stage *s, bool z) {
     s->column_bytes = (int32_t)(bytes + (size_t)s->value_rows * row);
     const int64_t blocks = columns * s->parts, resident = 2 * (int64_t)cuda->multiprocessors;
     s->blocks = (int32_t)(blocks < resident ? blocks : resident);
-    s->list_pitch = s->height + 8; /* a step of the search */
+    s->list_pitch = s->rows + 8; /* a step of the search */
 }
 
-static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int64_t height, int axis) {
+/* Rows along `axis`. */
+static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int axis) {
+    const int64_t height = plan->shape[axis], rows = axis == 2 ? plan->rows : height;
     s->planes = planes;
     s->width = (int32_t)plan->shape[DM_X];
     s->height = (int32_t)height;
+    s->low = axis == 2 ? -(int32_t)plan->first_row : 0;
+    s->rows = (int32_t)rows;
     s->groups = (int32_t)divide_up(s->width, MC_GROUP);
     s->strips = (int32_t)divide_up(s->width, 32);
     s->units = (int32_t)divide_up(height, MC_UNIT);
@@ -110,7 +120,8 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
     s->linear[0] = plan->linear[0];
     s->linear[1] = plan->linear[axis == 2 ? 1 : 2];
     s->linear[2] = plan->linear[axis];
-    s->wy2 = dm_axis_counts(plan, axis) ? (int32_t)plan->w2[axis] : 1;
+    s->index_first = plan->first_row * plan->linear[2];
+    s->wy2 = plan->measured[axis] && rows > 1 ? (int32_t)plan->w2[axis] : 1;
     for (int64_t k = 0; k <= MC_REACH + 1; k++) {
         const int64_t cost = s->wy2 * k * k;
         s->done[k] = (uint16_t)(cost < MC_SURE ? cost : MC_SURE - 1);
@@ -120,7 +131,7 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
             s->key[side][k] =
                 (uint32_t)((cost < MC_KEY_SURE ? cost : MC_KEY_SURE) << 6 | (side ? 32 + k : 32 - k)) * 0x00010001u;
     }
-    while (1 << s->row_bits < height)
+    while (1 << s->row_bits < rows)
         s->row_bits++;
     while (s->wx2 * s->clamp * s->clamp < MC_SURE)
         s->clamp++;
@@ -130,14 +141,15 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
 static layout lay_out(const distmap_plan *plan, char *base) {
     layout l = {.scratch = {.base = base, .unit = DM_CUDA_UNIT}};
     const int64_t *shape = plan->shape;
-    set_stage(plan, &l.planes, shape[0] * shape[1], shape[2], 2);
+    set_stage(plan, &l.planes, shape[0] * shape[1], 2);
     take_marks(&l, &l.planes);
     if (has_z(plan)) {
-        set_stage(plan, &l.z, shape[0] * shape[2], shape[1], 1);
+        set_stage(plan, &l.z, shape[0] * shape[2], 1);
         take_marks(&l, &l.z);
     }
     l.marks = (int64_t)(l.scratch.used / sizeof(uint32_t));
-    l.planes.entries = dm_take(&l.scratch, l.planes.planes * l.planes.groups * l.planes.height * 4, sizeof(mc_entry));
+    l.entries = dm_take(&l.scratch, l.planes.planes * l.planes.groups * l.planes.rows * 4, sizeof(mc_entry));
+    l.planes.entries = l.entries ? l.entries - l.planes.low : NULL;
     l.planes.list = dm_take(&l.scratch, l.planes.blocks * l.planes.list_pitch, sizeof(uint16_t));
     if (has_z(plan)) {
         l.z.list = dm_take(&l.scratch, l.z.blocks * l.z.list_pitch, sizeof(uint16_t));
@@ -163,8 +175,10 @@ static mc_rows stage_rows(const distmap_plan *plan, bool z, char *data, const in
 
 /* The same of 4-byte elements in linear order. */
 static mc_rows linear_rows(const distmap_plan *plan, bool z, int32_t *data) {
-    const int64_t *linear = plan->linear;
-    const int64_t stride[DM_NDIM] = {linear[0] * 4, linear[1] * 4, linear[2] * 4, 4};
+    int64_t stride[DM_NDIM];
+    dm_pitches(plan, stride);
+    for (int a = 0; a < DM_NDIM; a++)
+        stride[a] *= 4;
     return stage_rows(plan, z, (char *)data, stride);
 }
 
@@ -196,11 +210,11 @@ static void set_outputs(const distmap_plan *plan, const dm_arrays *arrays, const
  * than the others, wherever sites are. */
 static bool is_small(const distmap_plan *plan, const mc_stage *s) {
     enum { ROWS = MC_DIRECT_ROWS, MOST_ELEMENTS = 1 << 19, MOST_PAIRS = 1 << 28 }; /* of pixels and rows */
-    const int64_t farthest = s->wy2 * ((int64_t)s->height + ROWS) * (s->height + ROWS);
+    const int64_t farthest = s->wy2 * ((int64_t)s->rows + ROWS) * (s->rows + ROWS);
     const int64_t largest = (int64_t)plan->max2 + farthest + (int64_t)s->wy2 * ROWS * ROWS;
     const bool fits = plan->wants_site ? largest << s->row_bits < 1 << 30 : largest < 1 << 24;
     return plan->params[DIRECT] == SMALL && fits && plan->elements <= MOST_ELEMENTS &&
-           plan->elements * s->height <= MOST_PAIRS;
+           plan->elements * s->rows <= MOST_PAIRS;
 }
 
 static distmap_status search(distmap_plan *plan, const mc_stage *stage, bool z) {
@@ -223,9 +237,8 @@ static distmap_status search(distmap_plan *plan, const mc_stage *stage, bool z) 
     return DISTMAP_OK;
 }
 
-static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
-    struct dm_cuda *cuda = plan->context->cuda;
-    const dm_elements elements = dm_elements_make(plan, arrays);
+/* Stages with all that they read and write. */
+static layout set_all(const distmap_plan *plan, const dm_arrays *arrays) {
     layout l = lay_out(plan, plan->scratch);
     if (has_z(plan)) {
         const mc_rows store = linear_rows(plan, false, l.store);
@@ -238,20 +251,95 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
         l.z.source = linear_rows(plan, true, l.store);
     }
     set_outputs(plan, arrays, &l, has_z(plan) ? &l.z : &l.planes);
+    return l;
+}
 
+static distmap_status pack(distmap_plan *plan, const dm_arrays *arrays) {
+    struct dm_cuda *cuda = plan->context->cuda;
+    const dm_elements elements = dm_elements_make(plan, arrays);
+    const layout l = set_all(plan, arrays);
     dm_phase(plan, "pack");
     if (has_z(plan))
         TRY_CUDA(cuda, cudaMemsetAsync(l.planes.alive, 0, (size_t)l.planes.planes, cuda->stream));
     TRY_CUDA(cuda, mc_pack(&elements, &l.planes, l.marks, cuda->stream));
-    TRY(search(plan, &l.planes, false));
+    return DISTMAP_OK;
+}
+
+/* When all planes are done: z, and what is left to emit. */
+static distmap_status finish(distmap_plan *plan, const dm_arrays *arrays) {
+    struct dm_cuda *cuda = plan->context->cuda;
+    const layout l = set_all(plan, arrays);
     if (has_z(plan))
         TRY(search(plan, &l.z, true));
     if (!is_direct(plan)) {
+        const dm_elements elements = dm_elements_make(plan, arrays);
         dm_phase(plan, "emit");
         TRY_CUDA(cuda, mc_emit(&elements, l.squared, l.site, cuda->multiprocessors, cuda->stream));
     }
     return DISTMAP_OK;
 }
+
+static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
+    TRY(pack(plan, arrays));
+    const layout l = set_all(plan, arrays);
+    TRY(search(plan, &l.planes, false));
+    return finish(plan, arrays);
+}
+
+/* ---- Over several GPUs ---- */
+
+static const char *refuses_several(const distmap_plan *plan) {
+    return is_direct(plan)
+               ? NULL
+               : "needs one GPU for other outputs than float32 distances, uint32 squared distances and indices, "
+                 "and for a border";
+}
+
+static int pieces(const distmap_plan *plan) {
+    return plan->shape[0] > 1 ? 1 : plan->shape[1] < PIECES ? (int)plan->shape[1] : PIECES;
+}
+
+/* The planes of a piece as a stage. */
+static mc_stage piece_of(const distmap_plan *plan, const mc_stage *all, int piece) {
+    const int64_t from = all->planes * piece / pieces(plan), to = all->planes * (piece + 1) / pieces(plan);
+    mc_stage s = *all;
+    s.planes = to - from;
+    s.entries += from * s.groups * 4 * s.rows;
+    s.alive = s.alive ? s.alive + from : NULL;
+    s.target.data = s.target.data ? s.target.data + from * s.target.stride[1] : NULL;
+    s.site.data = s.site.data ? s.site.data + from * s.site.stride[1] : NULL;
+    s.index_first += from * s.linear[1];
+    s.any_open += 2 * piece;
+    s.open += from * s.strips * s.units;
+    const int64_t blocks = s.planes * s.strips * s.parts;
+    s.blocks = blocks < s.blocks ? (int32_t)blocks : s.blocks;
+    return s;
+}
+
+static dm_exchange exchange(const distmap_plan *plan, int piece) {
+    const layout l = lay_out(plan, plan->scratch);
+    const mc_stage s = piece_of(plan, &l.planes, piece);
+    return (dm_exchange){(char *)(s.entries + s.low), (size_t)s.rows * sizeof(mc_entry), sizeof(mc_entry),
+                         s.planes * s.groups * 4};
+}
+
+static distmap_status solve(distmap_plan *plan, const dm_arrays *arrays, int piece) {
+    struct dm_cuda *cuda = plan->context->cuda;
+    const layout l = set_all(plan, arrays);
+    const mc_stage s = piece_of(plan, &l.planes, piece);
+    if (has_z(plan))
+        TRY_CUDA(cuda, mc_find_alive(&s, cuda->stream));
+    TRY(search(plan, &s, false));
+    return piece == pieces(plan) - 1 ? finish(plan, arrays) : DISTMAP_OK;
+}
+
+static const dm_spread several = {
+    .refuses = refuses_several,
+    .pieces = pieces,
+    .begin = pack,
+    .exchange = exchange,
+    .solve = solve,
+};
 
 const dm_method dm_minplus_cuda = {
     .info =
@@ -267,4 +355,5 @@ const dm_method dm_minplus_cuda = {
     .refuses = refuses,
     .scratch_bytes = scratch_bytes,
     .run = run,
+    .spread = &several,
 };

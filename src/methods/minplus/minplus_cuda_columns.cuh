@@ -61,7 +61,7 @@ template <bool SLOW, int N>
 DM_DEVICE void read_rows(const mc_stage &p, const work &w, int32_t at, int32_t row[N], int32_t value[N][2]) {
 #pragma unroll
     for (int i = 0; i < N; i++)
-        row[i] = w.list ? (int32_t)w.list[at + i] : w.first + at + i;
+        row[i] = w.list ? p.low + w.list[at + i] : w.first + at + i;
     if (SLOW && w.fits) {
 #pragma unroll
         for (int i = 0; i < N; i++) {
@@ -86,9 +86,9 @@ DM_DEVICE void read_rows(const mc_stage &p, const work &w, int32_t at, int32_t r
     if (w.list) {
 #pragma unroll
         for (int i = 0; i < N; i++)
-            entry[i] = w.entries[(uint32_t)row[i]];
+            entry[i] = w.entries[row[i]];
     } else { /* one address for all */
-        const uint2 *from = w.entries + (uint32_t)(w.first + at);
+        const uint2 *from = w.entries + (w.first + at);
 #pragma unroll
         for (int i = 0; i < N; i++)
             entry[i] = from[i];

@@ -19,7 +19,7 @@ enum {
 };
 
 DM_DEVICE uint2 row_entry(const mc_stage &p, const uint2 *entries, int32_t j) {
-    return j >= 0 && j < p.height ? entries[j] : make_uint2(0, MC_WHOLE);
+    return is_known(p, j) ? entries[j] : make_uint2(0, MC_WHOLE);
 }
 
 /* Squared distance along the row from the strip's nearest and farthest column to the sites of an entry's row, at least and at
@@ -67,7 +67,7 @@ DM_DEVICE few find_rows(const mc_stage &p, const uint2 *entries, int lane, int32
     const int32_t last = y + MC_UNIT - 1;
     const float bound2 = bound_by_rows(p, entries, lane, y, last, hopeless);
     const int32_t reach = (int32_t)fminf(sqrtf(bound2 / (float)p.wy2), 1e6f) + 1;
-    few found = {max(y - reach, 0), min(last + reach, p.height - 1), 0, 0};
+    few found = {max(y - reach, p.low), min(last + reach, p.low + p.rows - 1), 0, 0};
     const int32_t spans = (found.last - found.first) / SPAN + 1;
     if (found.last - found.first >= WIDEST)
         found.count = MOST + 1;

@@ -81,7 +81,7 @@ DM_DEVICE void spread(const mc_stage &p, uint2 entry, const tile &t, int row, in
 }
 
 DM_DEVICE uint2 entry_at(const mc_stage &p, const tile &t, int32_t y, int word) {
-    return y >= 0 && y < p.height ? t.entries[word * p.height + y] : make_uint2(0, MC_WHOLE);
+    return is_known(p, y) ? t.entries[word * p.rows + y] : make_uint2(0, MC_WHOLE);
 }
 
 /* An element of the z stage's source, at most MC_SURE. MC_NO_OFFSET stands for nothing in either form. UNIT: offsets of unit
@@ -180,10 +180,10 @@ DM_DEVICE bool load_entries(const mc_stage &p, const tile &t) {
 #pragma unroll
     for (int i = 0; i < TASKS; i++) {
         const int task = (int)threadIdx.x + i * THREADS;
-        own[i] = entry_at(p, t, task < SPREAD * 4 ? t.y0 - MC_REACH + task_row(task) : -1, task_word(task));
+        own[i] = entry_at(p, t, task < SPREAD * 4 ? t.y0 - MC_REACH + task_row(task) : p.low - 1, task_word(task));
         near |= own[i].x || min(own[i].y & MC_NONE, own[i].y >> 16) < MC_WIDE;
     }
-    const int32_t rows = min(t.y0 + ROWS + MC_REACH, p.height) - max(t.y0 - MC_REACH, 0);
+    const int32_t rows = min(t.y0 + ROWS + MC_REACH, p.low + p.rows) - max(t.y0 - MC_REACH, p.low);
     if (__syncthreads_count(near) * TASKS < rows)
         return false;
 #pragma unroll
@@ -254,7 +254,7 @@ DM_DEVICE tile tile_at(const mc_stage &p, uint32_t block, int32_t tiles_down, ui
     t.plane = column / (uint32_t)p.groups;
     t.group = (int32_t)(column - (uint32_t)t.plane * (uint32_t)p.groups);
     t.y0 = (int32_t)(block - column * (uint32_t)tiles_down) * ROWS;
-    t.entries = (const uint2 *)p.entries + (int64_t)column * p.height * 4;
+    t.entries = (const uint2 *)p.entries + (int64_t)column * p.rows * 4;
     t.source = p.source.data ? mc_row(p.source, t.plane, 0) : NULL;
     t.alive = p.source.data ? mc_alive(p, t.plane) : NULL;
     t.squares = squares;
