@@ -12,8 +12,8 @@
  *
  * Over several GPUs each has some rows of every plane, and the entries of all: packing fills in its own, what others packed is
  * exchanged, 1/4 byte per pixel, and all that follows is about its own rows alone. Columns of z are whole on every GPU. So
- * there is one exchange, of next to nothing, and no tie is decided by other passes than on one GPU. Planes come in pieces: while
- * one is searched, the next is on its way.
+ * there is one exchange, at the start, and ties are decided by the same passes as on one GPU. Planes come in pieces: while one is
+ * searched, the next is on its way.
  */
 #include "methods/minplus/minplus_cuda.h"
 
@@ -62,8 +62,8 @@ static const char *refuses(const distmap_plan *plan) {
 typedef struct layout {
     dm_scratch scratch;
     mc_stage planes, z;
-    int64_t marks; /* words of both stages' marks, which lie side by side, from planes.any_open on */
-    mc_entry *entries;
+    int64_t marks;           /* words of both stages' marks, which lie side by side, from planes.any_open on */
+    mc_entry *entries;       /* the first of the image's first row */
     int32_t *store;          /* what planes leave for z */
     int32_t *squared, *site; /* for emit */
 } layout;

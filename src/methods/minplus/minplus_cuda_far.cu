@@ -174,7 +174,8 @@ DM_DEVICE int32_t position_of(const mc_stage &p, const work &w, int32_t j) {
 
 /* Where the winners of a unit are, by what the levels found, or the rows within its reach. */
 template <bool LEVELS>
-DM_DEVICE bracket bracket_of(const mc_stage &p, const work &w, const shared &s, const reach *reaches, int32_t i, bool wanted) {
+DM_DEVICE bracket bracket_of(const mc_stage &p, const work &w, const shared &s, const reach *reaches, int32_t i,
+                             bool wanted) {
     bracket b = {wanted, 0, -1};
     if (wanted && LEVELS)
         b.first = first_of(s, i), b.last = last_of(w, s, i + 1);
