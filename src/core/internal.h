@@ -187,7 +187,7 @@ static inline bool dm_axis_counts(const distmap_plan *plan, int axis) {
 }
 
 /* The same place in the memory of several GPUs, each of which has filled some of the image's rows: `lines` runs, `pitch` bytes
- * apart, of `row_bytes` for each row. */
+ * apart, of `row_bytes` for each row, both multiples of 8 and the same on all. */
 typedef struct dm_exchange {
     char *data;
     size_t pitch, row_bytes;

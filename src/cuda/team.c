@@ -1,4 +1,4 @@
-/* Several GPUs as a row of the device table: their contexts, and the right to read each other's memory. */
+/* Several GPUs as a row of the device table: their contexts, and the right to use each other's memory. */
 #include <string.h>
 
 #include "cuda/team.h"
@@ -35,18 +35,19 @@ static distmap_status check_ordinals(const distmap_context_options *options) {
 }
 
 /* Without this right copies between two GPUs go through the host. It is the process's, and may have been given before. */
-static distmap_status let_read(const distmap_context *reader, const distmap_context *other) {
+static distmap_status let_reach(const distmap_context *one, const distmap_context *other, bool *reaches) {
     int can, previous;
-    TRY(dm_cuda_enter(reader, &previous));
-    cudaError_t error = cudaDeviceCanAccessPeer(&can, reader->cuda->ordinal, other->cuda->ordinal);
-    if (error == cudaSuccess && can)
+    TRY(dm_cuda_enter(one, &previous));
+    cudaError_t error = cudaDeviceCanAccessPeer(&can, one->cuda->ordinal, other->cuda->ordinal);
+    *reaches = error == cudaSuccess && can;
+    if (*reaches)
         error = cudaDeviceEnablePeerAccess(other->cuda->ordinal, 0);
     if (error == cudaErrorPeerAccessAlreadyEnabled) {
         (void)cudaGetLastError();
         error = cudaSuccess;
     }
     dm_cuda_leave(previous);
-    TRY_CUDA(reader->cuda, error);
+    TRY_CUDA(one->cuda, error);
     return DISTMAP_OK;
 }
 
@@ -72,7 +73,7 @@ static distmap_status open_members(distmap_context *context, const distmap_conte
     for (int i = 0; i < team->count; i++)
         for (int j = 0; j < team->count; j++)
             if (i != j)
-                TRY(let_read(team->member[i], team->member[j]));
+                TRY(let_reach(team->member[i], team->member[j], &team->reaches[i][j]));
     return DISTMAP_OK;
 }
 

@@ -11,6 +11,7 @@
 struct dm_team {
     int count;
     distmap_context *member[DISTMAP_MAX_GPUS];
+    bool reaches[DISTMAP_MAX_GPUS][DISTMAP_MAX_GPUS]; /* [q][r]: kernels of q may use the memory of r */
 };
 
 extern const dm_device dm_device_cuda, dm_device_team;
@@ -22,5 +23,15 @@ distmap_status dm_team_slab(const distmap_plan *plan, int i, int64_t *first, int
 distmap_status dm_team_execute(distmap_plan *plan, const dm_arrays *arrays);
 distmap_status dm_team_execute_slabs(distmap_plan *plan, const distmap_arrays *slabs);
 distmap_status dm_team_wait(distmap_plan *plan);
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* Kernels: enqueues a copy of `lines` runs of `bytes`, `pitch` bytes apart at both ends, all multiples of 8, to memory that may be
+ * that of a GPU which the stream's own reaches. */
+cudaError_t dm_team_copy(void *to, const void *from, size_t pitch, size_t bytes, int64_t lines, cudaStream_t stream);
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,14 +1,14 @@
 /* Plans of several GPUs: parts, what they exchange, execute and wait.
  *
- * One thread enqueues everything, on all GPUs in turns, and nothing waits for the host. With its own stream, and one for copies
- * from each other GPU, since a single one does not fill the links, GPU r does
+ * One thread enqueues everything, on all GPUs in turns, and nothing waits for the host. With its own stream, and one for copies to
+ * each other GPU, since a single one does not fill the links, GPU q does
  *
- *     stream       wait until nobody reads its rows any more; begin: make them; event `ready`; for each piece wait until it has
+ *     stream       wait until its rows are copied no more; begin: make them; event `ready`; for each piece wait until it has
  *                  `arrived` from all, solve it
- *     copies of q  wait for `ready` of q and of r; for each piece fetch the rows of q, event `arrived`
+ *     copies to r  wait for `ready` of q and of r; for each piece write the rows to r, event `arrived`
  *
- * So nobody's rows are made anew while others still read them, nor overwritten while they are used: what r used before lies
- * before its own `ready`.
+ * So nobody's rows are made anew while they are copied, nor overwritten while they are used: what r used before lies before its own
+ * `ready`.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ struct dm_team_plan {
     distmap_plan *part[DISTMAP_MAX_GPUS]; /* NULL: of no elements */
     cudaEvent_t ready[DISTMAP_MAX_GPUS];
     struct {
-        cudaStream_t stream; /* of GPU r, which reads from the other */
+        cudaStream_t stream; /* of GPU q, which writes */
         cudaEvent_t arrived;
     } copy[DISTMAP_MAX_GPUS][DISTMAP_MAX_GPUS]; /* [r][q] */
 };
@@ -72,9 +72,9 @@ static distmap_status reserve_part(distmap_plan *plan, int r) {
     TRY(dm_cuda_enter(member, &previous));
     cudaError_t error = cudaEventCreateWithFlags(&own->ready[r], cudaEventDisableTiming);
     for (int q = 0; q < plan->context->team->count && error == cudaSuccess; q++) {
-        error = cudaStreamCreateWithFlags(&own->copy[r][q].stream, cudaStreamNonBlocking);
+        error = cudaStreamCreateWithFlags(&own->copy[q][r].stream, cudaStreamNonBlocking);
         if (error == cudaSuccess)
-            error = cudaEventCreateWithFlags(&own->copy[r][q].arrived, cudaEventDisableTiming);
+            error = cudaEventCreateWithFlags(&own->copy[q][r].arrived, cudaEventDisableTiming);
     }
     dm_cuda_leave(previous);
     TRY_CUDA(member->cuda, error);
@@ -110,8 +110,8 @@ static void settle(const distmap_plan *plan) {
         if (!part || dm_cuda_enter(part->context, &previous) != DISTMAP_OK)
             continue;
         for (int q = 0; q < plan->context->team->count; q++)
-            if (plan->team->copy[r][q].stream)
-                (void)cudaStreamSynchronize(plan->team->copy[r][q].stream);
+            if (plan->team->copy[q][r].stream)
+                (void)cudaStreamSynchronize(plan->team->copy[q][r].stream);
         (void)cudaStreamSynchronize(part->context->cuda->stream);
         (void)cudaGetLastError();
         dm_cuda_leave(previous);
@@ -128,10 +128,10 @@ void dm_team_release(distmap_plan *plan) {
         int previous;
         if (own->part[r] && dm_cuda_enter(member, &previous) == DISTMAP_OK) {
             for (int q = 0; q < plan->context->team->count; q++) {
-                if (own->copy[r][q].arrived)
-                    (void)cudaEventDestroy(own->copy[r][q].arrived);
-                if (own->copy[r][q].stream)
-                    (void)cudaStreamDestroy(own->copy[r][q].stream);
+                if (own->copy[q][r].arrived)
+                    (void)cudaEventDestroy(own->copy[q][r].arrived);
+                if (own->copy[q][r].stream)
+                    (void)cudaStreamDestroy(own->copy[q][r].stream);
             }
             if (own->ready[r])
                 (void)cudaEventDestroy(own->ready[r]);
@@ -147,19 +147,25 @@ void dm_team_release(distmap_plan *plan) {
 /* Whether q is another GPU than r, with rows. */
 static bool is_other(const distmap_plan *plan, int r, int q) { return q != r && plan->team->part[q]; }
 
-/* The rows that GPU q has filled, into the same place on GPU r. */
-static distmap_status fetch(const distmap_plan *plan, int r, int q, int piece) {
-    const distmap_plan *reader = plan->team->part[r], *other = plan->team->part[q];
-    const dm_exchange mine = plan->method->spread->exchange(reader, piece),
-                      theirs = plan->method->spread->exchange(other, piece);
+/* The rows that GPU q has filled, into the same place on GPU r: by a kernel, or where q does not reach r, through the host. */
+static distmap_status copy_rows(const distmap_plan *plan, int r, int q, int piece) {
+    const distmap_plan *reader = plan->team->part[r], *writer = plan->team->part[q];
+    const dm_exchange to = plan->method->spread->exchange(reader, piece),
+                      from = plan->method->spread->exchange(writer, piece);
+    const size_t before = (size_t)writer->first_row * to.row_bytes, bytes = (size_t)writer->shape[2] * to.row_bytes;
+    const cudaStream_t stream = plan->team->copy[r][q].stream;
+    if (plan->context->team->reaches[q][r]) {
+        TRY_CUDA(writer->context->cuda,
+                 dm_team_copy(to.data + before, from.data + before, to.pitch, bytes, to.lines, stream));
+        return DISTMAP_OK;
+    }
     struct cudaMemcpy3DPeerParms copy = {0};
-    copy.srcDevice = other->context->cuda->ordinal;
+    copy.srcDevice = writer->context->cuda->ordinal;
     copy.dstDevice = reader->context->cuda->ordinal;
-    copy.extent = make_cudaExtent((size_t)other->shape[2] * mine.row_bytes, (size_t)mine.lines, 1);
-    const size_t before = (size_t)other->first_row * mine.row_bytes;
-    copy.srcPtr = make_cudaPitchedPtr(theirs.data + before, theirs.pitch, theirs.pitch, (size_t)mine.lines);
-    copy.dstPtr = make_cudaPitchedPtr(mine.data + before, mine.pitch, mine.pitch, (size_t)mine.lines);
-    TRY_CUDA(reader->context->cuda, cudaMemcpy3DPeerAsync(&copy, plan->team->copy[r][q].stream));
+    copy.extent = make_cudaExtent(bytes, (size_t)to.lines, 1);
+    copy.srcPtr = make_cudaPitchedPtr(from.data + before, from.pitch, from.pitch, (size_t)to.lines);
+    copy.dstPtr = make_cudaPitchedPtr(to.data + before, to.pitch, to.pitch, (size_t)to.lines);
+    TRY_CUDA(writer->context->cuda, cudaMemcpy3DPeerAsync(&copy, stream));
     return DISTMAP_OK;
 }
 
@@ -193,9 +199,23 @@ static distmap_status turn_copies(distmap_plan *plan, int r, const dm_arrays *ar
     struct dm_cuda *cuda = plan->team->part[r]->context->cuda;
     for (int q = 0; q < plan->context->team->count; q++)
         if (is_other(plan, r, q)) {
-            TRY_CUDA(cuda, cudaStreamWaitEvent(plan->team->copy[r][q].stream, plan->team->ready[q], 0));
-            TRY_CUDA(cuda, cudaStreamWaitEvent(plan->team->copy[r][q].stream, plan->team->ready[r], 0));
+            TRY_CUDA(cuda, cudaStreamWaitEvent(plan->team->copy[q][r].stream, plan->team->ready[q], 0));
+            TRY_CUDA(cuda, cudaStreamWaitEvent(plan->team->copy[q][r].stream, plan->team->ready[r], 0));
         }
+    return DISTMAP_OK;
+}
+
+static distmap_status turn_send(distmap_plan *plan, int r, const dm_arrays *arrays, dm_arrays *device, int piece) {
+    (void)arrays, (void)device;
+    struct dm_cuda *cuda = plan->team->part[r]->context->cuda;
+    const int count = plan->context->team->count;
+    for (int next = 1; next < count; next++) { /* no two begin with the same one */
+        const int q = (r + next) % count;
+        if (!is_other(plan, r, q))
+            continue;
+        TRY(copy_rows(plan, q, r, piece));
+        TRY_CUDA(cuda, cudaEventRecord(plan->team->copy[q][r].arrived, plan->team->copy[q][r].stream));
+    }
     return DISTMAP_OK;
 }
 
@@ -203,15 +223,9 @@ static distmap_status turn_piece(distmap_plan *plan, int r, const dm_arrays *arr
     (void)arrays;
     distmap_plan *part = plan->team->part[r];
     struct dm_cuda *cuda = part->context->cuda;
-    const int count = plan->context->team->count;
-    for (int next = 1; next < count; next++) { /* no two begin with the same one */
-        const int q = (r + next) % count;
-        if (!is_other(plan, r, q))
-            continue;
-        TRY(fetch(plan, r, q, piece));
-        TRY_CUDA(cuda, cudaEventRecord(plan->team->copy[r][q].arrived, plan->team->copy[r][q].stream));
-        TRY_CUDA(cuda, cudaStreamWaitEvent(cuda->stream, plan->team->copy[r][q].arrived, 0));
-    }
+    for (int q = 0; q < plan->context->team->count; q++)
+        if (is_other(plan, r, q))
+            TRY_CUDA(cuda, cudaStreamWaitEvent(cuda->stream, plan->team->copy[r][q].arrived, 0));
     return plan->method->spread->solve(part, device, piece);
 }
 
@@ -244,8 +258,10 @@ static distmap_status enqueue(distmap_plan *plan, const dm_arrays *arrays) {
     TRY(take_turns(plan, turn_begin, arrays, device, 0));
     TRY(take_turns(plan, turn_copies, arrays, device, 0));
     const int pieces = plan->method->spread->pieces(plan);
-    for (int piece = 0; piece < pieces; piece++)
+    for (int piece = 0; piece < pieces; piece++) {
+        TRY(take_turns(plan, turn_send, arrays, device, piece));
         TRY(take_turns(plan, turn_piece, arrays, device, piece));
+    }
     return take_turns(plan, turn_end, arrays, device, 0);
 }
 

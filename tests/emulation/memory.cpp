@@ -44,7 +44,7 @@ memory_open::memory_open(int device) {
     if (open_count++ != 0)
         return;
     for (const auto &row : allocations)
-        if (device == ALL_DEVICES || row.second.device == device)
+        if (device == ALL_DEVICES || device_reaches(device, row.second.device))
             ASAN_UNPOISON_MEMORY_REGION((void *)row.first, row.second.bytes);
 }
 memory_open::~memory_open() {

@@ -13,7 +13,7 @@ static thread_local cudaError_t last_error;
 static bool fault_pending, faulted;
 static unsigned long long launches;
 static std::map<const void *, int> shared_limits;
-static std::set<std::pair<int, int>> peers; /* who may read whose memory */
+static std::set<std::pair<int, int>> peers; /* who may use whose memory */
 
 unsigned long long device_knob(const char *name, unsigned long long fallback) {
     const char *text = getenv(name);
@@ -186,6 +186,8 @@ static cudaError_t enable_access(int peer, unsigned flags) {
     return peers.insert({current_device, peer}).second ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;
 }
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) { DEVICE_CALL(enable_access(peer, flags)); }
+
+bool device_reaches(int device, int memory) { return device == memory || peers.count({device, memory}); }
 
 static cudaError_t properties_of(cudaDeviceProp *p, int device) {
     if (!p)
