@@ -26,6 +26,7 @@ except ImportError as error:
 
 import compare
 import gpu_conduct
+import gpu_operations
 import machine
 import patterns
 import trials
@@ -34,7 +35,7 @@ from gpu_rows import GROUPS, rows
 from package import ROOT, distmap, use
 from stopwatch import Stopwatch, summary
 
-DTYPES = {"distance": np.float32, "index": np.int32}
+DTYPES = {"distance": np.float32, "index": np.int32, "mask": np.uint8}
 POISON = 0x7FA5A5A5  # a NaN
 CHECKED = 1 << 28       # elements up to which the CPU computes the same in every run; beyond with --full
 GRAPH_ELEMENTS = 1 << 22  # images up to this size are timed as a captured graph too
@@ -60,11 +61,11 @@ class Bench:
     def image(self, row):
         return patterns.make(row.pattern, row.shape, self.options.seed, cp)
 
-    def bound(self, mask, want, host_views=False, outputs=None):
-        """A plan, its call, and the outputs that it writes to."""
+    def bound(self, mask, want, host_views=False, outputs=None, **problem):
+        """A plan, its call, and the outputs that it writes to. `problem`: what it is but for a plain map of a mask."""
         outputs = outputs or {name: cp.empty(mask.shape, DTYPES[name]) for name in want}
         plan = distmap.Plan(mask.shape, mask.dtype, {name: DTYPES[name] for name in want}, context=self.gpu,
-                            method=self.options.method, host_views=host_views)
+                            method=None if problem else self.options.method, host_views=host_views, **problem)
         self.poison(outputs)
         return plan, plan.bind(mask, **outputs), outputs
 
@@ -73,12 +74,12 @@ class Bench:
         for array in outputs.values():
             array.view(np.uint32).fill(POISON)
 
-    def expected(self, mask, want):
+    def expected(self, mask, want, **problem):
         """What the CPU gives, as arrays in host memory; None for images too large for this run."""
         if mask.size > CHECKED and not self.options.full:
             return None
         outputs = {name: np.empty(mask.shape, DTYPES[name]) for name in want}
-        plan = distmap.Plan(mask.shape, mask.dtype, {name: DTYPES[name] for name in want}, context=self.cpu)
+        plan = distmap.Plan(mask.shape, mask.dtype, {name: DTYPES[name] for name in want}, context=self.cpu, **problem)
         plan(cp.asnumpy(mask), **outputs)
         return outputs
 
@@ -171,13 +172,16 @@ class Bench:
         return self.verdict(there, row, plan, times["distmap"], check, ratio(times["distmap"], times["transfers"])) | {
             "transfers": summary(times["transfers"])}
 
+    def operations(self, row):
+        return gpu_operations.measure(self, row)
+
     def scratch(self, row):
         want = {name: DTYPES[name] for name in row.want}
         size = distmap.scratch_bytes(row.shape, np.uint8, want, context=self.gpu, method=self.options.method)
         return {"value": size / row.elements, "bytes": size}
 
     def measure(self, row):
-        kinds = {"index": self.indices, "host": self.host, "scratch": self.scratch}
+        kinds = {"index": self.indices, "host": self.host, "scratch": self.scratch, "operations": self.operations}
         head = {"group": row.group, "row": row.name, "shape": row.shape, "reach": row.reach, "push": row.push}
         try:
             cp.get_default_memory_pool().free_all_blocks()  # plans take their memory from CUDA, not from CuPy's pools
@@ -200,7 +204,7 @@ def line(r):
     if "error" in r:
         return f"| {r['row']} | | | | {number(r['reach'])} | **FAIL**: {short(r['error'])} | | | | |"
     check, graph, cupy = r.get("check", {}), r.get("graph", {}), r.get("cupy", {})
-    unit = {"index": "x", "host": "x", "scratch": " B"}.get(r["group"], "")
+    unit = "x" if "base_ms" in r else {"index": "x", "host": "x", "scratch": " B"}.get(r["group"], "")
     verdict = "pass" if r["reach"] else ""
     if r["push"] and r["value"] <= r["push"]:
         verdict = "push"

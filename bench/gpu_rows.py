@@ -1,7 +1,8 @@
 """The rows of the GPU's bench: what is measured, and what is to be reached.
 
-Times are ms, of uint8 masks to float32 distances from device memory to device memory; the index and host groups reach
-for ratios, scratch for bytes per element. `reach` is what has to be, `push` what is hoped for next; None: only shown.
+Times are ms, of uint8 masks to float32 distances from device memory to device memory; the index, host and operations groups
+reach for ratios (Lloyd's steps for ms), scratch for bytes per element. `reach` is what has to be, `push` what is hoped for
+next; None: only shown.
 """
 
 import math
@@ -64,10 +65,14 @@ def rows():
     both = ("distance", "index")
     for shape in ((8192,) * 2, (512,) * 3):
         result += [Row("index", shape, p, 1.8, want=both) for p in ("1%", "50%", "blobs")]
+    result += [Row("operations", shape, operation, 2) for operation in ("labels", "signed", "skeleton")
+               for shape in ((8192,) * 2, (512,) * 3)]
+    result += [Row("operations", (4096,) * 2, "lloyd", 1.5)]
     result += [Row("host", (16384,) * 2, "1%", 1.25, memory=memory) for memory in ("page-locked", "pageable")]
     for _, shape, _ in TIMES:
         result += [Row("scratch", shape, "", *SCRATCH[len(shape)]), Row("scratch", shape, "", want=both)]
     return result
 
 
-GROUPS = (*(group for group, _, _ in TIMES), "index", "host", "scratch", "cases", "peak")
+GROUPS = (*(group for group, _, _ in TIMES), "index", "operations", "host", "scratch", "cases",
+          "peak")

@@ -86,6 +86,9 @@ struct options {
     distmap_surface surface; /* goes with is_signed */
     bool surface_given;
     double limit;        /* 0: none */
+    int64_t memory;      /* bytes; 0: as much as it takes */
+    char *scratch;       /* folder; NULL: beside the output */
+    bool resume;
     distmap_dtype dtype; /* NONE: by the result */
     name_list axes;      /* count 0: all */
     distmap_esf esf;
@@ -128,6 +131,8 @@ void options_free(struct options *options);
 int value_number(const char *option, const char *text, double lowest, double highest, double *value);
 /* "cpu", "cuda", "cuda:1", "cuda:0-3", "cuda:0,2" */
 int value_device(const char *option, const char *text, struct options *options);
+/* "4G", "512M" */
+int value_bytes(const char *option, const char *text, int64_t *value);
 int value_integer(const char *option, const char *text, int64_t lowest, int64_t highest, int64_t *value);
 int value_numbers(const char *option, const char *text, double lowest, double highest, number_list *list);
 int value_names(const char *option, const char *text, name_list *list);
@@ -284,12 +289,15 @@ struct sink {
 
 /* Refuses outputs that are the input, or each other; needs the file system only. */
 int sinks_check(const struct options *options);
-/* Opens an output of the problem's shape and spacing and the input's unit. */
+/* Says what an output is, of the problem's shape and spacing and the input's unit; from then on signals are noted. */
+void sink_describe(struct sink *sink, const char *path, const distmap_problem *problem,
+                   const distmap_image_info *input, distmap_dtype dtype);
+/* And opens it. */
 int sink_open(struct sink *sink, const char *path, const distmap_problem *problem, const distmap_image_info *input,
               distmap_dtype dtype);
 /* Writes what lies in the buffer (nothing to do where the file is mapped). */
 int sink_write(struct sink *sink, const struct options *options);
-/* Gives all files their names, when all are whole; if one fails, none is left. */
+/* Gives all files their names, when all are whole; if one fails, none is left (but what was added to a file that was there). */
 int sinks_commit(struct sink *const *sinks, int count);
 void sink_close(struct sink *sink);
 
@@ -377,6 +385,10 @@ struct job {
     int64_t marked;                  /* skeleton: elements */
     double *energies;                /* cvt: after each step; owned */
     double write_seconds;
+    struct {
+        int parts; /* slabs; 0: in memory */
+        int64_t limit, peak;
+    } out_of_core;
 };
 
 /* A whole run, of whose steps `compute` is all but giving everything back. */
@@ -388,6 +400,8 @@ int job_open_outputs(struct job *job, const struct options *options, distmap_dty
 /* Writes what is not written yet, gives all outputs their names, and reports. */
 int job_finish(struct job *job, const struct options *options);
 void job_close(struct job *job);
+/* edt --memory: the whole run, out of core (outofcore/). */
+int outofcore_run(const struct options *options);
 /* The largest distance, of either sign. */
 double job_farthest(const struct job *job);
 

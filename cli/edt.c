@@ -31,7 +31,9 @@ static int compute(struct job *job, const struct options *options) {
     return job_finish(job, options);
 }
 
-static int run(const struct options *options) { return job_run(options, compute); }
+static int run(const struct options *options) {
+    return options->memory ? outofcore_run(options) : job_run(options, compute);
+}
 
 const struct command command_edt = {
     .name = "edt",

@@ -47,8 +47,8 @@ const struct command command_morph = {
         "covers. The set is the elements that are not 0, unless --sites or --threshold says otherwise. Lengths are\n"
         "in the file's voxel size, and compared exactly. The image is part of an infinite one, the rest of which\n"
         "is not of the set, or with --outside set, is.\n"
-        "With --labels each label grows, the nearest one winning, or shrinks, against all others. In the preview\n"
-        "what was of the set before, or had a label, is darker, and what is no more is dark.",
+        "With --labels each label grows, the nearest one winning, or shrinks, against all others, or is opened by\n"
+        "itself. In the preview what was of the set before, or had a label, is darker, and what is no more is dark.",
     .example =
         "  distmap morph data/coins.png -o coins.png --threshold 120 --op open --radius 6.5 --preview opened.png\n",
     .run = run,

@@ -81,6 +81,17 @@ static int read_surface(struct options *o, const char *option, const char *text)
 static int read_limit(struct options *o, const char *option, const char *text) {
     return value_number(option, text, DBL_MIN, DBL_MAX, &o->limit);
 }
+static int read_memory(struct options *o, const char *option, const char *text) {
+    return value_bytes(option, text, &o->memory);
+}
+static int read_scratch(struct options *o, const char *option, const char *text) {
+    return read_path(&o->scratch, option, text);
+}
+static int read_resume(struct options *o, const char *option, const char *text) {
+    (void)option, (void)text;
+    o->resume = true;
+    return 0;
+}
 static int read_dtype(struct options *o, const char *option, const char *text) {
     o->dtype = distmap_dtype_from_name(text);
     return o->dtype ? 0 : usage("%s: '%s' is no element type; float32, float64, uint32, uint64 are", option, text);
@@ -388,6 +399,9 @@ static const option_row rows[] = {
     {"repeat", 0, TUNE, "N", read_repeat, "runs of what comes near the fastest, in turns (default 7 and 0.3 s)"},
     {"quick", 0, TUNE, NULL, read_quick, "images of 1024 alone, one density, 3 runs, unless options say otherwise"},
     {"seed", 0, BENCH | TUNE, "N", read_seed, "seed of the patterns (default: a fresh one, which is printed)"},
+    {"memory", 0, EDT, "SIZE", read_memory, "work out of core: hold at most SIZE (4G, 512M), of an image of any size"},
+    {"scratch", 0, EDT, "DIR", read_scratch, "with --memory: the folder for intermediate results (default: the output's)"},
+    {"resume", 0, EDT, NULL, read_resume, "with --memory: go on with what a run that was cut off has done"},
     {"device", 0, PLANS | TUNE, "DEVICE", read_device,
      "auto (a GPU if there is one; default), cpu, cuda or cuda:N, or several: cuda:0-3, cuda:0,2; 'distmap devices'\n"
      "                           lists them"},
@@ -448,8 +462,8 @@ static int check_morph(const struct options *o) {
         return usage("morph: --op dilate, erode, open or close is missing");
     if (!o->radius_given)
         return usage("morph: --radius R is missing");
-    if (o->labels && o->morphology.step >= DISTMAP_MORPHOLOGY_OPEN)
-        return usage("--labels goes with --op dilate or erode");
+    if (o->labels && o->morphology.step == DISTMAP_MORPHOLOGY_CLOSE)
+        return usage("--labels goes with --op dilate, erode or open");
     if (o->labels && o->sites_given)
         return usage("--sites and --labels contradict each other: the background of labels is 0");
     return 0;
@@ -476,6 +490,27 @@ static int check_cvt(const struct options *o) {
     for (int i = 0; i < 3; i++)
         known |= strlen(o->output) > 4 && strcmp(o->output + strlen(o->output) - 4, endings[i]) == 0;
     return known ? 0 : usage("-o %s: points go to .npy, .csv or .svg", o->output);
+}
+
+static int check_memory(const struct options *o) {
+    if (!o->memory)
+        return o->scratch  ? usage("--scratch goes with --memory")
+               : o->resume ? usage("--resume goes with --memory")
+                           : 0;
+    if (o->labels || o->is_signed || o->metric != DISTMAP_METRIC_EUCLIDEAN)
+        return usage("--memory goes with masks and --metric euclidean or squared: %s are computed in memory alone",
+                     o->labels      ? "labels"
+                     : o->is_signed ? "signed maps"
+                                    : "other metrics");
+    if (o->preview || o->method)
+        return usage("--memory and --%s contradict each other", o->preview ? "preview" : "method");
+    if (o->device_given && o->device != DISTMAP_DEVICE_CPU)
+        return usage("--memory goes with --device cpu: disks, not processors, are what it waits for");
+    if (o->resume && strcmp(o->input, "-") == 0)
+        return usage("--resume needs an input that can be read again, not standard input");
+    if (o->resume && strcmp(o->output, "-") == 0)
+        return usage("--resume needs an output with a name, not standard output");
+    return 0;
 }
 
 /* Options that contradict each other, or miss each other. Each line of this list is one rule. */
@@ -513,6 +548,7 @@ static int check_together(const struct options *o) {
                            : o->command->bit == SKELETON ? check_skeleton(o)
                            : o->command->bit == MORPH    ? check_morph(o)
                            : o->command->bit == CVT      ? check_cvt(o)
+                           : o->command->bit == EDT      ? check_memory(o)
                                                          : 0;
         return status ? status : sinks_check(o);
     }
@@ -622,6 +658,7 @@ void options_free(struct options *o) {
     free(o->suite);
     free(o->method);
     free(o->preview);
+    free(o->scratch);
     free(o->index);
     free(o->output);
     free(o->other);

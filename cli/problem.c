@@ -39,6 +39,8 @@ static int set_axes(const struct options *options, const distmap_image_info *inf
     return 0;
 }
 
+static bool is_float(distmap_dtype dtype) { return dtype == DISTMAP_FLOAT32 || dtype == DISTMAP_FLOAT64; }
+
 /* Foreground is what is >= T. The elements below T are a range too, up to the double before T; a 64-bit integer image can
  * hold values between those two only beyond 2^53. */
 static int set_threshold(const struct options *options, const distmap_image_info *info, distmap_sites *sites) {
@@ -94,10 +96,15 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
     const bool background = options->command->bit & INWARDS || (options->command->bit == MORPH && options->labels);
     if (!options->sites_given && !background)
         problem->sites.rule = DISTMAP_SITES_NONZERO;
-    if (options->labels && (info->dtype == DISTMAP_FLOAT32 || info->dtype == DISTMAP_FLOAT64))
+    if (options->labels && is_float(info->dtype))
         return fail("--labels: labels are integers, but %s holds %s", options->input, distmap_dtype_name(info->dtype));
     if (options->labels && options->command->bit & (EDT | MORPH))
         problem->input = DISTMAP_INPUT_LABELS;
+    /* Of the datasets of a file the grey values are easily named in place of the mask; hardly any of them is just 0. */
+    if (is_float(info->dtype) && strcmp(info->format, "hdf5") == 0 && !options->sites_given &&
+        !options->threshold_given)
+        return fail("%s: holds %s, which is no mask: say what the sites are by --threshold T or --sites",
+                    options->input, distmap_dtype_name(info->dtype));
     int status = set_spacing(options, info, problem);
     if (status == 0)
         status = set_axes(options, info, problem);

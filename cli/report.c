@@ -131,6 +131,13 @@ static void give_json(const struct job *job, const struct options *options) {
     if (job->components >= 0)
         json_object_object_add(object, "components", json_object_new_int64(job->components));
     json_add_work(object, &job->work);
+    if (job->out_of_core.parts) {
+        json_object *memory = json_object_new_object();
+        json_object_object_add(memory, "limit", json_object_new_int64(job->out_of_core.limit));
+        json_object_object_add(memory, "peak", json_object_new_int64(job->out_of_core.peak));
+        json_object_object_add(memory, "slabs", json_object_new_int(job->out_of_core.parts));
+        json_object_object_add(object, "memory", memory);
+    }
     json_object_object_add(object, "flags", flags);
     json_object_object_add(object, "ms", times);
     json_print(object);
@@ -172,6 +179,9 @@ void report_give(const struct job *job, const struct options *options) {
         description->threads == 1 ? "" : "s");
     if (options->index)
         say(options, "%s: %s %s", options->index, shape, distmap_dtype_name(job->index.info.dtype));
+    if (job->out_of_core.parts)
+        say(options, "%d slabs, at most %lld of %lld MiB of memory", job->out_of_core.parts,
+            (long long)(job->out_of_core.peak >> 20), (long long)(job->out_of_core.limit >> 20));
     const double farthest = options->squared ? sqrt(job_farthest(job)) : job_farthest(job);
     if (options->preview && job->problem.sign)
         say(options, "%s: %d x %d, red below 0 and blue above it, up to %g, iso-lines every %g%s%s", options->preview,

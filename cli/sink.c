@@ -14,6 +14,14 @@ enum { BAND_BYTES = 8 << 20 };
 
 /* ---- Which files are the same ---- */
 
+/* The file that a name is of, without a dataset in it. */
+static void file_of(const char *path, char file[PATH_MAX]) {
+    snprintf(file, PATH_MAX, "%.*s", (int)distmap_path_file_bytes(path), path);
+}
+
+/* Whether what is written there is added to a file, which keeps what it holds. */
+static bool is_dataset(const char *path) { return path[distmap_path_file_bytes(path)] != '\0'; }
+
 /* The place where a file is or would be: its folder's real path and its own name. "" when there is no such folder. */
 static void place_of(const char *path, char place[PATH_MAX + NAME_MAX + 2]) {
     char folder_copy[PATH_MAX], base_copy[PATH_MAX], folder[PATH_MAX];
@@ -24,9 +32,12 @@ static void place_of(const char *path, char place[PATH_MAX + NAME_MAX + 2]) {
         snprintf(place, PATH_MAX + NAME_MAX + 2, "%s/%s", folder, basename(base_copy));
 }
 
-static bool same_file(const char *a, const char *b) {
-    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+static bool same_file(const char *name_a, const char *name_b) {
+    if (strcmp(name_a, "-") == 0 || strcmp(name_b, "-") == 0)
         return false;
+    char a[PATH_MAX], b[PATH_MAX];
+    file_of(name_a, a);
+    file_of(name_b, b);
     struct stat status_a, status_b;
     if (stat(a, &status_a) == 0 && stat(b, &status_b) == 0)
         return status_a.st_dev == status_b.st_dev && status_a.st_ino == status_b.st_ino;
@@ -39,12 +50,16 @@ static bool same_file(const char *a, const char *b) {
 int sinks_check(const struct options *o) {
     const struct {
         const char *option, *path;
-    } files[] = {{"the input", o->input}, {"the input", o->other}, {"-o", o->output}, {o->command->bit == CVT ? "--labels" : "--index", o->index},
+    } files[] = {{"the input", o->input},
+                 {"the input", o->other},
+                 {"-o", o->output},
+                 {o->command->bit == CVT ? "--labels" : "--index", o->index},
                  {"--preview", o->preview}};
     enum { inputs = 2 };
     for (int i = 0; i < 5; i++)
         for (int j = i < inputs ? inputs : i + 1; j < 5; j++)
-            if (files[i].path && files[j].path && same_file(files[i].path, files[j].path))
+            if (files[i].path && files[j].path && same_file(files[i].path, files[j].path) &&
+                !(i < inputs && is_dataset(files[j].path)))
                 return usage("%s %s is the same file as %s%s%s", files[j].option, files[j].path, files[i].option,
                              i < inputs ? "" : " ", i < inputs ? "" : files[i].path);
     return 0;
@@ -52,14 +67,19 @@ int sinks_check(const struct options *o) {
 
 /* ---- One file ---- */
 
-int sink_open(struct sink *sink, const char *path, const distmap_problem *problem, const distmap_image_info *input,
-              distmap_dtype dtype) {
+void sink_describe(struct sink *sink, const char *path, const distmap_problem *problem,
+                   const distmap_image_info *input, distmap_dtype dtype) {
     sink->path = path;
     sink->info = *input;
     sink->info.dtype = dtype;
     if (problem->metric == DISTMAP_METRIC_EUCLIDEAN) /* elsewhere it is 1, and the file's own stays true */
         memcpy(sink->info.spacing, problem->spacing, sizeof sink->info.spacing);
     signals_catch();
+}
+
+int sink_open(struct sink *sink, const char *path, const distmap_problem *problem, const distmap_image_info *input,
+              distmap_dtype dtype) {
+    sink_describe(sink, path, problem, input, dtype);
     if (distmap_writer_open(path, &sink->info, &sink->writer))
         return fail_library();
     sink->view = distmap_writer_map(sink->writer);
@@ -108,7 +128,7 @@ int sinks_commit(struct sink *const *sinks, int count) {
             if (distmap_writer_finish(&sinks[i]->writer)) {
                 const int status = fail_library();
                 for (int k = 0; k < i; k++)
-                    if (sinks[k]->named && strcmp(sinks[k]->path, "-") != 0)
+                    if (sinks[k]->named && strcmp(sinks[k]->path, "-") != 0 && !is_dataset(sinks[k]->path))
                         unlink(sinks[k]->path);
                 return status;
             }

@@ -46,6 +46,20 @@ int value_integer(const char *option, const char *text, int64_t lowest, int64_t 
     return 0;
 }
 
+int value_bytes(const char *option, const char *text, int64_t *value) {
+    static const char units[] = "KMGT";
+    char *end;
+    const double number = strtod(text, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    if (end == text || text[0] == ' ' || !(number > 0) || (*end && (!unit || end[1])))
+        return usage("%s: '%s' is not a size such as 4G, 512M or 100000", option, text);
+    const double bytes = ldexp(number, unit ? 10 * (int)(unit - units + 1) : 0);
+    if (bytes > 0x1p62)
+        return usage("%s: %s is out of range, must be below 2^62 bytes", option, text);
+    *value = bytes < 1 ? 1 : (int64_t)bytes;
+    return 0;
+}
+
 int value_names(const char *option, const char *text, name_list *list) {
     const char *rest = text;
     for (bool more = true; more;) {

@@ -376,13 +376,14 @@ typedef struct distmap_skeleton {
  * Morphology", 1982, chapter 2.
  *
  * Labels (input LABELS, 0 being the background: sites must stay zero) take DILATE, where the background within R of a label
- * gets the nearest one's, by rule 2 (labels expand), and ERODE, where what has another label or background within R becomes
- * background. `outside`, set, says that every label goes on beyond the image; it has no meaning for DILATE.
+ * gets the nearest one's, by rule 2 (labels expand), ERODE, where what has another label or background within R becomes
+ * background, and OPEN, which opens each by itself. (Closings of several may overlap.) `outside`, set, says that every label
+ * goes on beyond the image, and is for ERODE alone.
  *
  * Distances are compared with R exactly where all pitches are multiples of some 2^-k, k <= 12, and at most 2^12 of them;
  * elsewhere as with distmap_problem.limit. Output: `mask`, of labels `label`. DISTMAP_FLAG_NO_SITE is never set. Memory: none
- * per element for one step by sites that are (not) zero in an integer image, else one byte; where closing has the background
- * outside, or opening the set, two for each element of the image with R around it. */
+ * per element for one step by sites that are (not) zero in an integer image, else one byte, or where labels are opened one
+ * label; where closing has the background outside, or opening the set, two for each element of the image with R around it. */
 typedef enum distmap_morphology_step {
     DISTMAP_MORPHOLOGY_DILATE = 0,
     DISTMAP_MORPHOLOGY_ERODE,

@@ -9,6 +9,7 @@ export LD_LIBRARY_PATH=$build/src${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
 "$build/distmap" devices
 groups=$("$build/tests/matrix/matrix_gpu" 2>&1 | sed -n 's/.*groups: //p' || true) # without one it names them
+operations='skeleton morphology comparison thickness cvt'
 failed=0
 run() {
     printf '\n== %s\n' "$*"
@@ -22,17 +23,18 @@ run "$build/tests/api/api_gpu_strength"
 for group in $groups; do
     run "$build/tests/matrix/matrix_gpu" "$group"
 done
-for group in 2d 3d 4d dense batches spacing limits dtypes strides volumes; do
+for group in 2d 3d 4d dense sparse batches spacing limits dtypes strides volumes; do
     run "$build/tests/matrix/matrix_several_gpu" "$group"
 done
 for group in steps large rest; do
     run "$build/tests/matrix/strength_gpu" "$group"
 done
-run "$build/tests/matrix/skeleton_gpu"
-run "$build/tests/matrix/morphology_gpu"
-run "$build/tests/matrix/thickness_gpu"
+for operation in $operations; do
+    run "$build/tests/matrix/${operation}_gpu"
+done
 run "$build/tests/matrix/shapes_gpu"
 run "$build/tests/matrix/shapes_gpu" 8 1 jumps
+run "$build/tests/matrix/shapes_gpu" 20 30000000 kinds
 gpus=$("$build/distmap" devices | grep -c '^cuda:' || true)
 if [[ $gpus -gt 1 ]]; then
     run "$build/tests/matrix/shapes_gpu" 20 100000000 any "$((gpus > 8 ? 8 : gpus))"
@@ -49,12 +51,10 @@ if command -v compute-sanitizer >/dev/null; then
             DISTMAP_TEST_SCALE=0.05 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
                 "$build/tests/matrix/strength_gpu" "$group"
         done
-        DISTMAP_TEST_SCALE=0.05 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
-            "$build/tests/matrix/skeleton_gpu"
-        DISTMAP_TEST_SCALE=0.05 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
-            "$build/tests/matrix/morphology_gpu"
-        DISTMAP_TEST_SCALE=0.05 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
-            "$build/tests/matrix/thickness_gpu"
+        for operation in $operations; do
+            DISTMAP_TEST_SCALE=0.05 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
+                "$build/tests/matrix/${operation}_gpu"
+        done
     done
 else
     printf '\ncheck-gpu: no compute-sanitizer on the PATH: left out\n'

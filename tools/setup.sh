@@ -5,7 +5,7 @@ set -euo pipefail
 
 declare -A group=(
     [build]="gcc libc6-dev make cmake ninja-build pkg-config libpng-dev libtiff-dev libjpeg-dev zlib1g-dev libnifti2-dev
-             libpopt-dev libjson-c-dev"
+             libhdf5-dev libpopt-dev libjson-c-dev"
     [test]="g++ binutils libcmocka-dev python3-numpy python3-scipy python3-pytest python3-hypothesis
             python3-matplotlib python3-pil python3-venv"
     [mpi]="openmpi-bin libopenmpi-dev"

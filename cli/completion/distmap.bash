@@ -60,7 +60,11 @@ _distmap()
         ;;
     --surface) COMPREPLY=($(compgen -W "centre half" -- "$word")) ;;
     --suite) COMPREPLY=($(compgen -W "man-edm pba psds erosion esf" -- "$word")) ;;
-    --points | --omega | --grids | --gamma | --radius | --rho | --steps | --dt | --tolerance | --percentiles | --threshold | --spacing | --axes | --limit | --threads | --param | --sizes | --volumes | --densities | --repeat | --seed) ;;
+    --scratch)
+        compopt -o filenames
+        COMPREPLY=($(compgen -d -- "$word"))
+        ;;
+    --memory | --points | --omega | --grids | --gamma | --radius | --rho | --steps | --dt | --tolerance | --percentiles | --threshold | --spacing | --axes | --limit | --threads | --param | --sizes | --volumes | --densities | --repeat | --seed) ;;
     *)
         if [[ $word == -* ]]; then
             COMPREPLY=($(compgen -W "$(_distmap_options "$command" "$subcommand")" -- "$word"))

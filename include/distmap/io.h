@@ -5,7 +5,9 @@
  * ever held. Arrays are row-major, slowest axis first; a file's own axis order is mapped and told in `axes`.
  *
  * Every function returns a status of distmap.h and sets distmap_error_text() with the file's name in it. Nothing is
- * allocated on a header's word alone: a size that the file cannot hold is an error first.
+ * allocated on a header's word alone: a size that the file cannot hold is an error first. HDF5 is read by libhdf5, which must
+ * not be given files from people who mean harm, and is called by one thread at a time; a program that calls it itself from other
+ * threads needs a libhdf5 that is safe for that.
  */
 #ifndef DISTMAP_IO_H
 #define DISTMAP_IO_H
@@ -25,7 +27,12 @@ typedef struct distmap_image_info {
     char unit[16];          /* of the spacing: "mm", "um", ... ; "" when unknown */
     char axes[8];           /* the axes' names in the order of `shape`: "yx", "zyx", "tzyx" */
     char stored[64];        /* how the file stores it: "8-bit palette", "tiles 256x256, LZW, 12 pages", ... */
+    size_t held_bytes;      /* what a reader holds of the elements beside the buffers that it is given, at most */
 } distmap_image_info;
+
+/* How many bytes of `path` name a file: all of them, but in "FILE:/DATASET" those of FILE, for formats in which one file
+ * holds several images (HDF5). FILE is what stands before the first ":/" and is a regular file or ends in .h5 or .hdf5. */
+DISTMAP_API size_t distmap_path_file_bytes(const char *path);
 
 /* ---- Reading ---- */
 
@@ -33,7 +40,8 @@ typedef struct distmap_reader distmap_reader;
 
 /* Opens a file ("-": standard input, spooled to an anonymous temporary file when the format needs to seek) and reads its
  * header. Colours become one channel: integer Rec. 601 luma; opacity is applied: elements that are fully transparent read
- * as 0. Palettes are looked up. Owned by the caller. */
+ * as 0. Palettes are looked up. Of an HDF5 file with several datasets one must be named, "vol.h5:/volumes/mask". Owned by the
+ * caller. */
 DISTMAP_API distmap_status distmap_reader_open(const char *path, distmap_reader **reader);
 DISTMAP_API const distmap_image_info *distmap_reader_info(const distmap_reader *reader);
 /* Reads slices [first, first + count) of the slowest axis into `out`, a row-major buffer of count slices. Bands in rising
@@ -51,7 +59,8 @@ typedef struct distmap_writer distmap_writer;
 
 /* Starts a file of info->dtype, shape, spacing and unit (other members ignored) in the format that the name's ending
  * tells. It is written beside its name and takes the name only in distmap_writer_finish(). "-": standard output, as NPY.
- * A dtype that the format cannot hold is an error that names those that it can. */
+ * A dtype that the format cannot hold is an error that names those that it can. "out.h5:/a/b" adds a dataset to the HDF5 file
+ * if there is one, on a copy of it, and overwrites none; "out.h5" is a new file with the dataset /data. */
 DISTMAP_API distmap_status distmap_writer_open(const char *path, const distmap_image_info *info, distmap_writer **writer);
 /* The same for an 8-bit picture by palette: 256 RGB colours. PNG only. */
 DISTMAP_API distmap_status distmap_writer_open_palette(const char *path, const distmap_image_info *info,
@@ -61,6 +70,15 @@ DISTMAP_API distmap_status distmap_writer_write(distmap_writer *writer, int64_t 
 /* When the output can be memory-mapped (NPY to a file), a view to write all elements in place; else data NULL. Its space
  * on the disk is reserved first, so that a full disk is an error and not a signal. */
 DISTMAP_API distmap_view distmap_writer_map(distmap_writer *writer);
+/* For results that come in no order, or over several runs. The file grows under the name `part`, which is in the same file system
+ * as `path`; if there is such a file already, what it holds stays. distmap_writer_descriptor() tells the open file, and in
+ * *offset where in it the first element lies: all elements are to be put there, row-major, by pwrite(), before the writer is
+ * finished. Only for formats whose elements lie in the file as they are (NPY); others are DISTMAP_ERROR_UNSUPPORTED. */
+DISTMAP_API distmap_status distmap_writer_open_part(const char *path, const char *part, const distmap_image_info *info,
+                                                    distmap_writer **writer);
+DISTMAP_API int distmap_writer_descriptor(const distmap_writer *writer, int64_t *offset);
+/* Gives up such a writer, but leaves the part for another run. */
+DISTMAP_API void distmap_writer_leave(distmap_writer **writer);
 /* Completes the file and gives it its name; *writer is gone in any case. On error no file is left. */
 DISTMAP_API distmap_status distmap_writer_finish(distmap_writer **writer);
 /* Gives up: removes what was written. NULL and pointers to NULL are fine. */

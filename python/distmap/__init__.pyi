@@ -66,7 +66,7 @@ def erode(
 ) -> Any: ...
 def opening(
     mask: Array, radius: float, sampling: Spacing = None, sites: Sites = "nonzero", *, outside: bool = False,
-    axes: Axes = None, out: Array | None = None, device: str | None = None, threads: int | None = None,
+    labels: bool = False, axes: Axes = None, out: Array | None = None, device: str | None = None, threads: int | None = None,
     method: str | None = None,
 ) -> Any: ...
 def closing(

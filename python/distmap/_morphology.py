@@ -73,19 +73,22 @@ def erode(mask, radius, sampling=None, sites="nonzero", *, outside=False, labels
     return _apply("erode", mask, radius, sampling, sites, outside, labels, axes, out, device, threads, method)
 
 
-def opening(mask, radius, sampling=None, sites="nonzero", *, outside=False, axes=None, out=None, device=None, threads=None,
-            method=None):
-    """The union of the balls of `radius` that lie within a set: its erosion, dilated.
+def opening(mask, radius, sampling=None, sites="nonzero", *, outside=False, labels=False, axes=None, out=None, device=None,
+            threads=None, method=None):
+    """The union of the balls of `radius` that lie within a set: its erosion, dilated; of labels, that of each by itself.
 
-    Arguments as of dilate(). The array is part of an infinite one, whose rest is not of the set, or is, with `outside`.
+    Arguments as of dilate(). The array is part of an infinite one, whose rest is not of the set, or is, with `outside`
+    (not of labels).
 
     Examples
     --------
     >>> import numpy as np
     >>> opening(np.array([1, 0, 1, 1, 1, 0, 1, 1]), 1).astype(int).tolist()
     [0, 0, 1, 1, 1, 0, 0, 0]
+    >>> opening(np.array([0, 5, 5, 5, 7, 7, 9, 9, 9, 0]), 1, labels=True).tolist()
+    [0, 5, 5, 5, 0, 0, 9, 9, 9, 0]
     """
-    return _apply("open", mask, radius, sampling, sites, outside, False, axes, out, device, threads, method)
+    return _apply("open", mask, radius, sampling, sites, outside, labels, axes, out, device, threads, method)
 
 
 def closing(mask, radius, sampling=None, sites="nonzero", *, outside=False, axes=None, out=None, device=None, threads=None,

@@ -28,10 +28,10 @@ static distmap_status check_labels(const distmap_problem *p) {
     const distmap_morphology *m = &p->morphology;
     if (p->sites.rule != DISTMAP_SITES_ZERO)
         return bad("problem.sites has no meaning for the morphology of labels, whose background is 0: must stay zero");
-    if (m->step != DISTMAP_MORPHOLOGY_DILATE && m->step != DISTMAP_MORPHOLOGY_ERODE)
-        return bad("problem.morphology.step of labels must be DILATE or ERODE");
-    if (m->outside && m->step == DISTMAP_MORPHOLOGY_DILATE)
-        return bad("problem.morphology.outside has no meaning where labels are dilated, must stay false");
+    if (m->step == DISTMAP_MORPHOLOGY_CLOSE)
+        return bad("problem.morphology.step of labels must not be CLOSE: closings of several may overlap");
+    if (m->outside && m->step != DISTMAP_MORPHOLOGY_ERODE)
+        return bad("problem.morphology.outside has no meaning where labels are dilated or opened, must stay false");
     if (!p->want.label || p->want.mask)
         return bad("problem.want: the morphology of labels has one output, label");
     return dm_element_check(p, p->want.label, "label");

@@ -47,6 +47,7 @@ struct distmap_writer {
     int64_t raw_offset; /* > 0: elements lie from here on as they are, so that the file can be mapped */
     void *map;
     size_t map_bytes;
+    bool placed; /* elements are put into the file by the caller */
     void *state;
 };
 
@@ -60,7 +61,8 @@ struct dm_codec {
     /* Writing. */
     unsigned holds; /* bit d: elements of distmap_dtype d */
     int min_ndim, max_ndim;
-    bool holds_empty, holds_palette;
+    bool holds_empty, holds_palette, holds_datasets;
+    bool is_plain; /* what is written lies in the file as it is */
     distmap_status (*create)(distmap_writer *writer);
     distmap_status (*write)(distmap_writer *writer, int64_t count, const void *slices); /* count > 0 */
     distmap_status (*finish)(distmap_writer *writer);                                   /* may be NULL */
@@ -73,10 +75,15 @@ extern const dm_codec *const dm_codecs[]; /* ends with NULL */
 
 /* The codecs. */
 extern const dm_codec dm_codec_npy, dm_codec_png, dm_codec_tiff, dm_codec_jpeg, dm_codec_pgm, dm_codec_pbm,
-    dm_codec_ppm, dm_codec_nifti;
+    dm_codec_ppm, dm_codec_nifti, dm_codec_hdf5;
 
-/* Whether `name` ends with `ending`, whatever the case. */
+/* Whether `name` ends with `ending`, or with one of a list such as ".tif .tiff", whatever the case. */
 bool dm_ends_with(const char *name, const char *ending);
+bool dm_ends_with_any(const char *name, const char *endings);
+
+/* Takes "FILE:/DATASET" apart: copies of the whole and of the file's name, which the caller frees, also after an error; *dataset
+ * points into the first one, or is NULL. */
+distmap_status dm_name_take(const char *path, char **name, char **file, const char **dataset);
 
 /* Appends `word` to a list in `text`, which has room for `size` bytes. */
 void dm_append(char *text, size_t size, const char *separator, const char *word);

@@ -6,8 +6,12 @@
 #include "io/codec.h"
 
 const dm_codec *const dm_codecs[] = {
-    &dm_codec_npy, &dm_codec_png, &dm_codec_tiff,  &dm_codec_jpeg, &dm_codec_pgm,
-    &dm_codec_pbm, &dm_codec_ppm, &dm_codec_nifti, NULL,
+    &dm_codec_npy,  &dm_codec_png, &dm_codec_tiff, &dm_codec_jpeg,
+    &dm_codec_pgm,  &dm_codec_pbm, &dm_codec_ppm,  &dm_codec_nifti,
+#ifdef DISTMAP_HAVE_HDF5
+    &dm_codec_hdf5,
+#endif
+    NULL,
 };
 
 const distmap_format_info *distmap_format_get(size_t row) {

@@ -5,15 +5,19 @@
 #ifndef DISTMAP_IO_FILE_H
 #define DISTMAP_IO_FILE_H
 
+#include <sys/stat.h>
+
 #include "distmap/io.h"
 
 /* ---- Input ---- */
 
 typedef struct dm_input {
-    char *name;   /* as the caller gave it */
-    int fd;       /* -1: closed */
-    int64_t size; /* in bytes */
-    int64_t at;   /* where dm_input_next goes on */
+    char *name;          /* as the caller gave it */
+    char *file;          /* what of it names the file */
+    const char *dataset; /* what of it names something in the file: "/a/b"; NULL: nothing */
+    int fd;              /* -1: closed */
+    int64_t size;        /* in bytes */
+    int64_t at;          /* where dm_input_next goes on */
     uint8_t *buffer;
     int64_t buffer_at;
     size_t buffer_size;
@@ -35,22 +39,33 @@ const char *dm_input_map(dm_input *input);
 /* ---- Output ---- */
 
 typedef struct dm_output {
-    char *name;     /* as the caller gave it */
-    char *target;   /* the name to take; NULL: a stream (standard output, a pipe, a device) written as it comes */
-    char *temp;     /* the name until then, in the same folder */
-    int fd;         /* -1: closed */
-    int error;      /* errno of the first write that failed; 0: none. For libraries that swallow it */
-    bool abandoned; /* writes are dropped: the file is about to be removed */
+    char *name;          /* as the caller gave it */
+    char *file;          /* what of it names the file */
+    const char *dataset; /* what of it names something in the file; NULL: nothing */
+    char *target;        /* the name to take; NULL: a stream (standard output, a pipe, a device) written as it comes */
+    char *temp;          /* the name until then, in the same folder */
+    int fd;              /* -1: closed */
+    int error;           /* errno of the first write that failed; 0: none. For libraries that swallow it */
+    bool abandoned;      /* writes are dropped: the file is about to be removed */
+    bool grows;          /* the target as it was is part of it */
+    struct stat was;     /* then: the target */
 } dm_output;
 
-distmap_status dm_output_open(dm_output *output, const char *path);
+/* `part` (NULL: a random one) is the name until the output is finished; what a file of that name holds stays. */
+distmap_status dm_output_open(dm_output *output, const char *path, const char *part);
 /* Writes all of it at the current place, or sets output->error. */
 distmap_status dm_output_write(dm_output *output, const void *data, size_t bytes);
+/* The same at `offset`, wherever the current place is, which stays. */
+distmap_status dm_output_write_at(dm_output *output, int64_t offset, const void *data, size_t bytes);
+/* Begins with what the target holds, if there is one (*there), which must be writable. It must stay as it is until the output is
+ * finished, so that what another program does to it meanwhile is not lost. */
+distmap_status dm_output_begin_with_target(dm_output *output, bool *there);
 /* "NAME: cannot write: REASON", from output->error. */
 distmap_status dm_output_failed(const dm_output *output);
 /* Closes, and gives the file its name. On failure nothing is left. */
 distmap_status dm_output_finish(dm_output *output);
-/* Closes and removes. */
+/* Closes and removes, or leaves it under its name until now. */
 void dm_output_abort(dm_output *output);
+void dm_output_leave(dm_output *output);
 
 #endif

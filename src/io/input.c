@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/file.h"
+#include "io/codec.h"
 
 enum { BUFFER_BYTES = 1 << 16 };
 
@@ -68,14 +68,14 @@ static distmap_status spool(dm_input *input) {
 distmap_status dm_input_open(dm_input *input, const char *path) {
     const bool standard = !strcmp(path, "-");
     *input = (dm_input){.fd = -1};
-    input->name = strdup(standard ? "standard input" : path);
+    distmap_status status =
+        dm_name_take(standard ? "standard input" : path, &input->name, &input->file, &input->dataset);
     input->buffer = malloc(BUFFER_BYTES);
-    distmap_status status = DISTMAP_OK;
     struct stat info;
-    if (!input->name || !input->buffer) {
-        status = distmap_error_set(DISTMAP_ERROR_MEMORY, "%s: out of memory", path);
-    } else {
-        input->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
+    if (!status && !input->buffer)
+        status = dm_no_memory(path);
+    if (!status) {
+        input->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(input->file, O_RDONLY | O_CLOEXEC);
         if (input->fd < 0)
             status = fail(input->name, "cannot open");
         else if (fstat(input->fd, &info))
@@ -103,6 +103,7 @@ void dm_input_close(dm_input *input) {
     if (input->fd >= 0)
         close(input->fd);
     free(input->buffer);
+    free(input->file);
     free(input->name);
     *input = (dm_input){.fd = -1};
 }

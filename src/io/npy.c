@@ -203,6 +203,7 @@ const dm_codec dm_codec_npy = {
     .min_ndim = 1,
     .max_ndim = DISTMAP_MAX_NDIM,
     .holds_empty = true,
+    .is_plain = true,
     .create = npy_create,
     .write = npy_write,
 };

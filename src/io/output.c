@@ -10,11 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/file.h"
+#include "io/codec.h"
+
+enum { COPY_BYTES = 1 << 20 };
 
 static distmap_status fail(const dm_output *output, const char *what) {
     return distmap_error_set(DISTMAP_ERROR_IO, "%s: %s: %s", output->name, what, strerror(errno));
@@ -45,8 +49,17 @@ static distmap_status create_temp(dm_output *output) {
                              folder ? folder : 1, folder ? output->target : ".", strerror(errno));
 }
 
-static distmap_status open_target(dm_output *output, const char *path) {
-    if (!strcmp(path, "-")) {
+static distmap_status open_part(dm_output *output, const char *part) {
+    output->temp = strdup(part);
+    if (!output->temp)
+        return dm_no_memory(output->name);
+    output->fd = open(part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    return output->fd < 0 ? fail(output, "cannot create the file for its parts") : DISTMAP_OK;
+}
+
+static distmap_status open_target(dm_output *output, const char *part, bool standard) {
+    const char *path = output->file;
+    if (standard) {
         output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
         return output->fd < 0 ? fail(output, "cannot write") : DISTMAP_OK;
     }
@@ -62,15 +75,16 @@ static distmap_status open_target(dm_output *output, const char *path) {
     output->target = link ? realpath(path, NULL) : strdup(path);
     if (!output->target)
         return fail(output, "cannot open for writing");
-    return create_temp(output);
+    return part ? open_part(output, part) : create_temp(output);
 }
 
-distmap_status dm_output_open(dm_output *output, const char *path) {
+distmap_status dm_output_open(dm_output *output, const char *path, const char *part) {
     *output = (dm_output){.fd = -1};
-    output->name = strdup(strcmp(path, "-") ? path : "standard output");
-    if (!output->name)
-        return distmap_error_set(DISTMAP_ERROR_MEMORY, "%s: out of memory", path);
-    const distmap_status status = open_target(output, path);
+    const bool standard = !strcmp(path, "-");
+    distmap_status status =
+        dm_name_take(standard ? "standard output" : path, &output->name, &output->file, &output->dataset);
+    if (!status)
+        status = open_target(output, part, standard);
     if (status)
         dm_output_abort(output);
     return status;
@@ -81,10 +95,13 @@ distmap_status dm_output_failed(const dm_output *output) {
                              strerror(output->error ? output->error : EIO));
 }
 
-distmap_status dm_output_write(dm_output *output, const void *data, size_t bytes) {
+/* At the current place where `offset` is negative. */
+static distmap_status write_all(dm_output *output, int64_t offset, const void *data, size_t bytes) {
     const char *from = data;
     while (bytes && !output->abandoned) {
-        const ssize_t n = output->error ? -1 : write(output->fd, from, bytes);
+        const ssize_t n = output->error ? -1
+                          : offset < 0  ? write(output->fd, from, bytes)
+                                        : pwrite(output->fd, from, bytes, offset + (from - (const char *)data));
         if (n < 0 && !output->error && errno == EINTR)
             continue;
         if (n <= 0) {
@@ -98,12 +115,69 @@ distmap_status dm_output_write(dm_output *output, const void *data, size_t bytes
     return DISTMAP_OK;
 }
 
+distmap_status dm_output_write(dm_output *output, const void *data, size_t bytes) {
+    return write_all(output, -1, data, bytes);
+}
+
+distmap_status dm_output_write_at(dm_output *output, int64_t offset, const void *data, size_t bytes) {
+    return write_all(output, offset, data, bytes);
+}
+
+/* All bytes of `fd` to the output's beginning: by sharing them where the file system can. */
+static distmap_status copy_from(dm_output *output, int fd) {
+    if (!ioctl(output->fd, FICLONE, fd))
+        return DISTMAP_OK;
+    char *buffer = malloc(COPY_BYTES);
+    if (!buffer)
+        return dm_no_memory(output->name);
+    distmap_status status = DISTMAP_OK;
+    int64_t at = 0;
+    ssize_t n;
+    while (!status && (n = pread(fd, buffer, COPY_BYTES, at)) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        status = n < 0 ? fail(output, "cannot read what it holds") : dm_output_write_at(output, at, buffer, (size_t)n);
+        at += n;
+    }
+    free(buffer);
+    return status;
+}
+
+distmap_status dm_output_begin_with_target(dm_output *output, bool *there) {
+    *there = !stat(output->target, &output->was);
+    if (!*there)
+        return DISTMAP_OK;
+    /* Whoever may write to anything is told too. */
+    if (!(output->was.st_mode & 0222) || access(output->target, W_OK))
+        return distmap_error_set(DISTMAP_ERROR_IO, "%s: is read-only: nothing is added to it", output->name);
+    const int fd = open(output->target, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fail(output, "cannot read what it holds");
+    output->grows = true;
+    distmap_status status = fchmod(output->fd, output->was.st_mode & 0777) ? fail(output, "cannot write") : DISTMAP_OK;
+    if (!status)
+        status = copy_from(output, fd);
+    close(fd);
+    return status;
+}
+
+static bool target_changed(const dm_output *output) {
+    struct stat now;
+    const struct stat *was = &output->was;
+    return stat(output->target, &now) || now.st_dev != was->st_dev || now.st_ino != was->st_ino ||
+           now.st_size != was->st_size || now.st_mtim.tv_sec != was->st_mtim.tv_sec ||
+           now.st_mtim.tv_nsec != was->st_mtim.tv_nsec;
+}
+
 distmap_status dm_output_finish(dm_output *output) {
     distmap_status status = output->error ? dm_output_failed(output) : DISTMAP_OK;
     const int fd = output->fd;
     output->fd = -1;
     if (close(fd) && !status)
         status = fail(output, "cannot write");
+    if (!status && output->grows && target_changed(output))
+        status = distmap_error_set(DISTMAP_ERROR_IO, "%s: was changed by another program meanwhile: nothing was added",
+                                   output->name);
     if (!status && output->target && rename(output->temp, output->target))
         status = fail(output, "cannot take its name");
     if (!status) {
@@ -114,6 +188,12 @@ distmap_status dm_output_finish(dm_output *output) {
     return status;
 }
 
+void dm_output_leave(dm_output *output) {
+    free(output->temp);
+    output->temp = NULL;
+    dm_output_abort(output);
+}
+
 void dm_output_abort(dm_output *output) {
     if (output->fd >= 0)
         close(output->fd);
@@ -121,6 +201,7 @@ void dm_output_abort(dm_output *output) {
         unlink(output->temp);
     free(output->temp);
     free(output->target);
+    free(output->file);
     free(output->name);
     *output = (dm_output){.fd = -1};
 }

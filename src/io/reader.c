@@ -27,6 +27,9 @@ static distmap_status open_codec(distmap_reader *reader) {
     reader->codec = recognise(head, got);
     if (!reader->codec)
         return unknown_format(&reader->input);
+    if (reader->input.dataset && !reader->codec->holds_datasets)
+        return dm_unsupported(&reader->input, "%s is one image: there is no %s in it", reader->codec->info.name,
+                              reader->input.dataset);
     reader->info.format = reader->codec->info.name;
     for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
         reader->info.spacing[a] = 1;

@@ -9,23 +9,14 @@
 
 #include "io/codec.h"
 
-/* Whether `name` has one of the endings in a list such as ".tif .tiff". */
-static bool has_ending(const char *name, const char *endings) {
-    char list[64];
-    snprintf(list, sizeof list, "%s", endings);
-    char *rest = NULL;
-    for (char *ending = strtok_r(list, " ", &rest); ending; ending = strtok_r(NULL, " ", &rest))
-        if (dm_ends_with(name, ending))
-            return true;
-    return false;
-}
-
 static bool holds(const dm_codec *codec, const distmap_image_info *info, int64_t bytes) {
     return codec->info.writes && codec->holds >> info->dtype & 1 && info->ndim >= codec->min_ndim &&
            info->ndim <= codec->max_ndim && (bytes || codec->holds_empty);
 }
 
-static distmap_status choose(const char *path, const distmap_image_info *info, int64_t bytes, const dm_codec **chosen) {
+/* By the file's name; `path` is for messages. */
+static distmap_status choose(const char *path, const char *file, const distmap_image_info *info, int64_t bytes,
+                             const dm_codec **chosen) {
     char writable[200] = "", instead[200] = "", dtypes[200] = "";
     *chosen = NULL;
     for (size_t row = 0; dm_codecs[row]; row++) {
@@ -34,7 +25,7 @@ static distmap_status choose(const char *path, const distmap_image_info *info, i
             dm_append(writable, sizeof writable, " ", codec->info.endings);
         if (holds(codec, info, bytes))
             dm_append(instead, sizeof instead, " ", codec->info.endings);
-        if (!strcmp(path, "-") ? codec == &dm_codec_npy : has_ending(path, codec->info.endings))
+        if (!strcmp(path, "-") ? codec == &dm_codec_npy : dm_ends_with_any(file, codec->info.endings))
             *chosen = codec;
     }
     if (!*chosen)
@@ -84,17 +75,29 @@ static distmap_status check(const char *path, const distmap_image_info *info, di
     return DISTMAP_OK;
 }
 
-static distmap_status create(const char *path, const distmap_image_info *info, const uint8_t (*palette)[3],
-                             distmap_writer **writer) {
+static distmap_status create(const char *path, const char *part, const distmap_image_info *info,
+                             const uint8_t (*palette)[3], distmap_writer **writer) {
     if (writer)
         *writer = NULL;
     TRY(check(path, info, writer));
     int64_t bytes;
     const dm_codec *codec;
     TRY(dm_shape_bytes(path, info->ndim, info->shape, distmap_dtype_size(info->dtype), &bytes));
-    TRY(choose(path, info, bytes, &codec));
+    char *file = strndup(path, distmap_path_file_bytes(path));
+    if (!file)
+        return dm_no_memory(path);
+    const bool in_file = strlen(file) < strlen(path);
+    const distmap_status found = choose(path, file, info, bytes, &codec);
+    free(file);
+    TRY(found);
+    if (in_file && !codec->holds_datasets)
+        return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: a %s file is one image, it has no datasets", path,
+                                 codec->info.name);
     if (palette && !codec->holds_palette)
         return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: %s is not written with a palette; .png can", path,
+                                 codec->info.name);
+    if (part && !codec->is_plain)
+        return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: elements do not lie in a %s file as they are", path,
                                  codec->info.name);
     if (palette && info->dtype != DISTMAP_UINT8)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->dtype: a picture by palette is uint8, not %s",
@@ -111,7 +114,9 @@ static distmap_status create(const char *path, const distmap_image_info *info, c
         made->slice_elements *= info->shape[a];
     made->slice_bytes = (size_t)made->slice_elements * distmap_dtype_size(info->dtype);
     made->palette = palette;
-    distmap_status status = dm_output_open(&made->output, path);
+    distmap_status status = dm_output_open(&made->output, path, part);
+    if (!status && part && !made->output.target)
+        status = distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: is not a regular file", path);
     if (!status) {
         made->codec = codec;
         status = codec->create(made);
@@ -124,23 +129,40 @@ static distmap_status create(const char *path, const distmap_image_info *info, c
 }
 
 distmap_status distmap_writer_open(const char *path, const distmap_image_info *info, distmap_writer **writer) {
-    return create(path, info, NULL, writer);
+    return create(path, NULL, info, NULL, writer);
 }
 
 distmap_status distmap_writer_open_palette(const char *path, const distmap_image_info *info,
                                            const uint8_t palette[256][3], distmap_writer **writer) {
     if (!palette)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "palette: must not be NULL");
-    return create(path, info, palette, writer);
+    return create(path, NULL, info, palette, writer);
+}
+
+distmap_status distmap_writer_open_part(const char *path, const char *part, const distmap_image_info *info,
+                                        distmap_writer **writer) {
+    if (!part)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "part: must not be NULL");
+    TRY(create(path, part, info, NULL, writer));
+    (*writer)->placed = true;
+    return DISTMAP_OK;
+}
+
+int distmap_writer_descriptor(const distmap_writer *writer, int64_t *offset) {
+    if (!writer || !writer->placed || !offset)
+        return -1;
+    *offset = writer->raw_offset;
+    return writer->output.fd;
 }
 
 distmap_status distmap_writer_write(distmap_writer *writer, int64_t count, const void *slices) {
     if (!writer)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "writer: must not be NULL");
     const int64_t left = writer->info.shape[0] - writer->done;
-    if (count < 0 || count > left || writer->map)
+    if (count < 0 || count > left || writer->map || writer->placed)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: count: %lld slices are too many, %lld are left",
-                                 writer->output.name, (long long)count, (long long)(writer->map ? 0 : left));
+                                 writer->output.name, (long long)count,
+                                 (long long)(writer->map || writer->placed ? 0 : left));
     if (count && writer->slice_bytes) {
         if (!slices)
             return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "slices: must not be NULL");
@@ -152,7 +174,7 @@ distmap_status distmap_writer_write(distmap_writer *writer, int64_t count, const
 
 distmap_view distmap_writer_map(distmap_writer *writer) {
     const distmap_view none = {0};
-    if (!writer || !writer->raw_offset || writer->done || !writer->output.target)
+    if (!writer || !writer->raw_offset || writer->done || writer->placed || !writer->output.target)
         return none;
     const distmap_image_info *info = &writer->info;
     if (!writer->map) {
@@ -182,7 +204,7 @@ distmap_status distmap_writer_finish(distmap_writer **writer) {
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "writer: must not be NULL");
     distmap_writer *w = *writer;
     distmap_status status = DISTMAP_OK;
-    if (!w->map && w->done < w->info.shape[0])
+    if (!w->map && !w->placed && w->done < w->info.shape[0])
         status = distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: only %lld of its %lld slices were written",
                                    w->output.name, (long long)w->done, (long long)w->info.shape[0]);
     if (!status && w->codec->finish)
@@ -204,6 +226,15 @@ void distmap_writer_abort(distmap_writer **writer) {
     (*writer)->output.abandoned = true;
     release(*writer);
     dm_output_abort(&(*writer)->output);
+    free(*writer);
+    *writer = NULL;
+}
+
+void distmap_writer_leave(distmap_writer **writer) {
+    if (!writer || !*writer)
+        return;
+    release(*writer);
+    dm_output_leave(&(*writer)->output);
     free(*writer);
     *writer = NULL;
 }

@@ -6,7 +6,6 @@
  * Every stage ends with the ranks' agreement, before anyone waits for a message of another. What may fail by itself comes
  * first: the datatypes of an exchange are made before the ranks agree that all have theirs.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,49 +20,15 @@ struct distmap_mpi_plan {
     distmap_plan *slice_plan; /* NULL: no slices */
     distmap_dtype samples;
     void *sample_memory; /* NULL: an output serves */
-    struct dmm_layout layout;
-    struct dmm_lines lines;
+    struct dms_layout layout;
+    struct dms_lines lines;
+    struct dms_panel panel;
     struct dmm_exchange forth, back;
     size_t scratch_bytes;
     unsigned flags;
 };
 
 /* ---- The problem ---- */
-
-static distmap_status check_kind(const distmap_problem *p) {
-    static const distmap_outputs none;
-    distmap_outputs others = p->want;
-    others.distance = others.squared = others.index = DISTMAP_NONE;
-    if (p->field != DISTMAP_FIELD_DISTANCE)
-        return bad("problem.field must be DISTANCE over several ranks");
-    if (p->input != DISTMAP_INPUT_MASK)
-        return bad("problem.input must be MASK over several ranks");
-    if (p->metric != DISTMAP_METRIC_EUCLIDEAN)
-        return bad("problem.metric must be EUCLIDEAN over several ranks");
-    if (p->sign != DISTMAP_SIGN_NONE)
-        return bad("problem.sign must be NONE over several ranks");
-    if (memcmp(&others, &none, sizeof none) != 0)
-        return bad("problem.want: over several ranks there are distance, squared and index alone");
-    return DISTMAP_OK;
-}
-
-/* The narrowest exact type of squared distances that the core takes for this problem. */
-static distmap_status find_samples(const distmap_context *context, const distmap_problem *problem,
-                                   distmap_dtype *samples) {
-    static const distmap_dtype types[] = {DISTMAP_UINT32, DISTMAP_UINT64, DISTMAP_FLOAT64};
-    const distmap_plan_options options = {.host_views = true};
-    distmap_problem p = *problem;
-    size_t bytes;
-    TRY(distmap_scratch_bytes(context, problem, &options, &bytes)); /* by all of the core's rules */
-    distmap_status status = DISTMAP_OK;
-    for (int i = 0; i < 3; i++) {
-        p.want = (distmap_outputs){.squared = *samples = types[i]};
-        status = distmap_scratch_bytes(context, &p, &options, &bytes);
-        if (status == DISTMAP_OK)
-            break;
-    }
-    return status;
-}
 
 static distmap_status check_threads(const distmap_context *context) {
     int provided;
@@ -82,42 +47,23 @@ static distmap_status check_own(const distmap_context *context, const distmap_pr
     if (!problem)
         return bad("problem is NULL");
     TRY(check_threads(context));
-    TRY(check_kind(problem));
-    return find_samples(context, problem, samples);
+    TRY(dms_check_kind(problem, "over several ranks"));
+    return dms_find_samples(context, problem, samples);
 }
 
 /* ---- Making a plan ---- */
 
-/* With two axes at least, and no pitch and no axis left to defaults. */
-static distmap_problem normal_problem(const distmap_problem *problem) {
-    distmap_problem p = *problem;
-    if (p.axes == 0)
-        p.axes = (1u << p.ndim) - 1;
-    if (p.ndim == 1) {
-        p.ndim = 2;
-        p.shape[1] = 1;
-        p.spacing[1] = p.spacing[0];
-    }
-    for (int a = 0; a < p.ndim; a++)
-        p.spacing[a] = p.spacing[a] == 0 ? 1 : p.spacing[a];
-    return p;
-}
-
-/* A slice by itself. Where no other axis is measured, a limit below every pitch lets each element see itself alone. */
-static distmap_problem slices_of(const distmap_problem *normal, distmap_dtype samples, int axis, int64_t count) {
-    distmap_problem p = *normal;
-    p.axes &= ~(1u << axis);
-    p.shape[axis] = count;
-    p.want.distance = DISTMAP_NONE;
-    p.want.squared = samples;
-    p.border = normal->border && !dmm_keeps_border(normal, axis);
-    if (p.border)
-        p.limit = dmm_limit(normal, samples);
-    if (p.axes == 0) {
-        p.axes = 1u << axis;
-        p.limit = fmin(normal->limit > 0 ? normal->limit : INFINITY, normal->spacing[axis] / 2);
-    }
-    return p;
+distmap_status distmap_mpi_slab(int64_t n, int size, int rank, int64_t *first, int64_t *count) {
+    if (n < 0)
+        return bad("n is %lld, must be at least 0", (long long)n);
+    if (size < 1 || rank < 0 || rank >= size)
+        return bad("rank is %d of %d, must be 0 to size - 1", rank, size);
+    if (!first || !count)
+        return bad("%s is NULL", first ? "count" : "first");
+    const struct dms_slab slab = dms_share(n, size, rank);
+    *first = slab.first;
+    *count = slab.count;
+    return DISTMAP_OK;
 }
 
 /* Where the slices' squares rest: in one of these outputs, if its elements have their size. */
@@ -128,15 +74,28 @@ static distmap_view *resting_place(const distmap_mpi_plan *plan, distmap_view *d
     return distmap_dtype_size(plan->given.want.distance) == size ? distance : NULL;
 }
 
+/* What finishes this rank's parts of panels: as wide as the first, and as the last. */
+static distmap_status make_lines(distmap_mpi_plan *plan, const distmap_problem *normal) {
+    const struct dms_layout *l = &plan->layout;
+    const int64_t share = dms_share(l->shape[l->cut], l->size, plan->rank).count;
+    if (share == 0 || l->width == 0 || l->shape[l->axis] == 0)
+        return DISTMAP_OK;
+    const int64_t width = share < l->width ? share : l->width, last = share - (share - 1) / width * width;
+    TRY(dms_panel_reserve(&plan->given, l, width, plan->samples, &plan->panel));
+    TRY(dms_lines_make(plan->context, normal, l, width, last, plan->samples, &plan->lines));
+    plan->scratch_bytes += plan->lines.bytes + plan->panel.bytes;
+    return DISTMAP_OK;
+}
+
 static distmap_status make_own(distmap_mpi_plan *plan, const distmap_problem *normal, size_t panel_bytes) {
-    struct dmm_layout *l = &plan->layout;
+    struct dms_layout *l = &plan->layout;
     const int64_t count = l->slabs[plan->rank].count;
     const distmap_plan_options options = {.host_views = true};
     distmap_view distance, squared;
     int64_t elements = count;
     for (int a = 0; a < l->ndim; a++)
         elements *= a == l->axis ? 1 : l->shape[a];
-    plan->slices = slices_of(normal, plan->samples, l->axis, count);
+    plan->slices = dms_slices_of(normal, plan->samples, l->axis, count);
     if (elements > 0) {
         distmap_description description;
         TRY(distmap_plan_create(plan->context, &plan->slices, &options, &plan->slice_plan));
@@ -150,10 +109,8 @@ static distmap_status make_own(distmap_mpi_plan *plan, const distmap_problem *no
             return distmap_error_set(DISTMAP_ERROR_MEMORY, "no memory for %zu bytes of squared distances", bytes);
         plan->scratch_bytes += bytes;
     }
-    dmm_layout_panels(l, panel_bytes, dmm_lines_bytes(&plan->given, plan->samples));
-    if (l->shape[l->axis] > 0)
-        TRY(dmm_lines_make(plan->context, normal, l, plan->rank, plan->samples, &plan->lines));
-    plan->scratch_bytes += plan->lines.bytes;
+    dms_layout_panels(l, panel_bytes, dms_lines_bytes(&plan->given, plan->samples));
+    TRY(make_lines(plan, normal));
     TRY(dmm_exchange_allocate(l->size, &plan->forth));
     return dmm_exchange_allocate(l->size, &plan->back);
 }
@@ -162,7 +119,7 @@ static distmap_status make_own(distmap_mpi_plan *plan, const distmap_problem *no
 static distmap_status gather_slabs(distmap_mpi_plan *plan, int64_t first, int64_t count) {
     const int64_t own[] = {first, count};
     TRY_MPI(MPI_Allgather(own, 2, MPI_INT64_T, plan->layout.slabs, 2, MPI_INT64_T, plan->comm));
-    return dmm_slabs_check(&plan->layout); /* the same everywhere */
+    return dms_slabs_check(&plan->layout); /* the same everywhere */
 }
 
 static distmap_status make_all(distmap_mpi_plan *plan, const distmap_problem *problem, int64_t first, int64_t count,
@@ -172,7 +129,7 @@ static distmap_status make_all(distmap_mpi_plan *plan, const distmap_problem *pr
     status = dmm_same(plan->comm, status, problem ? problem : &nothing, options);
     if (status == DISTMAP_OK) {
         plan->given = *problem;
-        dmm_layout_make(problem, plan->layout.size, &plan->layout);
+        dms_layout_make(problem, plan->layout.size, &plan->layout);
         plan->layout.slabs = calloc((size_t)plan->layout.size, sizeof *plan->layout.slabs);
         if (!plan->layout.slabs)
             status = distmap_error_set(DISTMAP_ERROR_MEMORY, "no memory for the slabs of %d ranks", plan->layout.size);
@@ -180,7 +137,7 @@ static distmap_status make_all(distmap_mpi_plan *plan, const distmap_problem *pr
     TRY(dmm_agree(plan->comm, status, NULL));
     TRY(gather_slabs(plan, first, count));
     plan->given.shape[plan->layout.axis] = count;
-    const distmap_problem normal = normal_problem(problem);
+    const distmap_problem normal = dms_normal_problem(problem);
     status = make_own(plan, &normal, options->panel_bytes ? options->panel_bytes : (size_t)4 << 20);
     return dmm_agree(plan->comm, status, NULL);
 }
@@ -231,7 +188,8 @@ void distmap_mpi_plan_destroy(distmap_mpi_plan **plan) {
     if (!finalised)
         MPI_Comm_free(&self->comm);
     distmap_plan_destroy(&self->slice_plan);
-    dmm_lines_free(&self->lines);
+    dms_lines_free(&self->lines);
+    dms_panel_free(&self->panel);
     dmm_exchange_free(&self->forth);
     dmm_exchange_free(&self->back);
     free(self->sample_memory);
@@ -280,7 +238,7 @@ struct run {
 };
 
 static void lay_out(const distmap_mpi_plan *plan, const distmap_arrays *arrays, struct run *run) {
-    const struct dmm_layout *l = &plan->layout;
+    const struct dms_layout *l = &plan->layout;
     *run = (struct run){.input = normal_view(plan, arrays->input),
                         .distance = normal_view(plan, arrays->distance),
                         .squared = normal_view(plan, arrays->squared),
@@ -295,12 +253,12 @@ static void lay_out(const distmap_mpi_plan *plan, const distmap_arrays *arrays, 
     add_view(&run->slab_out, &run->distance);
     add_view(&run->slab_out, &run->squared);
     add_view(&run->slab_out, &run->index);
-    const struct dmm_lines *lines = &plan->lines;
-    add_view(&run->lines_in, &lines->sample);
-    add_view(&run->lines_in, &lines->payload);
-    add_view(&run->lines_out, &lines->distance);
-    add_view(&run->lines_out, &lines->squared);
-    add_view(&run->lines_out, &lines->index);
+    const struct dms_panel *panel = &plan->panel;
+    add_view(&run->lines_in, &panel->sample);
+    add_view(&run->lines_in, &panel->payload);
+    add_view(&run->lines_out, &panel->distance);
+    add_view(&run->lines_out, &panel->squared);
+    add_view(&run->lines_out, &panel->index);
 }
 
 static distmap_status transform_slices(distmap_mpi_plan *plan, const struct run *run) {
@@ -315,9 +273,9 @@ static distmap_status transform_slices(distmap_mpi_plan *plan, const struct run 
 
 /* Collective: returns what the ranks agree on. *own is this rank's status, of what came before and of what came last. */
 static distmap_status run_panel(distmap_mpi_plan *plan, struct run *run, int64_t panel, distmap_status *own) {
-    const struct dmm_layout *l = &plan->layout;
-    const struct dmm_box part = dmm_panel_part(l, panel, plan->rank);
-    dmm_lines_shape(l, &part, &plan->lines);
+    const struct dms_layout *l = &plan->layout;
+    const struct dms_box part = dms_panel_part(l, panel, plan->rank);
+    dms_panel_shape(l, &part, &plan->panel);
     memcpy(run->lines_in.origin, part.lo, sizeof part.lo);
     memcpy(run->lines_out.origin, part.lo, sizeof part.lo);
     if (*own == DISTMAP_OK)
@@ -328,7 +286,7 @@ static distmap_status run_panel(distmap_mpi_plan *plan, struct run *run, int64_t
     *own = dmm_exchange_run(plan->comm, &plan->forth);
     dmm_exchange_own(l, plan->rank, panel, &run->slab_in, &run->lines_in);
     if (*own == DISTMAP_OK)
-        *own = dmm_lines_finish(l, &part, &plan->lines);
+        *own = dms_lines_finish(l, &part, &plan->panel, &plan->lines);
     plan->flags |= plan->lines.flags;
     TRY(dmm_agree(plan->comm, *own, NULL));
     *own = dmm_exchange_run(plan->comm, &plan->back);
@@ -339,7 +297,7 @@ static distmap_status run_panel(distmap_mpi_plan *plan, struct run *run, int64_t
 distmap_status distmap_mpi_plan_execute(distmap_mpi_plan *plan, const distmap_arrays *arrays) {
     if (!plan)
         return bad("plan is NULL");
-    const struct dmm_layout *l = &plan->layout;
+    const struct dms_layout *l = &plan->layout;
     struct run run;
     plan->flags = 0;
     TRY(dmm_agree(plan->comm, check_arrays(plan, arrays), NULL));
@@ -361,7 +319,7 @@ unsigned distmap_mpi_plan_flags(const distmap_mpi_plan *plan) { return plan ? pl
 void distmap_mpi_plan_describe(const distmap_mpi_plan *plan, distmap_mpi_description *description) {
     if (!plan || !description)
         return;
-    const struct dmm_layout *l = &plan->layout;
+    const struct dms_layout *l = &plan->layout;
     const distmap_outputs *want = &plan->given.want;
     *description = (distmap_mpi_description){.axis = l->axis,
                                              .cut = l->cut < plan->given.ndim ? l->cut : l->axis,
@@ -375,9 +333,9 @@ void distmap_mpi_plan_describe(const distmap_mpi_plan *plan, distmap_mpi_descrip
         for (int r = 0; r < l->size; r++) {
             if (r == plan->rank)
                 continue;
-            const struct dmm_box theirs = dmm_box_in_slab(l, dmm_panel_part(l, panel, r), plan->rank);
-            const struct dmm_box ours = dmm_box_in_slab(l, dmm_panel_part(l, panel, plan->rank), r);
-            description->sent_bytes += (uint64_t)dmm_box_elements(l, &theirs) * forth;
-            description->sent_bytes += (uint64_t)dmm_box_elements(l, &ours) * back;
+            const struct dms_box theirs = dms_box_in_slab(l, dms_panel_part(l, panel, r), plan->rank);
+            const struct dms_box ours = dms_box_in_slab(l, dms_panel_part(l, panel, plan->rank), r);
+            description->sent_bytes += (uint64_t)dms_box_elements(l, &theirs) * forth;
+            description->sent_bytes += (uint64_t)dms_box_elements(l, &ours) * back;
         }
 }

@@ -10,7 +10,7 @@
 #include "mpi/internal.h"
 
 /* Where the element at this place of the image lies in view number i. */
-static char *place_of(const struct dmm_layout *l, const struct dmm_views *views, int i, const int64_t *at) {
+static char *place_of(const struct dms_layout *l, const struct dmm_views *views, int i, const int64_t *at) {
     char *place = views->view[i]->data;
     for (int a = 0; a < l->ndim; a++)
         place += (at[a] - views->origin[a]) * views->view[i]->strides[a];
@@ -18,7 +18,7 @@ static char *place_of(const struct dmm_layout *l, const struct dmm_views *views,
 }
 
 /* The nested vectors of a box's shape in one view. */
-static distmap_status nest(const struct dmm_layout *l, const distmap_view *view, const struct dmm_box *box,
+static distmap_status nest(const struct dms_layout *l, const distmap_view *view, const struct dms_box *box,
                            MPI_Datatype *type) {
     TRY_MPI(MPI_Type_contiguous((int)distmap_dtype_size(view->dtype), MPI_BYTE, type));
     for (int a = l->ndim - 1; a >= 0; a--) {
@@ -31,7 +31,7 @@ static distmap_status nest(const struct dmm_layout *l, const distmap_view *view,
     return DISTMAP_OK;
 }
 
-distmap_status dmm_type_make(const struct dmm_layout *l, const struct dmm_views *views, const struct dmm_box *box,
+distmap_status dmm_type_make(const struct dms_layout *l, const struct dmm_views *views, const struct dms_box *box,
                              MPI_Datatype *type, int *count) {
     static const int ones[DMM_MAX_VIEWS] = {1, 1, 1};
     MPI_Datatype nested[DMM_MAX_VIEWS] = {MPI_BYTE, MPI_BYTE, MPI_BYTE};
@@ -39,7 +39,7 @@ distmap_status dmm_type_make(const struct dmm_layout *l, const struct dmm_views 
     int made = 0;
     *type = MPI_BYTE;
     *count = 0;
-    if (dmm_box_elements(l, box) == 0)
+    if (dms_box_elements(l, box) == 0)
         return DISTMAP_OK;
     distmap_status status = DISTMAP_OK;
     for (; made < views->count; made++) {
@@ -90,14 +90,14 @@ void dmm_exchange_free(struct dmm_exchange *e) {
     *e = (struct dmm_exchange){0};
 }
 
-distmap_status dmm_exchange_make(const struct dmm_layout *l, int rank, int64_t panel, const struct dmm_views *slab,
+distmap_status dmm_exchange_make(const struct dms_layout *l, int rank, int64_t panel, const struct dmm_views *slab,
                                  const struct dmm_views *lines, bool back, struct dmm_exchange *e) {
-    const struct dmm_box own = dmm_panel_part(l, panel, rank);
+    const struct dms_box own = dms_panel_part(l, panel, rank);
     for (int r = 0; r < l->size; r++) {
         if (r == rank)
             continue;
-        const struct dmm_box theirs_here = dmm_box_in_slab(l, dmm_panel_part(l, panel, r), rank);
-        const struct dmm_box ours_there = dmm_box_in_slab(l, own, r);
+        const struct dms_box theirs_here = dms_box_in_slab(l, dms_panel_part(l, panel, r), rank);
+        const struct dms_box ours_there = dms_box_in_slab(l, own, r);
         TRY(dmm_type_make(l, slab, &theirs_here, back ? &e->receive[r] : &e->send[r],
                           back ? &e->receive_counts[r] : &e->send_counts[r]));
         TRY(dmm_type_make(l, lines, &ours_there, back ? &e->send[r] : &e->receive[r],
@@ -106,10 +106,10 @@ distmap_status dmm_exchange_make(const struct dmm_layout *l, int rank, int64_t p
     return DISTMAP_OK;
 }
 
-void dmm_exchange_own(const struct dmm_layout *l, int rank, int64_t panel, const struct dmm_views *from,
+void dmm_exchange_own(const struct dms_layout *l, int rank, int64_t panel, const struct dmm_views *from,
                       const struct dmm_views *to) {
-    const struct dmm_box box = dmm_box_in_slab(l, dmm_panel_part(l, panel, rank), rank);
-    if (dmm_box_elements(l, &box) == 0)
+    const struct dms_box box = dms_box_in_slab(l, dms_panel_part(l, panel, rank), rank);
+    if (dms_box_elements(l, &box) == 0)
         return;
     const int x = l->ndim - 1;
     const int64_t run = box.hi[x] - box.lo[x];
@@ -126,7 +126,7 @@ void dmm_exchange_own(const struct dmm_layout *l, int rank, int64_t panel, const
             else
                 for (int64_t k = 0; k < run; k++)
                     memcpy(target + k * step_to, source + k * step, (size_t)size);
-        } while (dmm_box_next(&box, x, at));
+        } while (dms_box_next(&box, x, at));
     }
 }
 

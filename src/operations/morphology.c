@@ -9,6 +9,10 @@
  * matters: the set is written into the middle of a larger mask whose frame is what lies outside, and from its middle in the
  * end. Farther out than that nothing reaches the image in two steps: what a larger mask would have there, the second step
  * does not see.
+ *
+ * Labels are opened by the same two steps: the erosion of each by all others, then the growth of what is left, where the
+ * nearest one wins. No two ever meet: the ball of an element that is left holds its own label alone, so nothing of another
+ * label, nor of the background, is within R of it.
  */
 #include "operations/morphology.h"
 
@@ -40,7 +44,7 @@ static mo_step *add(mo_steps *steps, mo_place from, mo_place to, const char *pha
         steps->masks = needed > steps->masks ? needed : steps->masks;
     }
     if (from != MO_INPUT) {
-        made->problem.dtype = DISTMAP_UINT8;
+        made->problem.dtype = steps->kept;
         made->problem.sites = (distmap_sites){.rule = DISTMAP_SITES_NONZERO};
     }
     return made;
@@ -79,17 +83,27 @@ static bool has_others(const distmap_plan *plan) {
            (p->sites.rule == DISTMAP_SITES_ZERO || p->sites.rule == DISTMAP_SITES_NONZERO);
 }
 
+static void add_label_erosion(const distmap_plan *plan, mo_steps *steps, mo_place to) {
+    mo_step *s = add(steps, MO_INPUT, to, "erode", distances(plan));
+    s->problem.border = !plan->problem.morphology.outside;
+    s->problem.want.beyond = plan->problem.want.label;
+}
+
+static void add_label_growth(const distmap_plan *plan, mo_steps *steps, mo_place from) {
+    mo_step *s = add(steps, from, MO_OUTPUT, "dilate", distances(plan));
+    s->problem.input = DISTMAP_INPUT_MASK;
+    s->problem.sites.rule = DISTMAP_SITES_NONZERO;
+    s->problem.want.label = plan->problem.want.label;
+}
+
 static void label_steps(const distmap_plan *plan, mo_steps *steps) {
-    const distmap_morphology *m = &plan->problem.morphology;
-    const bool erodes = m->step == DISTMAP_MORPHOLOGY_ERODE;
-    mo_step *s = add(steps, MO_INPUT, MO_OUTPUT, erodes ? "erode" : "dilate", distances(plan));
-    if (erodes) {
-        s->problem.border = !m->outside;
-        s->problem.want.beyond = plan->problem.want.label;
-    } else {
-        s->problem.input = DISTMAP_INPUT_MASK;
-        s->problem.sites.rule = DISTMAP_SITES_NONZERO;
-        s->problem.want.label = plan->problem.want.label;
+    switch (plan->problem.morphology.step) {
+    case DISTMAP_MORPHOLOGY_ERODE: add_label_erosion(plan, steps, MO_OUTPUT); break;
+    case DISTMAP_MORPHOLOGY_OPEN:
+        add_label_erosion(plan, steps, MO_FIRST);
+        add_label_growth(plan, steps, MO_FIRST);
+        break;
+    default: add_label_growth(plan, steps, MO_INPUT); break;
     }
 }
 
@@ -142,10 +156,11 @@ static void plain_steps(const distmap_plan *plan, mo_steps *steps) {
 mo_steps mo_steps_of(const distmap_plan *plan) {
     const distmap_problem *p = &plan->problem;
     const distmap_morphology *m = &p->morphology;
-    mo_steps steps = {.elements = plan->elements};
+    const bool labels = p->input == DISTMAP_INPUT_LABELS;
+    mo_steps steps = {.elements = plan->elements, .kept = labels ? p->want.label : DISTMAP_UINT8};
     for (int a = 0; a < p->ndim; a++)
         steps.shape[a] = p->shape[a];
-    if (p->input == DISTMAP_INPUT_LABELS)
+    if (labels)
         label_steps(plan, &steps);
     else if ((m->step == DISTMAP_MORPHOLOGY_OPEN && m->outside) || (m->step == DISTMAP_MORPHOLOGY_CLOSE && !m->outside))
         framed_steps(plan, &steps);
@@ -165,7 +180,7 @@ size_t mo_lay_out(const distmap_plan *plan, const mo_steps *steps, size_t unit, 
     }
     dm_take(&walk, 1, most);
     for (int i = 0; i < 2; i++)
-        mask[i] = dm_take(&walk, i < steps->masks ? steps->elements : 0, 1);
+        mask[i] = dm_take(&walk, i < steps->masks ? steps->elements : 0, distmap_dtype_size(steps->kept));
     return walk.used;
 }
 
@@ -178,10 +193,10 @@ distmap_status mo_prepare(distmap_plan *plan) {
 
 /* ---- A step ---- */
 
-/* A mask of the scratch; `middle`: what of it the image is. */
+/* A mask, or labels, of the scratch; `middle`: what of it the image is. */
 static distmap_view mask_view(const distmap_plan *plan, const mo_steps *steps, char *mask, bool middle) {
     const distmap_problem *p = &plan->problem;
-    distmap_view view = distmap_view_make(mask, DISTMAP_UINT8, p->ndim, steps->shape);
+    distmap_view view = distmap_view_make(mask, steps->kept, p->ndim, steps->shape);
     view.space = plan->context->device->space;
     for (int a = 0; middle && a < p->ndim; a++) {
         view.data = (char *)view.data + steps->around[a] * view.strides[a];

@@ -22,8 +22,10 @@ typedef struct mo_step {
 typedef struct mo_steps {
     mo_step step[DM_INNER];
     int count;
-    /* The masks in the scratch: how many, their shape in the problem's axes, and how much of that lies around the image. */
+    /* The masks, or labels, in the scratch: how many, their type, that of outputs read again too, their shape in the
+     * problem's axes, and how much of that lies around the image. */
     int masks;
+    distmap_dtype kept;
     int64_t shape[DISTMAP_MAX_NDIM], around[DISTMAP_MAX_NDIM], elements;
     bool frame;          /* what is around the image in the first one is written before all else, */
     uint8_t frame_value; /* as this */

@@ -1,6 +1,6 @@
-/* skeleton/cuda: the integer medial axis from the coordinates of sites, by one kernel that asks every neighbour.
+/* skeleton/cuda: the integer medial axis from the indices of sites, by one kernel that asks every neighbour.
  *
- * Memory: 2 bytes per element and axis (4 where an axis is longer than 32767), and the inner plan's.
+ * Memory: 4 bytes per element (8 from 2^31 elements on), and the inner plan's.
  */
 #include "core/scratch.h"
 #include "operations/inner_cuda.h"
@@ -8,21 +8,21 @@
 
 static distmap_problem inner_problem(const distmap_plan *plan) {
     distmap_problem inner = op_distances(plan);
-    inner.want.coords = sk_is_narrow(plan) ? DISTMAP_INT16 : DISTMAP_INT32;
+    inner.want.index = plan->elements <= INT32_MAX ? DISTMAP_INT32 : DISTMAP_INT64;
     return inner;
 }
 
-static size_t lay_out(const distmap_plan *plan, char **planes) {
+static size_t lay_out(const distmap_plan *plan, void **index) {
     const distmap_problem inner = inner_problem(plan);
     dm_scratch walk = {.base = plan->scratch, .unit = DM_CUDA_UNIT};
     dm_take(&walk, 1, op_inner_bytes(plan, &inner));
-    *planes = dm_take(&walk, plan->elements * plan->problem.ndim, distmap_dtype_size(inner.want.coords));
+    *index = dm_take(&walk, plan->elements, distmap_dtype_size(inner.want.index));
     return walk.used;
 }
 
 static size_t scratch_bytes(const distmap_plan *plan) {
-    char *planes;
-    return lay_out(plan, &planes);
+    void *index;
+    return lay_out(plan, &index);
 }
 
 static distmap_status prepare(distmap_plan *plan) {
@@ -30,19 +30,40 @@ static distmap_status prepare(distmap_plan *plan) {
     return op_inner_make(plan, &inner, 1);
 }
 
+static sk_divider divider_of(uint32_t n) {
+    int shift = 31;
+    while ((uint64_t)1 << (shift - 31) < n)
+        shift++;
+    return (sk_divider){n, (uint32_t)(((uint64_t)1 << shift) / n + 1), shift};
+}
+
+static struct sk_work work_of(const distmap_plan *plan, const dm_arrays *arrays) {
+    const double most_anisotropy = 1e12; /* which float32 can take */
+    struct sk_work w = {.elements = dm_elements_make(plan, arrays), .rule = sk_rule_of(plan), .filters = true};
+    const sk_rule *r = &w.rule;
+    const double h2 = r->pitch * r->pitch;
+    for (int k = 0; k < r->axes; k++) {
+        w.w2[k] = (float)(r->w2[k] / h2);
+        w.filters &= r->w2[k] / h2 <= most_anisotropy && r->length[k] <= INT32_MAX / 2;
+    }
+    w.more = (float)(r->more / h2);
+    w.gamma2 = (float)(r->pruning == DISTMAP_PRUNING_LINEAR ? r->gamma2 : r->gamma2 / h2);
+    return w;
+}
+
 static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     struct dm_cuda *cuda = plan->context->cuda;
-    struct sk_work work = {.elements = dm_elements_make(plan, arrays), .rule = sk_rule_of(plan)};
-    char *planes;
-    lay_out(plan, &planes);
-    const distmap_dtype dtype = plan->inner[0]->problem.want.coords;
-    const int64_t bytes = plan->elements * (int64_t)distmap_dtype_size(dtype);
-    distmap_arrays inner = {.input = op_view(plan, &arrays->input)};
-    for (int a = 0; a < plan->problem.ndim; a++)
-        inner.coords[a] = op_dense(plan, planes + a * bytes, dtype);
-    work.narrow = dtype == DISTMAP_INT16;
-    for (int k = 0; k < work.rule.axes; k++)
-        work.plane[k] = inner.coords[work.rule.axis[k] - (DM_NDIM - plan->problem.ndim)].data;
+    struct sk_work work = work_of(plan, arrays);
+    void *index;
+    lay_out(plan, &index);
+    const distmap_dtype dtype = plan->inner[0]->problem.want.index;
+    const distmap_arrays inner = {.input = op_view(plan, &arrays->input), .index = op_dense(plan, index, dtype)};
+    work.index = index;
+    work.wide = dtype == DISTMAP_INT64;
+    for (int k = 0; k < work.rule.axes && !work.wide; k++) {
+        work.stride[k] = divider_of((uint32_t)plan->linear[work.rule.axis[k]]);
+        work.length[k] = divider_of((uint32_t)work.rule.length[k]);
+    }
     dm_phase(plan, "transform");
     TRY(op_inner_run(plan, 0, &inner, ~0u));
     TRY(op_inner_flags(plan, 0, ~0u));
@@ -55,7 +76,7 @@ const dm_method dm_skeleton_cuda = {
     .info =
         {
             .name = "skeleton/cuda",
-            .summary = "integer medial axis from the sites' coordinates, one kernel",
+            .summary = "integer medial axis from the sites' indices, one kernel",
             .source = "Hesselink and Roerdink 2008",
             .device = "cuda",
             .exact = true,

@@ -5,11 +5,22 @@
 #include "cuda/elements.h"
 #include "operations/skeleton.h"
 
+/* Division of numbers below 2^31 by n >= 1: i / n = i factor >> shift. With 2^l >= n > 2^(l - 1), shift = 31 + l and
+ * factor = floor(2^shift / n) + 1, factor n is beyond 2^shift by at most n <= 2^l, which i < 2^31 makes less than 2^shift. */
+typedef struct sk_divider {
+    uint32_t n, factor;
+    int shift;
+} sk_divider;
+
 struct sk_work {
     dm_elements elements;
     sk_rule rule;
-    const void *plane[SK_AXES]; /* coordinates along the measured axes */
-    bool narrow;                /* int16, else int32 */
+    const void *index;                           /* every element's nearest site */
+    bool wide;                                   /* int64, else int32 */
+    sk_divider stride[SK_AXES], length[SK_AXES]; /* not wide: of the measured axes, in linear order */
+    /* For the filter: the rule in units of h^2, and whether float32 and 32 bits can take it. */
+    float w2[SK_AXES], more, gamma2;
+    bool filters;
 };
 
 #ifdef __cplusplus

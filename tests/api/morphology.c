@@ -45,7 +45,8 @@ static void test_rules(void **state) {
     REFUSE("labels need an integer type", LABELS(.radius = 2); p.dtype = DISTMAP_FLOAT32);
     REFUSE("problem.want.label is uint8", LABELS(.radius = 2); p.dtype = DISTMAP_UINT16);
     REFUSE("one output, label", LABELS(.radius = 2); p.want.mask = DISTMAP_UINT8);
-    REFUSE("DILATE or ERODE", LABELS(.radius = 2, .step = DISTMAP_MORPHOLOGY_OPEN));
+    REFUSE("must not be CLOSE", LABELS(.radius = 2, .step = DISTMAP_MORPHOLOGY_CLOSE));
+    REFUSE("dilated or opened", LABELS(.radius = 2, .step = DISTMAP_MORPHOLOGY_OPEN, .outside = true));
     REFUSE("problem.sites", LABELS(.radius = 2); p.sites.rule = DISTMAP_SITES_NONE);
     REFUSE("problem.morphology.outside", LABELS(.radius = 2, .outside = true));
 }

@@ -50,7 +50,7 @@ refuses 2 "--radius: " morph mask.pgm -o out/d.npy --op open --radius -1
 refuses 2 "--radius: 'nan'" morph mask.pgm -o out/d.npy --op open --radius nan
 refuses 2 "--radius: " morph mask.pgm -o out/d.npy --op open --radius inf
 refuses 2 "--outside: 'sites' is none of background, set" morph mask.pgm -o out/d.npy --op open --radius 1 --outside sites
-refuses 2 "--labels goes with --op dilate or erode" morph mask.pgm -o out/d.npy --op open --radius 1 --labels
+refuses 2 "--labels goes with --op dilate, erode or open" morph mask.pgm -o out/d.npy --op close --radius 1 --labels
 refuses 2 "--sites and --labels contradict" morph mask.pgm -o out/d.npy --op erode --radius 1 --labels --sites 1
 refuses 2 "no option --limit" morph mask.pgm -o out/d.npy --op open --radius 1 --limit 3
 refuses 1 "masks are bool or uint8" morph mask.pgm -o out/d.npy --op open --radius 1 --dtype int16

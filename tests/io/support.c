@@ -114,6 +114,14 @@ void *make_elements(const distmap_image_info *info, uint64_t seed) {
     return data;
 }
 
+bool is_written(const char *path) {
+    const distmap_format_info *format;
+    for (size_t row = 0; (format = distmap_format_get(row)); row++)
+        if (format->writes && strstr(format->endings, strchr(path, '.')))
+            return true;
+    return false;
+}
+
 distmap_status write_all(const char *path, const distmap_image_info *info, const void *elements, int64_t band) {
     distmap_writer *writer = NULL;
     distmap_status status = distmap_writer_open(path, info, &writer);

@@ -32,6 +32,8 @@ void *read_all(const char *path, int64_t band, distmap_image_info *info);
 size_t info_bytes(const distmap_image_info *info);
 /* Elements for an image of that form: random bits, bool as 0 and 1, floats finite. The caller frees them. */
 void *make_elements(const distmap_image_info *info, uint64_t seed);
+/* Whether this build writes files of that name: HDF5 may be left out. */
+bool is_written(const char *path);
 /* Writes them in bands. */
 distmap_status write_all(const char *path, const distmap_image_info *info, const void *elements, int64_t band);
 

@@ -67,7 +67,7 @@ static void test_writer_arguments(void **state) {
     expect(distmap_writer_open("a", &form, &writer), DISTMAP_ERROR_ARGUMENT, "ending");
     expect(distmap_writer_open("a.jpg", &form, &writer), DISTMAP_ERROR_UNSUPPORTED, "a.jpg");
     expect(distmap_writer_open("a.png", &form, &writer), DISTMAP_ERROR_UNSUPPORTED, "it holds bool, uint8, uint16");
-    expect(distmap_writer_open("a.png", &form, &writer), DISTMAP_ERROR_UNSUPPORTED, ".npy .tif .tiff .nii .nii.gz can");
+    expect(distmap_writer_open("a.png", &form, &writer), DISTMAP_ERROR_UNSUPPORTED, ".npy .tif .tiff .nii .nii.gz");
     assert_null(writer);
     const char elements[4000] = {0};
     assert_int_equal(distmap_writer_open("a.npy", &form, &writer), DISTMAP_OK);
@@ -88,10 +88,10 @@ static void test_writer_arguments(void **state) {
 
 static void test_abandoned(void **state) {
     (void)state;
-    static const char *const paths[] = {"a.npy", "a.tif", "a.nii", "a.nii.gz"};
+    static const char *const paths[] = {"a.npy", "a.tif", "a.nii", "a.nii.gz", "a.h5"};
     void *elements = make_elements(&form, 1);
     save("a.npy", "old", 3);
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < (is_written("a.h5") ? 5 : 4); i++) {
         distmap_writer *writer = NULL;
         assert_int_equal(distmap_writer_open(paths[i], &form, &writer), DISTMAP_OK);
         assert_int_equal(distmap_writer_write(writer, 100, elements), DISTMAP_OK);
@@ -108,6 +108,49 @@ static void test_abandoned(void **state) {
     remove("a.npy");
 }
 
+/* A file that grows over several runs, in no order. */
+static void test_part(void **state) {
+    (void)state;
+    float *elements = make_elements(&form, 6);
+    const size_t half = info_bytes(&form) / 2;
+    distmap_writer *writer = NULL;
+    int64_t offset = 0;
+    expect(distmap_writer_open_part("a.npy", NULL, &form, &writer), DISTMAP_ERROR_ARGUMENT, "part");
+    expect(distmap_writer_open_part("a.tif", "part", &form, &writer), DISTMAP_ERROR_UNSUPPORTED, "a.tif");
+    expect(distmap_writer_open_part("-", "part", &form, &writer), DISTMAP_ERROR_UNSUPPORTED, "regular file");
+    expect(distmap_writer_open_part("a.npy", "none/part", &form, &writer), DISTMAP_ERROR_IO, "a.npy: cannot create");
+    assert_int_equal(distmap_writer_descriptor(NULL, &offset), -1);
+    assert_int_equal(count_files(), 0);
+
+    assert_int_equal(distmap_writer_open_part("a.npy", "part", &form, &writer), DISTMAP_OK);
+    int fd = distmap_writer_descriptor(writer, &offset);
+    assert_int_equal(pwrite(fd, (char *)elements + half, half, offset + (off_t)half), half);
+    expect(distmap_writer_write(writer, 1, elements), DISTMAP_ERROR_ARGUMENT, "count");
+    assert_null(distmap_writer_map(writer).data);
+    distmap_writer_leave(&writer);
+    assert_null(writer);
+    distmap_writer_leave(&writer);
+    assert_int_equal(count_files(), 1);
+    assert_int_equal(distmap_writer_open_part("a.npy", "part", &form, &writer), DISTMAP_OK);
+    fd = distmap_writer_descriptor(writer, &offset);
+    assert_int_equal(pwrite(fd, elements, half, offset), half);
+    assert_int_equal(distmap_writer_finish(&writer), DISTMAP_OK);
+    assert_int_equal(count_files(), 1);
+    distmap_image_info got;
+    void *back = read_all("a.npy", 300, &got);
+    assert_memory_equal(back, elements, 2 * half);
+    free(back);
+    remove("a.npy");
+
+    assert_int_equal(distmap_writer_open("a.npy", &form, &writer), DISTMAP_OK);
+    assert_int_equal(distmap_writer_descriptor(writer, &offset), -1);
+    distmap_writer_abort(&writer);
+    assert_int_equal(distmap_writer_open_part("a.npy", "part", &form, &writer), DISTMAP_OK);
+    distmap_writer_abort(&writer);
+    assert_int_equal(count_files(), 0);
+    free(elements);
+}
+
 static void test_unwritable(void **state) {
     (void)state;
     distmap_writer *writer = NULL;
@@ -122,11 +165,11 @@ static void test_unwritable(void **state) {
 /* A full disk, as a limit on files' size: at every point of the file, in every format, also where libraries buffer. */
 static void test_full_disk(void **state) {
     (void)state;
-    static const char *const paths[] = {"a.npy", "a.tif", "a.nii", "a.nii.gz", "b.png", "b.pgm", "c.pbm"};
+    static const char *const paths[] = {"a.npy", "a.tif", "a.nii", "a.nii.gz", "b.png", "b.pgm", "c.pbm", "a.h5"};
     signal(SIGXFSZ, SIG_IGN);
     struct rlimit old, limit;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+    for (size_t i = 0; i < (is_written("a.h5") ? 8 : 7); i++) {
         distmap_image_info info = form;
         info.dtype = paths[i][0] == 'a' ? DISTMAP_FLOAT32 : paths[i][0] == 'b' ? DISTMAP_UINT16 : DISTMAP_BOOL;
         void *elements = make_elements(&info, 1);
@@ -248,15 +291,11 @@ static void test_table(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reader_arguments),
-        cmocka_unit_test(test_writer_arguments),
-        cmocka_unit_test(test_abandoned),
-        cmocka_unit_test(test_unwritable),
-        cmocka_unit_test(test_full_disk),
-        cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_links_and_modes),
-        cmocka_unit_test(test_standard_streams),
-        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_reader_arguments), cmocka_unit_test(test_writer_arguments),
+        cmocka_unit_test(test_abandoned),        cmocka_unit_test(test_part),
+        cmocka_unit_test(test_unwritable),       cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_devices),          cmocka_unit_test(test_links_and_modes),
+        cmocka_unit_test(test_standard_streams), cmocka_unit_test(test_table),
     };
     return cmocka_run_group_tests_name("io.rules", tests, enter_folder, leave_folder);
 }

@@ -17,6 +17,7 @@ struct group {
     int64_t most;               /* elements of a drawn shape */
     const int64_t (*shapes)[4]; /* ends with a row of zeros; a zero ends a shape */
     int first, last;            /* patterns; last 0: all */
+    bool whole;                 /* however few cases are wanted, all of these are run */
     bool plain;                 /* every exact method is expected to take some of it, even one of planes alone */
 };
 
@@ -33,6 +34,9 @@ static const int64_t shapes_wide[][4] = {{1, 70000}, {70000, 2}, {2, 46342}, {46
                                          {65537, 1}, {3, 65536}, {1, 66000}, {66000, 1, 2}, {2, 1, 70000}, {100000},
                                          {1, 46272}, {2, 46272}, {40000, 3}, {600, 900},    {70, 80, 90},  {0}};
 static const int64_t shapes_dense[][4] = {{140, 310}, {64, 700}, {700, 70}, {25, 30, 50}, {0}};
+
+/* Sites so few that a GPU lists them, and images of enough tiles. */
+static const int64_t shapes_sparse[][4] = {{170, 300}, {260, 140}, {300, 400}, {6, 150, 140}, {0}};
 
 static const int64_t shapes_metrics[][4] = {{7, 5}, {33, 31}, {1, 300}, {300, 2}, {65, 40}, {20, 140}, {6, 17, 9}, {0}};
 static const int64_t shapes_metrics_wide[][4] = {{260, 1100}, {70000}, {70000, 2}, {0}};
@@ -51,6 +55,12 @@ static const struct group groups[] = {
     {.name = "4d", .shapes = shapes_4d},
     {.name = "wide", .shapes = shapes_wide, .first = 2, .last = 8},
     {.name = "dense", .shapes = shapes_dense, .plain = true},
+    {.name = "sparse",
+     .sometimes = VARY_INTEGER_SPACING | VARY_LIMIT | VARY_BORDER,
+     .shapes = shapes_sparse,
+     .first = 6,
+     .last = 10,
+     .whole = true},
     {.name = "batches",
      .always = VARY_AXES,
      .sometimes = VARY_INTEGER_SPACING,
@@ -214,7 +224,7 @@ static void run_group(const struct group *g, uint64_t seed, double scale, int on
         struct rng r = {seed * 1000003 + (uint64_t)number};
         for (const char *c = g->name; *c; c++)
             r.state = rng_next(&r) + (uint64_t)*c;
-        if (!g->drawn && !rng_chance(&r, scale))
+        if (!g->drawn && !g->whole && !rng_chance(&r, scale))
             continue;
         struct image m = {0};
         unsigned features = g->always;

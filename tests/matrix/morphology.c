@@ -129,7 +129,12 @@ static struct field step(const struct job *j, struct field from, int around, boo
     return to;
 }
 
-static void find_mask(const struct job *j) {
+static int64_t label_at(const struct job *j, int64_t i) {
+    return (int64_t)oracle_element(j->data, j->problem.dtype, i);
+}
+
+/* What becomes of a set, the elements with that label or, with label 0, the sites, gets `value`. */
+static void find_set(const struct job *j, int64_t label, int64_t value) {
     const distmap_problem *p = &j->problem;
     const bool twice = p->morphology.step >= DISTMAP_MORPHOLOGY_OPEN;
     const bool erodes_first =
@@ -140,19 +145,35 @@ static void find_mask(const struct job *j) {
         int64_t at[4] = {0};
         place_in(j, &set, i, at);
         const int64_t inside = number_in(j, &image, at);
-        set.in[i] = inside < 0 ? p->morphology.outside : oracle_is_ruled(p, j->data, inside);
+        set.in[i] = inside < 0 ? p->morphology.outside
+                    : label    ? label_at(j, inside) == label
+                               : oracle_is_ruled(p, j->data, inside);
     }
     free(image.in);
     set = step(j, set, twice ? 1 : 0, erodes_first);
     if (twice)
         set = step(j, set, 0, !erodes_first);
     for (int64_t i = 0; i < j->elements; i++)
-        j->wanted[i] = set.in[i];
+        if (set.in[i])
+            j->wanted[i] = value;
     free(set.in);
 }
 
-static int64_t label_at(const struct job *j, int64_t i) {
-    return (int64_t)oracle_element(j->data, j->problem.dtype, i);
+static void find_mask(const struct job *j) {
+    memset(j->wanted, 0, (size_t)j->elements * sizeof *j->wanted);
+    find_set(j, 0, 1);
+}
+
+/* Each label's by itself, once. */
+static void find_openings(const struct job *j) {
+    memset(j->wanted, 0, (size_t)j->elements * sizeof *j->wanted);
+    for (int64_t i = 0; i < j->elements; i++) {
+        bool first = label_at(j, i) != 0;
+        for (int64_t k = 0; k < i && first; k++)
+            first = label_at(j, k) != label_at(j, i);
+        if (first)
+            find_set(j, label_at(j, i), label_at(j, i));
+    }
 }
 
 static void find_labels(const struct job *j) {
@@ -224,9 +245,9 @@ static void draw_morphology(distmap_problem *p, struct rng *r) {
         least = fmin(least, p->spacing[a] == 0 ? 1 : p->spacing[a]);
     const bool labels = p->input == DISTMAP_INPUT_LABELS;
     p->field = DISTMAP_FIELD_MORPHOLOGY;
-    p->morphology.step = (distmap_morphology_step)rng_range(r, 0, labels ? 1 : 3);
+    p->morphology.step = (distmap_morphology_step)rng_range(r, 0, labels ? 2 : 3);
     p->morphology.radius = radii[rng_range(r, 0, 12)] * least;
-    p->morphology.outside = rng_chance(r, 0.4) && !(labels && p->morphology.step == DISTMAP_MORPHOLOGY_DILATE);
+    p->morphology.outside = rng_chance(r, 0.4) && !(labels && p->morphology.step != DISTMAP_MORPHOLOGY_ERODE);
     if (labels)
         p->want.label = p->dtype == DISTMAP_UINT64 || rng_chance(r, 0.5) ? p->dtype : DISTMAP_INT64;
     else
@@ -260,10 +281,12 @@ static void run_case(int number, uint64_t seed, struct rng *r) {
         j.offsets = 0;
         memset(j.reach, 0, sizeof j.reach);
     }
-    if (labels)
-        find_labels(&j);
-    else
+    if (!labels)
         find_mask(&j);
+    else if (j.problem.morphology.step == DISTMAP_MORPHOLOGY_OPEN)
+        find_openings(&j);
+    else
+        find_labels(&j);
     for (int64_t i = 0; i < m.elements; i++)
         of_set += j.wanted[i] != 0;
     j.input = drawn_place(c.in, c.problem.dtype, &m, c.input);

@@ -1,7 +1,9 @@
-/* shapes_gpu [COUNT [MOST [any|jumps|metrics [GPUS]]]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond what an oracle can
- * check: each exact method of the GPU, brute force aside, against the CPU, to the bit. With `jumps` they are planes in which
+/* shapes_gpu [COUNT [MOST [any|jumps|metrics|kinds [GPUS]]]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond what an
+ * oracle can check: each exact method of the GPU, brute force aside, against the CPU, to the bit. With `jumps` they are planes in which
  * the nearest site of neighbours jumps from one end to the other; with `metrics` planes of some height and width, of metrics
- * other than the Euclidean. GPUS: so many GPUs as one device, where the method takes the problem over several.
+ * other than the Euclidean; with `kinds` labels and signed maps, of planes and volumes that are long along no axis. Of a
+ * method's parameters that are choices, each is drawn anew. GPUS: so many GPUs as one device, where the method takes the problem
+ * over several.
  *
  * DISTMAP_TEST_SEED repeats a run.
  */
@@ -41,6 +43,18 @@ static int64_t draw_plane(struct rng *r, int64_t most, distmap_problem *p) {
     p->shape[0] = (int64_t)exp(log((double)most) * (0.3 + 0.4 * rng_unit(r)));
     p->shape[1] = most / p->shape[0];
     return p->shape[0] * p->shape[1];
+}
+
+static int64_t draw_block(struct rng *r, int64_t most, distmap_problem *p) {
+    double left = log((double)most) * (0.8 + 0.2 * rng_unit(r));
+    int64_t elements = 1;
+    p->ndim = (int)rng_range(r, 2, 3);
+    for (int a = 0; a < p->ndim; a++) {
+        p->shape[a] = (int64_t)exp(left / (p->ndim - a) * (a < p->ndim - 1 ? 0.6 + 0.6 * rng_unit(r) : 1));
+        left -= log((double)p->shape[a]);
+        elements *= p->shape[a];
+    }
+    return elements;
 }
 
 static void draw_problem(struct rng *r, distmap_problem *p) {
@@ -91,15 +105,43 @@ static int64_t draw_jumps(struct rng *r, distmap_problem *p, uint8_t *mask) {
     return height * width;
 }
 
-static void compute(distmap_context *context, const char *method, const distmap_problem *p, uint8_t *mask,
-                    const struct results *out) {
+/* Labels, or a signed map: each element is as one of those before it, along a row or across, but for some. */
+static void draw_kinds(struct rng *r, distmap_problem *p, uint8_t *mask, int64_t elements, double some) {
+    const int64_t across = p->shape[p->ndim - 1] * (p->ndim > 2 && rng_chance(r, 0.5) ? p->shape[p->ndim - 2] : 1);
+    const bool sign = rng_chance(r, 0.4);
+    p->want.index = DISTMAP_NONE;
+    p->sign = sign ? (rng_chance(r, 0.5) ? DISTMAP_SIGN_INSIDE : DISTMAP_SIGN_OUTSIDE) : DISTMAP_SIGN_NONE;
+    p->input = sign ? DISTMAP_INPUT_MASK : DISTMAP_INPUT_LABELS;
+    const int first = sign || rng_chance(r, 0.5) ? 0 : 1; /* with a background, or without */
+    for (int64_t i = 0; i < elements; i++) {
+        if (i == 0 || rng_chance(r, some))
+            mask[i] = (uint8_t)rng_range(r, first, first + 2);
+        else
+            mask[i] = mask[i >= across && rng_chance(r, 0.6) ? i - across : i - 1];
+    }
+}
+
+enum { MAX_CHOICES = 8 };
+
+static size_t draw_choices(struct rng *r, const distmap_method_info *info, distmap_param choices[MAX_CHOICES]) {
+    size_t count = 0;
+    for (size_t k = 0; k < info->param_count; k++)
+        if (info->params[k].names) {
+            REQUIRE(count < MAX_CHOICES);
+            choices[count++] =
+                (distmap_param){info->params[k].name, rng_range(r, info->params[k].lowest, info->params[k].highest)};
+        }
+    return count;
+}
+
+static void compute(distmap_context *context, const distmap_plan_options *options, const distmap_problem *p,
+                    uint8_t *mask, const struct results *out) {
     distmap_plan *plan = NULL;
     distmap_arrays a = {.input = distmap_view_make(mask, p->dtype, p->ndim, p->shape),
                         .distance = distmap_view_make(out->distance, p->want.distance, p->ndim, p->shape)};
     if (p->want.index)
         a.index = distmap_view_make(out->index, p->want.index, p->ndim, p->shape);
-    distmap_status status =
-        distmap_plan_create(context, p, &(distmap_plan_options){.method = method, .host_views = true}, &plan);
+    distmap_status status = distmap_plan_create(context, p, options, &plan);
     if (status == DISTMAP_OK)
         status = distmap_plan_execute(plan, &a);
     if (status != DISTMAP_OK) {
@@ -121,13 +163,15 @@ static bool same(const char *what, const char *method, const void *want, void *g
 
 int main(int argc, char **argv) {
     const int count = argc > 1 ? atoi(argv[1]) : 40;
-    const bool jumps = argc > 3 && strcmp(argv[3], "jumps") == 0, metrics = argc > 3 && strcmp(argv[3], "metrics") == 0;
+    const char *kind = argc > 3 ? argv[3] : "";
+    const bool jumps = strcmp(kind, "jumps") == 0, metrics = strcmp(kind, "metrics") == 0,
+               kinds = strcmp(kind, "kinds") == 0;
     const int64_t most = jumps ? 1230 * 720 : argc > 2 ? atoll(argv[2]) : 100000000;
     const char *given = getenv("DISTMAP_TEST_SEED");
     const uint64_t seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
     const int gpus = argc > 4 ? atoi(argv[4]) : 0;
     static const int ordinals[] = {0, 1, 2, 3, 4, 5, 6, 7};
-    const distmap_context_options options = {
+    const distmap_context_options where = {
         .device = DISTMAP_DEVICE_CUDA, .ordinals = gpus ? ordinals : NULL, .ordinal_count = gpus};
     struct rng r = {seed};
     distmap_context *cpu = NULL, *gpu = NULL;
@@ -137,7 +181,7 @@ int main(int argc, char **argv) {
     struct results got = {malloc((size_t)most * 4), malloc((size_t)most * 8)};
     REQUIRE(gpus >= 0 && gpus <= 8 && most > 0 && mask && want.distance && want.index && got.distance && got.index);
     REQUIRE(distmap_context_create(NULL, &cpu) == DISTMAP_OK);
-    if (distmap_context_create(&options, &gpu) != DISTMAP_OK) {
+    if (distmap_context_create(&where, &gpu) != DISTMAP_OK) {
         fprintf(stderr, "%s\n", distmap_error_text());
         return 1;
     }
@@ -146,33 +190,47 @@ int main(int argc, char **argv) {
         distmap_problem p = {0};
         const int64_t elements = jumps     ? draw_jumps(&r, &p, mask)
                                  : metrics ? draw_plane(&r, most, &p)
+                                 : kinds   ? draw_block(&r, most, &p)
                                            : draw_shape(&r, most, &p);
         const double density = pow((double)elements, -rng_unit(&r)); /* from all to about one */
         if (!jumps) {
             draw_problem(&r, &p);
-            if (metrics || rng_chance(&r, 0.4))
+            if (!kinds && (metrics || rng_chance(&r, 0.4)))
                 draw_metric(&r, &p);
-            for (int64_t i = 0; i < elements; i++)
+            if (kinds)
+                draw_kinds(&r, &p, mask, elements, density);
+            for (int64_t i = 0; i < elements && !kinds; i++)
                 mask[i] = !rng_chance(&r, density);
         }
         printf("%2d:", n);
         for (int a = 0; a < p.ndim; a++)
             printf("%s%" PRId64 " (%g)", a ? " x " : " ", p.shape[a], p.spacing[a]);
-        printf(", axes 0x%x, metric %d {%d, %d, %d}, density %.2g, limit %g%s%s\n", p.axes, p.metric, p.chamfer[0],
-               p.chamfer[1], p.chamfer[2], density, p.limit, p.border ? ", border" : "", p.want.index ? ", index" : "");
+        printf(", axes 0x%x, metric %d {%d, %d, %d}, density %.2g, limit %g%s%s%s\n", p.axes, p.metric, p.chamfer[0],
+               p.chamfer[1], p.chamfer[2], density, p.limit, p.border ? ", border" : "", p.want.index ? ", index" : "",
+               p.sign                            ? ", signed"
+               : p.input == DISTMAP_INPUT_LABELS ? ", labels"
+                                                 : "");
         fflush(stdout);
         compute(cpu, NULL, &p, mask, &want);
+        distmap_param choices[MAX_CHOICES];
         const distmap_method_info *info;
         for (size_t m = 0; (info = distmap_method_get(m)); m++) {
             if (strcmp(info->device, "cuda") != 0 || !info->exact || strncmp(info->name, "brute/", 6) == 0)
                 continue;
             size_t scratch;
-            if (distmap_scratch_bytes(gpu, &p, &(distmap_plan_options){.method = info->name}, &scratch) != DISTMAP_OK)
+            const distmap_plan_options options = {.method = info->name,
+                                                  .params = choices,
+                                                  .param_count = draw_choices(&r, info, choices),
+                                                  .host_views = true};
+            if (distmap_scratch_bytes(gpu, &p, &options, &scratch) != DISTMAP_OK)
                 continue;
-            compute(gpu, info->name, &p, mask, &got);
-            good &= same("distance", info->name, want.distance, got.distance, sizeof *got.distance, elements);
+            compute(gpu, &options, &p, mask, &got);
+            bool equal = same("distance", info->name, want.distance, got.distance, sizeof *got.distance, elements);
             if (p.want.index)
-                good &= same("index", info->name, want.index, got.index, sizeof *got.index, elements);
+                equal &= same("index", info->name, want.index, got.index, sizeof *got.index, elements);
+            for (size_t k = 0; k < options.param_count && !equal; k++)
+                fprintf(stderr, "  with %s %" PRId64 "\n", choices[k].name, choices[k].value);
+            good &= equal;
         }
     }
     distmap_context_destroy(&gpu);

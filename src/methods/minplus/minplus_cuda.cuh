@@ -7,6 +7,12 @@
 
 #define MC_WHOLE 0xFFFFFFFFu /* all lanes of a warp */
 
+DM_DEVICE float mc_warp_least(float v) {
+    for (int step = 16; step; step /= 2)
+        v = fminf(v, __shfl_xor_sync(MC_WHOLE, v, step));
+    return v;
+}
+
 /* On two halves: min(a, b), and min(a + b, c) where a + b stays below 2^16. Hopper has both in one instruction. */
 DM_DEVICE uint32_t mc_min(uint32_t a, uint32_t b) { return __vminu2(a, b); }
 DM_DEVICE uint32_t mc_add_min(uint32_t a, uint32_t b, uint32_t c) { return __viaddmin_u16x2(a, b, c); }

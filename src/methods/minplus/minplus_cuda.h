@@ -11,6 +11,9 @@
  *
  * A *group* is four strips, the width of a tile of the near search; a *unit* is MC_UNIT rows of a strip: what the far searches
  * solve.
+ *
+ * Labels and signed maps: sites are the elements of another *kind*. *Rims*, which lie beside such an element on their line, take
+ * the place of sites in entries, and there are entries *across* rows, too, for each *band* of 32 (minplus_cuda_kinds.cuh).
  */
 #ifndef DISTMAP_MINPLUS_CUDA_H
 #define DISTMAP_MINPLUS_CUDA_H
@@ -21,17 +24,19 @@ enum {
     MC_NONE = 0xFFFF,       /* distance to a site that is not there */
     MC_NOTHING = INT32_MAX, /* the same of squared distances */
     MC_GROUP = 128,         /* columns of a group */
-    MC_SURE = 20000,     /* squared distances below this fit 16-bit lanes, whatever the near search adds on the way */
-    MC_WEIGHT = 2500,    /* largest squared pitch along x: then MC_SURE is reached without overflow */
-    MC_REACH = 24,       /* steps of the near search that every tile can take */
-    MC_KEYS = 22,        /* those that keys of 16 bits can take, */
-    MC_KEY_SURE = 511,   /* for squared distances below this: twice as much fits 10 bits */
-    MC_STRIDE = 64,      /* how far hard tiles go at first, */
-    MC_WIDE = 136,       /* and then */
-    MC_UNIT = 64,        /* rows of a unit */
-    MC_DIRECT_ROWS = 32, /* of a block of the direct search */
-    MC_TILE_ROWS = 128,  /* of a tile of the near search, at most */
-    MC_MOST_UNITS = 768, /* of a column: squared distances are below 2^31 */
+    MC_SURE = 20000,      /* squared distances below this fit 16-bit lanes, whatever the near search adds on the way */
+    MC_WEIGHT = 2500,     /* largest squared pitch along x: then MC_SURE is reached without overflow */
+    MC_REACH = 24,        /* steps of the near search that every tile can take */
+    MC_KEYS = 22,         /* those that keys of 16 bits can take, */
+    MC_KEY_SURE = 511,    /* for squared distances below this: twice as much fits 10 bits */
+    MC_STRIDE = 64,       /* how far hard tiles go at first, */
+    MC_WIDE = 136,        /* and then */
+    MC_UNIT = 64,         /* rows of a unit */
+    MC_DIRECT_ROWS = 32,  /* of a block of the direct search */
+    MC_SPAN = 128,        /* rows between points of the bracket search */
+    MC_POINT_ROWS = 1024, /* of a block of its points */
+    MC_TILE_ROWS = 128,   /* of a tile of the near search, at most */
+    MC_MOST_UNITS = 768,  /* of a column: squared distances are below 2^31 */
     MC_PLANE_THREADS = 256, /* of a block of the far search of planes, */
     MC_Z_THREADS = 512,     /* and of the z stage's, of which fewer find room at once */
     MC_TEAM_BYTES = 1344,   /* its shared memory for every 16 threads, */
@@ -54,6 +59,12 @@ typedef struct mc_entry {
     uint16_t right; /* from the pixel after the last to the nearest site at or after it */
 } mc_entry;
 
+/* A point: of all columns of a strip, among which rows the winners of one row are, and how far at most, squared. */
+typedef struct mc_point {
+    uint16_t first, last;
+    int32_t farthest;
+} mc_point;
+
 /* 4-byte elements of planes: plane q's element (y, x) lies at data + q / inner * stride[0] + q % inner * stride[1] +
  * y * stride[2] + x * stride[3] bytes. There are fewer than 2^31 rows. */
 typedef struct mc_rows {
@@ -65,8 +76,9 @@ typedef struct mc_rows {
 typedef struct mc_stage {
     int64_t planes;
     int32_t width, height;
-    int32_t low, rows;           /* plane stage: rows that have entries, from `low` on; 0 and `height`, but for images spread over
-                                    several GPUs: rows 0 .. height are what this one solves, and the others' are around them */
+    /* Plane stage: `rows` rows have entries, from `low` on. These are 0 and `height`, but for images spread over several GPUs:
+     * rows 0 .. height are what this one solves, and the others' are around them. */
+    int32_t low, rows;
     int32_t groups, strips;      /* of a row */
     int32_t units;               /* of a column */
     int32_t wx2, wy2;            /* squared pitch along rows (plane stage), and along columns */
@@ -84,14 +96,25 @@ typedef struct mc_stage {
     uint32_t cost[MC_REACH + 1]; /* wy2 k^2, at most MC_SURE, in both halves */
     /* For keys of rows k below and k above: min(wy2 k^2, MC_KEY_SURE) << 6 | (32 -+ k), in both halves. */
     uint32_t key[2][MC_KEYS + 1];
-    unsigned *flags; /* of the plan */
+    /* Kinds. Bands of 32 rows: one element for a column of a band, at mc_band_at(). */
+    int32_t rim;        /* how far beyond a rim the other kind begins: 1; without kinds 0 */
+    int32_t bands;      /* of a column */
+    mc_entry *across;   /* NULL: without kinds */
+    uint32_t *along;    /* [plane][row][strip of groups]: rims along rows, as bits. Plane stage */
+    uint32_t *ground;   /* bit i: row i is of the background. Plane stage of labels */
+    uint32_t *negative; /* bit i: row i's result is. Last stage of signed maps that store distances */
+    float surface;      /* what those are shortened by */
+    unsigned *flags;    /* of the plan */
     mc_sites sites;
     mc_rows site;
     int64_t linear[3];   /* how far apart in linear index outer planes, inner planes and rows are, */
     int64_t index_first; /* from the first plane's row 0 on */
     /* Direct search. */
     int32_t row_bits; /* that hold a row, from `low` on */
-    /* Far search. */
+    /* Far search: by brackets, where height is all rows, */
+    int32_t spans;    /* of a column */
+    mc_point *points; /* [plane][strip][spans + 1]; NULL: */
+    /* or by strips. */
     uint32_t *any_open;                /* [2]: whether any unit is open; how many pieces of strips are taken */
     uint8_t *open;                     /* [plane][strip][unit]: whether it is */
     int32_t parts, part_units, blocks; /* blocks take pieces of strips, part_units units of `parts` to a strip */
@@ -108,13 +131,19 @@ extern "C" {
 cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, cudaStream_t stream);
 /* Which planes have a site, p->alive, when all rows' entries are there. */
 cudaError_t mc_find_alive(const mc_stage *p, cudaStream_t stream);
+/* Kinds: all that p has of bands, and rims along rows, from the stage's elements. */
+cudaError_t mc_pack_kinds(const dm_elements *e, const mc_stage *p, const mc_rows *input, cudaStream_t stream);
 /* Results, where a near search can tell them; what it leaves open. Without sites, and with them. */
 cudaError_t mc_near(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_small(const mc_stage *p, cudaStream_t stream);
+cudaError_t mc_near_kinds(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_sites(const mc_stage *p, cudaStream_t stream);
 /* All results of small planes. */
 cudaError_t mc_direct(const mc_stage *p, cudaStream_t stream);
-/* What was left open. */
+/* What was left open: by brackets, first the points and then the spans between them, */
+cudaError_t mc_points(const mc_stage *p, cudaStream_t stream);
+cudaError_t mc_spans(const mc_stage *p, cudaStream_t stream);
+/* or by strips. */
 cudaError_t mc_far(const mc_stage *p, cudaStream_t stream);
 /* Squared distances and, unless NULL, sites, one after another in linear order, into all outputs. */
 cudaError_t mc_emit(const dm_elements *e, const int32_t *squared, const int32_t *site, int multiprocessors,

@@ -51,7 +51,7 @@ DM_DEVICE shared shared_split(const mc_stage &p, char *memory) {
     return made;
 }
 static_assert(MC_UNIT_BYTES == (QUARTERS + 1) * 32 * sizeof(uint16_t) + FILL * 32 * 8,
-              "minplus_cuda.c counts on this,");
+              "minplus_cuda_stages.c counts on this,");
 static_assert(MC_TEAM_BYTES == (FAN - 1) * 32 * (sizeof(int32_t) + sizeof(uint16_t)), "and on this");
 
 /* ---- Rows ---- */
@@ -112,8 +112,10 @@ DM_DEVICE void read_rows(const mc_stage &p, const work &w, int32_t at, int32_t r
 #pragma unroll
     for (int i = 0; i < N; i++)
 #pragma unroll
-        for (int c = 0; c < 2; c++)
-            value[i][c] = (int32_t)((uint32_t)value[i][c] * (uint32_t)value[i][c] * (uint32_t)p.wx2);
+        for (int c = 0; c < 2; c++) {
+            const uint32_t g = (uint32_t)(value[i][c] + p.rim);
+            value[i][c] = (int32_t)(g * g * (uint32_t)p.wx2);
+        }
 }
 
 /* What a query found in a column: the least value, less wy2 times the square of its row's distance from the first queried row,

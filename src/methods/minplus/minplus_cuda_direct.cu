@@ -4,29 +4,21 @@
  *
  * A near and a far search of a small image take most of their time to start, to decide and to wait for their slowest block.
  * Here nothing is decided. A block takes ROWS rows of a strip, a warp HEIGHT of them, a lane a column, and rows are counted
- * from the block's first one, y0: with y = y0 + i and row j = y0 + t
- *
- *     d2(y0 + i) - w i^2 + c = h(t) - (2 w i) t    where h(t) = f(j) + w t^2 + c    and c = w ROWS^2
- *
- * so that a row offers a pixel one multiplication and addition. Without sites it is one of floats: all terms are integers below
- * 2^24 (minplus_cuda.c sees to it), so it is exact, and sums are positive, so that their bits compare as integers do, two rows
- * in one instruction. With sites sums are integers with the row below them, which so breaks ties. 1.8 instructions per pixel
+ * from the block's first one, as minplus_cuda_offers.cuh says: a row offers a pixel one multiplication and addition. Without sites
+ * it is one of floats, with sites one of integers with the row below them, which so breaks ties. 1.8 instructions per pixel
  * and row.
  *
  * Rows come in chunks of SIDE on either side of those known. A warp passes over a side when no row beyond can change its
  * pixels, w (rows between)^2 being as large as all of theirs; the block ends when all its warps do, or the plane does.
  */
-#include "methods/minplus/minplus_cuda_rows.cuh"
+#include "methods/minplus/minplus_cuda_offers.cuh"
 
 enum {
     WARPS = 8,
     HEIGHT = MC_DIRECT_ROWS / WARPS,                 /* rows of a warp */
     SIDE = 4 * WARPS,                                /* rows of a chunk on one side: each warp spreads four */
     BEFORE = SIDE - (2 * SIDE - MC_DIRECT_ROWS) / 2, /* side 0 begins with the rows before this one */
-    /* What rows without a site offer: as a float 2^30, of which slopes take less than 2^25, and as a key 3 2^29, of which they
-     * take less than 2^29. What others do is below. */
-    NONE_FLOAT = 0x4E800000,
-    ANY_FLOAT = 0x4B800000, /* 2^24 */
+    /* What rows without a site offer as a key: 3 2^29, of which slopes take less than 2^29. What others do is below. */
     NONE_KEY = 3 << 29,
     ANY_KEY = 1 << 30,
 };
@@ -80,10 +72,10 @@ template <bool SLOW> DM_DEVICE raw load_chunk(const mc_stage &p, const place &at
 /* h of row y0 + t, or its key. */
 template <bool SITES>
 DM_DEVICE uint32_t spread_value(const mc_stage &p, const place &at, bool any, uint32_t f, int32_t t) {
-    const uint32_t h = f + (uint32_t)p.wy2 * (uint32_t)(t * t + MC_DIRECT_ROWS * MC_DIRECT_ROWS);
+    const uint32_t h = offer_start(p, f, t, MC_DIRECT_ROWS);
     if (SITES)
         return any ? (h << p.row_bits) + (uint32_t)(at.y0 + t - p.low) : (uint32_t)NONE_KEY;
-    return any ? __float_as_uint((float)(int32_t)h) : (uint32_t)NONE_FLOAT;
+    return offer_bits(any, h);
 }
 
 template <bool SLOW, bool SITES>
@@ -115,7 +107,8 @@ DM_DEVICE void spread_chunk(const mc_stage &p, const place &at, int chunk, const
             const uint2 entry = make_uint2(__shfl_sync(MC_WHOLE, from.entry.x, side * 4 + n),
                                            __shfl_sync(MC_WHOLE, from.entry.y, side * 4 + n));
             const uint32_t g =
-                inside >> side * 4 & 15 ? entry_distance(entry, at.column) : outer_distance(entry, at.column);
+                (inside >> side * 4 & 15 ? entry_distance(entry, at.column) : outer_distance(entry, at.column)) +
+                (uint32_t)p.rim;
             f[n] = g * g * (uint32_t)p.wx2;
         }
         const int32_t t = side_start(chunk, side) + warp * 4;
@@ -156,7 +149,7 @@ DM_DEVICE void take_side(const mc_stage &p, const chunk_rows &rows, int chunk, i
 #pragma unroll
                 for (int m = 0; m < 2; m++)
                     offer[m] = SITES ? (int32_t)v[n + m] - 2 * p.wy2 * (t + n + m) * (1 << p.row_bits) * (i + r)
-                                     : __float_as_int(fmaf(row + (float)(n + m), turn[r], __uint_as_float(v[n + m])));
+                                     : offer_at(v[n + m], row + (float)(n + m), turn[r]);
                 best[r] = __vimin3_s32(best[r], offer[0], offer[1]);
             }
     }
@@ -164,10 +157,9 @@ DM_DEVICE void take_side(const mc_stage &p, const chunk_rows &rows, int chunk, i
 
 /* The squared distance of pixel y0 + i, if it has a site; else it is large. */
 template <bool SITES> DM_DEVICE int32_t square_of(const mc_stage &p, int32_t best, int32_t i) {
-    const int32_t less = p.wy2 * (MC_DIRECT_ROWS * MC_DIRECT_ROWS - i * i);
-    return (SITES ? best >> p.row_bits : (int32_t)__int_as_float(best)) - less;
+    return offered_square(p, SITES ? best >> p.row_bits : (int32_t)__int_as_float(best), i, MC_DIRECT_ROWS);
 }
-template <bool SITES> DM_DEVICE bool is_any(int32_t best) { return best < (SITES ? ANY_KEY : ANY_FLOAT); }
+template <bool SITES> DM_DEVICE bool is_any(int32_t best) { return best < (SITES ? (int)ANY_KEY : (int)ANY_OFFER); }
 
 /* Grid: a block per MC_DIRECT_ROWS rows of a strip. */
 template <bool SLOW, bool SITES>
@@ -190,7 +182,7 @@ static __global__ void __launch_bounds__(WARPS * 32, 32 / WARPS)
     int32_t best[HEIGHT];
 #pragma unroll
     for (int r = 0; r < HEIGHT; r++)
-        best[r] = SITES ? NONE_KEY : NONE_FLOAT;
+        best[r] = SITES ? (int)NONE_KEY : (int)NO_OFFER;
     bool wanted[2] = {true, true};
     raw next = load_chunk<SLOW>(p, at, 0);
     for (int chunk = 0;; chunk++) {

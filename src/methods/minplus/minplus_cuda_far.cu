@@ -79,7 +79,6 @@ template <bool SLOW> DM_DEVICE bool has_site(const mc_stage &p, const work &w, i
 
 /* The rows that have a site: a list, unless they follow one another and are STEP at least. */
 template <bool SLOW> DM_DEVICE void list_rows(const mc_stage &p, work *w, uint16_t *list, int32_t *counts) {
-    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, warps = (int)blockDim.x / 32;
     int32_t first = p.low + p.rows, last = p.low - 1, count = 0; /* counts[0..2] */
     if (threadIdx.x == 0)
         counts[0] = first, counts[1] = last, counts[2] = 0;
@@ -102,19 +101,8 @@ template <bool SLOW> DM_DEVICE void list_rows(const mc_stage &p, work *w, uint16
         return;
     w->count = 0;
     for (int32_t start = 0; start < p.rows; start += (int)blockDim.x) {
-        const int32_t j = p.low + start + (int)threadIdx.x;
-        const bool has = j < p.low + p.rows && has_site<SLOW>(p, *w, j);
-        const uint32_t rows = __ballot_sync(MC_WHOLE, has);
-        counts[warp] = __popc(rows);
-        __syncthreads();
-        int32_t at = w->count;
-        for (int other = 0; other < warps; other++) {
-            at += other < warp ? counts[other] : 0;
-            w->count += counts[other];
-        }
-        if (has)
-            list[at + __popc(rows & ((1u << lane) - 1))] = (uint16_t)(j - p.low);
-        __syncthreads();
+        const int32_t j = start + (int)threadIdx.x;
+        w->count = append_rows(j < p.rows && has_site<SLOW>(p, *w, p.low + j), j, list, w->count, counts);
     }
     if (threadIdx.x < STEP) /* the last row again */
         list[w->count + (int32_t)threadIdx.x] = w->count ? list[w->count - 1] : 0;

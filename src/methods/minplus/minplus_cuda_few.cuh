@@ -18,25 +18,6 @@ enum {
     WIDEST = 32 * SPAN, /* rows among which they may be */
 };
 
-DM_DEVICE uint2 row_entry(const mc_stage &p, const uint2 *entries, int32_t j) {
-    return is_known(p, j) ? entries[j] : make_uint2(0, MC_WHOLE);
-}
-
-/* Squared distance along the row from the strip's nearest and farthest column to the sites of an entry's row, at least and at
- * most; INFINITY where it has none. */
-DM_DEVICE void strip_squares(const mc_stage &p, uint2 entry, float *low, float *high) {
-    const bool any = has_any(entry);
-    const float dx = entry.x ? 0.0f : (float)(min(entry.y & MC_NONE, entry.y >> 16) + 1);
-    *low = any ? (float)p.wx2 * dx * dx : INFINITY;
-    *high = any ? (float)p.wx2 * (dx + 31.0f) * (dx + 31.0f) : INFINITY;
-}
-
-DM_DEVICE float warp_least(float v) {
-    for (int step = 16; step; step /= 2)
-        v = fminf(v, __shfl_xor_sync(MC_WHOLE, v, step));
-    return v;
-}
-
 /* No pixel of rows [y, last] is farther than this, squared: by the rows around them, nearest first, as far as a nearer one may
  * lie, and no farther when those AHEAD give little hope. */
 DM_DEVICE float bound_by_rows(const mc_stage &p, const uint2 *entries, int lane, int32_t y, int32_t last,
@@ -50,7 +31,7 @@ DM_DEVICE float bound_by_rows(const mc_stage &p, const uint2 *entries, int lane,
         const int32_t j = lane < SPAN / 2 ? middle - away - lane : middle + 1 + away + lane - SPAN / 2;
         strip_squares(p, row_entry(p, entries, j), &low, &high);
         const float dy = (float)max(abs(y - j), abs(last - j));
-        bound2 = fminf(bound2, warp_least(high + (float)p.wy2 * dy * dy));
+        bound2 = fminf(bound2, mc_warp_least(high + (float)p.wy2 * dy * dy));
     }
     return bound2 * 1.0001f + 1.0f; /* whatever the roundings */
 }
@@ -97,7 +78,8 @@ DM_DEVICE bool solve_rows(const mc_stage &p, const work &w, int32_t y, const few
         for (uint32_t rows = __shfl_sync(MC_WHOLE, found.rows, span); rows; rows &= rows - 1) {
             const int32_t row = found.first + span * SPAN + __ffs((int)rows) - 1;
             const uint2 entry = w.entries[row];
-            const uint32_t g = entry.x ? entry_distance(entry, column) : outer_distance(entry, column);
+            const uint32_t g =
+                (entry.x ? entry_distance(entry, column) : outer_distance(entry, column)) + (uint32_t)p.rim;
             const parabola at = parabola_at(p, (int32_t)(g * g * (uint32_t)p.wx2), y - row, 1);
 #pragma unroll
             for (int i = 0; i < HEIGHT; i++) {

@@ -16,8 +16,12 @@
 #define MC_STRIP 32
 #define MC_NEAR mc_near
 #endif
-enum { STRIP = MC_STRIP, SITES = 0 };
-#include "methods/minplus/minplus_cuda_tile.cuh"
+#ifndef MC_KINDS /* minplus_cuda_near_kinds.cu has them */
+#define MC_KINDS 0
+#endif
+enum { STRIP = MC_STRIP, SITES = 0, KINDS = MC_KINDS };
+#include "methods/minplus/minplus_cuda_kinds.cuh"
+#include "methods/minplus/minplus_cuda_listed.cuh"
 
 /* Steps FROM..TO of a strip; row0[r & 7] + r * PAIRS is this lane's pair of the strip's row r. */
 template <int FROM, int TO>
@@ -58,12 +62,31 @@ DM_DEVICE bool beyond(const mc_stage &p, const uint32_t best[STRIP], int k) {
     return __any_sync(MC_WHOLE, largest(best) > p.done[k]);
 }
 
-/* A strip's results. PLAIN: as roots, and without a limit that could be passed. */
-template <bool PLAIN>
+/* How results are stored: PLAIN as roots, without a limit that could be passed; SIGNED as roots with signs, of kinds. */
+typedef enum storing { PLAIN, SIGNED, ANY } storing;
+
+template <storing HOW>
+DM_DEVICE void store_one(const mc_stage &p, char *to, uint32_t d2, float root, uint32_t negative, bool *none) {
+    if (HOW == PLAIN)
+        __stcs((float *)to, root);
+    else if (HOW == SIGNED)
+        mc_store_signed(p, to, d2, root, negative, none);
+    else
+        mc_store(p, to, d2, root, none);
+}
+
+/* A strip's results. */
+template <storing HOW>
 DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x, const uint32_t best[STRIP]) {
     const bool first = x < p.width, second = x + 16 < p.width;
     char *to = mc_row(p.target, plane, y) + x * p.target.stride[3];
     const int64_t apart = 16 * p.target.stride[3];
+    uint32_t negative[2] = {0, 0};
+    if (HOW == SIGNED && y < p.height) {
+#pragma unroll
+        for (int c = 0; c < 2; c++)
+            negative[c] = p.negative[mc_band_at(p, plane, y, min(x + c * 16, p.width - 1))];
+    }
     bool none = false;
 #pragma unroll
     for (int i = 0; i < STRIP; i++) {
@@ -71,51 +94,95 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x
             break;
         const uint32_t low = best[i] & 0xFFFF, high = best[i] >> 16;
         const float low_root = mc_root(mc_float(low)), high_root = mc_root(mc_float(high));
-        if (first && PLAIN)
-            __stcs((float *)to, low_root);
-        if (second && PLAIN)
-            __stcs((float *)(to + apart), high_root);
-        if (first && !PLAIN)
-            mc_store(p, to, low, low_root, &none);
-        if (second && !PLAIN)
-            mc_store(p, to + apart, high, high_root, &none);
+        if (first)
+            store_one<HOW>(p, to, low, low_root, negative[0] >> i, &none);
+        if (second)
+            store_one<HOW>(p, to + apart, high, high_root, negative[1] >> i, &none);
         to += p.target.stride[2];
     }
     return none;
 }
 
-DM_DEVICE void store_strip(const mc_stage &p, int64_t plane, int32_t y, int32_t x, bool open,
-                           const uint32_t best[STRIP]) {
-    if (!p.squared && p.most >= MC_SURE)
-        store_rows<true>(p, plane, y, x, best);
+DM_DEVICE void store_strip(const mc_stage &p, int64_t plane, int32_t y, int32_t x, const uint32_t best[STRIP]) {
+    if (KINDS && p.negative)
+        mc_raise(p, store_rows<SIGNED>(p, plane, y, x, best));
+    else if (!p.squared && p.most >= MC_SURE)
+        store_rows<PLAIN>(p, plane, y, x, best);
     else
-        mc_raise(p, store_rows<false>(p, plane, y, x, best) && !open);
+        mc_raise(p, store_rows<ANY>(p, plane, y, x, best));
 }
+
+/* A strip's results, unless some may be wrong: then it is left to the far search, which writes whole units. */
+DM_DEVICE void finish_strip(const mc_stage &p, const tile &t, int32_t y, int32_t x, bool open,
+                            const uint32_t best[STRIP]) {
+    if (!open)
+        store_strip(p, t.plane, y, x, best);
+    else if (threadIdx.x % 16 == 0)
+        leave_open(p, t.plane, y, x / 32);
+}
+
+/* Kinds: a strip's own band, of both of the lane's columns. */
+typedef struct band {
+    uint2 across[2];
+    uint32_t ground[2];
+} band;
+
+template <bool SLOW> DM_DEVICE band band_of(const mc_stage &p, int64_t plane, int32_t y, int32_t x) {
+    static_assert(STRIP == 32 || !KINDS, "a strip is a band");
+    band made;
+#pragma unroll
+    for (int c = 0; c < 2; c++) {
+        const int64_t at = mc_band_at(p, plane, min(y, p.height - 1), min(x + c * 16, p.width - 1));
+        made.across[c] = mc_across(p, at), made.ground[c] = SLOW ? 0 : mc_ground(p, at);
+    }
+    return made;
+}
+DM_DEVICE bool is_promising(const band &b) { return b.across[0].x | b.across[1].x | b.ground[0] | b.ground[1]; }
 
 /* Grid: a block per tile, tiles of a plane column by column. */
 template <bool SLOW>
 static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     near_tiles(const __grid_constant__ mc_stage p, int32_t tiles_down) {
-    DM_DYNAMIC_SHARED(uint32_t, squares); /* [MC_WIDE + ROWS + MC_WIDE][PAIRS] */
+    DM_DYNAMIC_SHARED(uint4, memory); /* squares [MC_WIDE + ROWS + MC_WIDE][PAIRS], or a list */
     __shared__ uint32_t hardest;
-    const tile t = tile_at(p, blockIdx.x, tiles_down, squares);
+    const tile t = tile_at(p, blockIdx.x, tiles_down, (uint32_t *)memory);
     hardest = 0;
-    if (!load_tile<SLOW>(p, t))
-        return;
-
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, half = warp % 2;
     const int32_t x = column_of(t.group, half, lane), y = t.y0 + warp / 2 * STRIP;
+    band own;
+    if (KINDS)
+        own = band_of<SLOW>(p, t.plane, y, x);
+    int32_t sites;
+    const tile_kind kind = load_tile<SLOW>(p, t, KINDS && is_promising(own), &sites);
+    if (kind == TILE_HOPELESS)
+        return;
     const uint32_t inside = (x < p.width ? 0xFFFFu : 0) | (x + 16 < p.width ? 0xFFFF0000u : 0);
+    uint32_t best[STRIP];
+    if (LISTS && !SLOW && kind == TILE_SPARSE) {
+        listed *list = (listed *)memory;
+        uint32_t settled;
+        if (make_list(p, t, sites, list, &settled)) {
+            search_listed(p, t, *list, inside, best);
+            finish_strip(p, t, y, x, __any_sync(MC_WHOLE, largest(best) > settled), best);
+            return;
+        }
+        load_rows<SLOW>(p, t, MC_WIDE - MC_REACH, SPREAD);
+        __syncthreads();
+    }
     const uint32_t *row0[8];
     lane_rows(t, warp, lane, row0);
-    uint32_t best[STRIP];
     bool open;
     {
+        if (KINDS)
+            mc_caps(p, own.across, best);
+        if (KINDS && !SLOW && p.ground)
+            mc_clear(own.ground, best);
         uint32_t f[STRIP + 2 * MC_REACH];
 #pragma unroll
         for (int i = 0; i < STRIP; i++) {
             f[MC_REACH + i] = row0[i & 7][i * PAIRS];
-            best[i] = y + i < p.height ? f[MC_REACH + i] & inside : 0;
+            const uint32_t least = KINDS ? mc_min(best[i], f[MC_REACH + i]) : f[MC_REACH + i];
+            best[i] = y + i < p.height ? least & inside : 0;
         }
         /* Tests cost as much as a step, so they are few. */
         open = beyond(p, best, 1);
@@ -142,9 +209,7 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
             const uint32_t done = min((uint32_t)(p.wy2 * (k + SEGMENT) * (k + SEGMENT)), (uint32_t)MC_SURE - 1);
             open = __any_sync(MC_WHOLE, largest(best) > done);
         }
-    if (open && lane % 16 == 0)
-        leave_open(p, t.plane, y, t.group * 4 + half * 2 + lane / 16);
-    store_strip(p, t.plane, y, x, open, best);
+    finish_strip(p, t, y, x, open, best);
 }
 
 template <bool SLOW> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {

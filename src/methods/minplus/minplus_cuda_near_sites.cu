@@ -15,7 +15,7 @@
  * Per pixel: 12 instructions (times 1.4 for the rows around) to spread, one per step, or two of the long keys, and what
  * minplus_cuda_sites.cuh says for the results.
  */
-enum { STRIP = 32, SITES = 1 };
+enum { STRIP = 32, SITES = 1, KINDS = 0 };
 #include "methods/minplus/minplus_cuda_sites.cuh"
 
 typedef mc_keys<true> pairs;
@@ -176,7 +176,7 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     {
         const part at = part_at(p, (int32_t)blockIdx.x, (int)threadIdx.x, tiles_down, squares);
         hardest = 0;
-        if (!load_tile<SLOW>(p, at.t))
+        if (load_tile<SLOW>(p, at.t, false, NULL) == TILE_HOPELESS)
             return;
         uint32_t best[STRIP];
         settled = search_pairs(p, at.row0, at.y, at.x, best);

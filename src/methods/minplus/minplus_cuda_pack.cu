@@ -3,7 +3,9 @@
  * A warp packs a row. First its sites become bits in shared memory, 16 per lane and load. Then, 32 groups at a time, a
  * max-scan over lanes finds the last site before each group, and coming back a min-scan the first one after it. At last the
  * block writes the entries of its rows, strip by strip, so that whole sectors are filled. Reads each element once, writes 1/4
- * byte per pixel. */
+ * byte per pixel.
+ *
+ * Of kinds, whose rims are bits already, these take the place of sites. */
 #include "cuda/sites.cuh"
 #include "methods/minplus/minplus_cuda.cuh"
 
@@ -90,6 +92,7 @@ DM_DEVICE void write_rows(const mc_stage &p, const uint4 *shared, uint32_t first
 /* `lanes` lanes, a power of two, take a row, so that a warp takes several narrow ones at once. On the way the stages' marks
  * of open units, `clear` words, are set to zero.
  * Grid: any number of blocks of WARPS warps, which take rows in turn. Shared memory per row: groups * 32 bytes and 16. */
+template <bool KINDS>
 static __global__ void __launch_bounds__(WARPS * 32)
     pack(const __grid_constant__ dm_elements e, const __grid_constant__ mc_stage p, bool plain, int lanes,
          int64_t clear) {
@@ -109,9 +112,14 @@ static __global__ void __launch_bounds__(WARPS * 32)
         const uint32_t plane = row / (uint32_t)p.height, y = row - plane * (uint32_t)p.height;
         const uint32_t outer = plane / (uint32_t)e.shape[1];
         int64_t at[DM_NDIM] = {outer, plane - outer * (uint32_t)e.shape[1], y, 0};
+        if (KINDS) {
+            for (int32_t g = place; g < p.groups; g += lanes)
+                words[g] = ((const uint4 *)p.along)[(int64_t)row * p.groups + g];
+        } else {
 #pragma unroll 4
-        for (int32_t x = place * 16; x < p.groups * MC_GROUP; x += lanes * 16)
-            halves[x / 16] = (uint16_t)dm_sixteen_sites(&e, plain, at, x, p.width, &raised);
+            for (int32_t x = place * 16; x < p.groups * MC_GROUP; x += lanes * 16)
+                halves[x / 16] = (uint16_t)dm_sixteen_sites(&e, plain, at, x, p.width, &raised);
+        }
         __syncwarp();
         int32_t run = -1;
         for (int32_t g0 = 0; g0 < p.groups; g0 += lanes) {
@@ -143,6 +151,7 @@ static __global__ void __launch_bounds__(WARPS * 32)
 }
 
 cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, cudaStream_t stream) {
+    void (*const kernel)(dm_elements, mc_stage, bool, int, int64_t) = p->along ? pack<true> : pack<false>;
     /* A lane to a group; with few rows, more of them, for less to wait for. */
     const int64_t rows = p->planes * p->height;
     int lanes = 1;
@@ -152,11 +161,11 @@ cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, cuda
     const size_t shared = (size_t)block_rows * (size_t)(p->groups * 2 + 1) * sizeof(uint4);
     if (shared > 48 << 10) {
         const cudaError_t error =
-            cudaFuncSetAttribute((const void *)pack, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+            cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
         if (error != cudaSuccess)
             return error;
     }
-    DM_LAUNCH(pack, dm_blocks(p->planes * p->height, block_rows, 1 << 20), WARPS * 32, shared, stream, *e, *p,
+    DM_LAUNCH(kernel, dm_blocks(p->planes * p->height, block_rows, 1 << 20), WARPS * 32, shared, stream, *e, *p,
               dm_sites_are_plain(e), lanes, clear);
     return cudaGetLastError();
 }

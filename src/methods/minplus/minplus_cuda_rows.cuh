@@ -3,7 +3,7 @@
 #ifndef DISTMAP_MINPLUS_CUDA_ROWS_CUH
 #define DISTMAP_MINPLUS_CUDA_ROWS_CUH
 
-#include "methods/minplus/minplus_cuda.cuh"
+#include "methods/minplus/minplus_cuda_kinds.cuh"
 
 /* A strip, or part of one's height, that a block works on. */
 typedef struct work {
@@ -11,7 +11,7 @@ typedef struct work {
     const char *values;        /* z stage: of row 0 and column 0, as they came, */
     const int2 *shared_values; /* or, if they fit into shared memory, this lane's columns, by position */
     bool fits;
-    const uint16_t *list; /* rows that have a site, less p.low, padded; NULL: they follow one another, from `first` on */
+    const uint16_t *list; /* rows that have a site, less p.low, padded; NULL: one after another from `first` on */
     int32_t first, count;
     int64_t plane;
     int32_t strip, u0, units; /* units from u0 on */
@@ -32,6 +32,37 @@ DM_DEVICE uint32_t entry_distance(uint2 entry, int lane) {
     const uint32_t left = at ? (uint32_t)__clz((int)at) : (entry.y & MC_NONE) + (uint32_t)lane + 1;
     const uint32_t right = after ? (uint32_t)__ffs((int)after) - 1 : (entry.y >> 16) + 32 - (uint32_t)lane;
     return min(left, right);
+}
+
+DM_DEVICE uint2 row_entry(const mc_stage &p, const uint2 *entries, int32_t j) {
+    return is_known(p, j) ? entries[j] : make_uint2(0, MC_WHOLE);
+}
+
+/* Squared distance along the row from the strip's nearest and farthest column to the sites of an entry's row, at least and at
+ * most; INFINITY where it has none. */
+DM_DEVICE void strip_squares(const mc_stage &p, uint2 entry, float *low, float *high) {
+    const bool any = has_any(entry);
+    const float dx = (float)((entry.x ? 0 : (int32_t)min(entry.y & MC_NONE, entry.y >> 16) + 1) + p.rim);
+    *low = any ? (float)p.wx2 * dx * dx : INFINITY;
+    *high = any ? (float)p.wx2 * (dx + 31.0f) * (dx + 31.0f) : INFINITY;
+}
+
+/* For the whole block: appends the rows j of its threads, in order, that are `wanted` to a list of `count` rows; how many it then
+ * has. counts[warps] is the block's. */
+DM_DEVICE int32_t append_rows(bool wanted, int32_t j, uint16_t *list, int32_t count, int32_t *counts) {
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, warps = (int)blockDim.x / 32;
+    const uint32_t rows = __ballot_sync(MC_WHOLE, wanted);
+    counts[warp] = __popc(rows);
+    __syncthreads();
+    int32_t at = count;
+    for (int other = 0; other < warps; other++) {
+        at += other < warp ? counts[other] : 0;
+        count += counts[other];
+    }
+    if (wanted)
+        list[at + __popc(rows & ((1u << lane) - 1))] = (uint16_t)j;
+    __syncthreads();
+    return count;
 }
 
 /* What a row offers at rows t + i step away from it, less wy2 (i step)^2, which is the same for all rows: linear in i. */
@@ -69,10 +100,47 @@ DM_DEVICE void store_plain(const mc_stage &p, char *to, int32_t x, int32_t y, co
     }
 }
 
+/* The same of kinds, under their caps; the rows are of one band. Whether one has no site. */
+template <int HEIGHT, int COLUMNS>
+DM_DEVICE bool store_kinds(const mc_stage &p, int64_t plane, int32_t x, int32_t y,
+                           const int32_t best[COLUMNS][HEIGHT]) {
+    static_assert(32 % HEIGHT == 0, "y is a multiple of it");
+    bool none = false;
+#pragma unroll
+    for (int c = 0; c < COLUMNS; c++) {
+        if (x + c >= p.width || y >= p.height)
+            break;
+        const int64_t at = mc_band_at(p, plane, y, x + c);
+        const uint2 across = mc_across(p, at);
+        const uint32_t ground = mc_ground(p, at), negative = p.negative ? p.negative[at] : 0;
+        char *to = mc_row(p.target, plane, y) + (x + c) * p.target.stride[3];
+#pragma unroll
+        for (int i = 0; i < HEIGHT; i++) {
+            if (y + i >= p.height)
+                break;
+            const int row = y % 32 + i;
+            const uint32_t e = entry_distance(across, row) + 1, b = (uint32_t)best[c][i];
+            const uint32_t cap = has_any(across) ? (uint32_t)p.wy2 * (e * e) : (uint32_t)MC_NOTHING;
+            const uint32_t found = b == MC_NOTHING ? b : b + (uint32_t)p.wy2 * (uint32_t)(i * i);
+            const uint32_t d2 = ground >> row & 1 ? 0 : min(found, cap);
+            const float root = mc_root((float)d2);
+            if (p.negative)
+                mc_store_signed(p, to, d2, root, negative >> row, &none);
+            else
+                mc_store(p, to, d2, root, &none);
+            to += p.target.stride[2];
+        }
+    }
+    return none;
+}
+
 /* The same in general, and with sites the rows that they come from. Whether one has no site. */
 template <bool SITES, int HEIGHT, int COLUMNS>
 DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t x, int32_t y, const int32_t best[COLUMNS][HEIGHT],
                           const int32_t row[COLUMNS][HEIGHT]) {
+    if constexpr (!SITES)
+        if (p.across)
+            return store_kinds<HEIGHT, COLUMNS>(p, plane, x, y, best);
     mc_place at;
     if (SITES)
         at = mc_place_of(p, plane);

@@ -1,6 +1,7 @@
 /* What the near searches' kernels share: a tile of MC_GROUP columns, its rows and those around it in shared memory as pairs
  * of squares, the values of columns x and x + 16 in the halves of a word. With sites also which side they lie on, a bit per
- * pixel. A file that includes this says how many rows a warp takes, STRIP, a multiple of 8, and whether it wants SITES. */
+ * pixel. A file that includes this says how many rows a warp takes, STRIP, a multiple of 8, and whether it wants SITES, and
+ * has KINDS. */
 #ifndef DISTMAP_MINPLUS_CUDA_TILE_CUH
 #define DISTMAP_MINPLUS_CUDA_TILE_CUH
 
@@ -14,6 +15,7 @@
 #endif
 
 enum {
+    LISTS = !SITES && !KINDS, /* of a sparse tile's sites */
     THREADS = 256,
     ROWS = THREADS / 64 * STRIP, /* of a tile */
     SPREAD = ROWS + 2 * MC_REACH,
@@ -71,7 +73,7 @@ DM_DEVICE void spread(const mc_stage &p, uint2 entry, const tile &t, int row, in
 #pragma unroll
     for (int i = 15; i >= 0; i--) {
         d = ((d + step) & ~((w >> i & 0x00010001) * 0xFFFF)) | odd;
-        const uint32_t nearest = mc_min(mc_min(before[i], d), clamp);
+        const uint32_t nearest = mc_min(mc_min(before[i], d) + (KINDS ? step : 0), clamp);
         rightmost += (nearest & odd) << i;
         const uint32_t g0 = (nearest & 0xFFFF) / one, g1 = (nearest >> 16) / one;
         to[i ^ mixed] = (g0 * g0 + (g1 * g1 << 16)) * weight;
@@ -173,19 +175,50 @@ DM_DEVICE void leave_tile(const mc_stage &p, const tile &t) {
         leave_open(p, t.plane, y, t.group * 4 + (int32_t)threadIdx.x % 4);
 }
 
-/* Loads the first rows of the plane stage, if the tile is worth it. It is not where hardly an entry has a site in sight. */
-DM_DEVICE bool load_entries(const mc_stage &p, const tile &t) {
+/* What to do with a tile: nothing, for hardly an entry of it has a site in sight; to list its sites, so few are there; or to
+ * search along columns, for which its rows are loaded. */
+typedef enum tile_kind { TILE_HOPELESS, TILE_SPARSE, TILE_LOADED } tile_kind;
+
+/* How many threads have `near`, and in *sites the sum of `count`; for the whole block. */
+DM_DEVICE int32_t count_both(bool near, uint32_t count, int32_t *sites) {
+    __shared__ uint32_t seen[THREADS / 32];
+    for (int step = 16; step; step /= 2)
+        count += __shfl_xor_sync(MC_WHOLE, count, step);
+    const uint32_t threads = (uint32_t)__popc(__ballot_sync(MC_WHOLE, near));
+    if (threadIdx.x % 32 == 0)
+        seen[threadIdx.x / 32] = threads << 16 | min(count, 0xFFFFu / (THREADS / 32));
+    __syncthreads();
+    uint32_t sum = 0;
+#pragma unroll
+    for (int i = 0; i < THREADS / 32; i++)
+        sum += seen[i];
+    *sites = (int32_t)(sum & 0xFFFF);
+    return (int32_t)(sum >> 16);
+}
+
+/* How many of the rows that are loaded first there are. */
+DM_DEVICE int32_t first_rows(const mc_stage &p, const tile &t) {
+    return min(t.y0 + ROWS + MC_REACH, p.low + p.rows) - max(t.y0 - MC_REACH, p.low);
+}
+
+/* Loads the first rows of the plane stage, if they are to be searched. `near` is what else speaks for it. *sites: how many
+ * these rows have; sites that share an entry, as those of lines and areas do, which are better searched for, count four. */
+DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, int32_t *sites) {
     uint2 own[TASKS];
-    bool near = false;
+    uint32_t count = 0;
 #pragma unroll
     for (int i = 0; i < TASKS; i++) {
         const int task = (int)threadIdx.x + i * THREADS;
         own[i] = entry_at(p, t, task < SPREAD * 4 ? t.y0 - MC_REACH + task_row(task) : p.low - 1, task_word(task));
         near |= own[i].x || min(own[i].y & MC_NONE, own[i].y >> 16) < MC_WIDE;
+        if (LISTS && own[i].x)
+            count += 4 * (uint32_t)__popc(own[i].x) - 3;
     }
-    const int32_t rows = min(t.y0 + ROWS + MC_REACH, p.low + p.rows) - max(t.y0 - MC_REACH, p.low);
-    if (__syncthreads_count(near) * TASKS < rows)
-        return false;
+    const int32_t rows = first_rows(p, t);
+    if ((LISTS ? count_both(near, count, sites) : __syncthreads_count(near)) * TASKS < rows)
+        return TILE_HOPELESS;
+    if (LISTS && *sites && *sites * 5 <= rows * 2) /* one pixel in 320, where a search takes some 30 steps */
+        return TILE_SPARSE;
 #pragma unroll
     for (int i = 0; i < TASKS; i++) {
         const int task = (int)threadIdx.x + i * THREADS;
@@ -193,16 +226,20 @@ DM_DEVICE bool load_entries(const mc_stage &p, const tile &t) {
             spread(p, own[i], t, MC_WIDE - MC_REACH + task_row(task), task_word(task));
     }
     __syncthreads();
-    return true;
+    return TILE_LOADED;
 }
 
 /* Loads the first rows, for the whole block to see. Where that gives no hope, all units are left open, except in planes of a
  * volume without a site, which are left alone. */
-template <bool SLOW> DM_DEVICE bool load_tile(const mc_stage &p, const tile &t) {
-    const bool loaded = SLOW ? __syncthreads_or(copy_rows(p, t, MC_WIDE - MC_REACH, SPREAD)) != 0 : load_entries(p, t);
-    if (!loaded && (SLOW || !p.alive || p.alive[t.plane]))
+template <bool SLOW> DM_DEVICE tile_kind load_tile(const mc_stage &p, const tile &t, bool near, int32_t *sites) {
+    tile_kind kind;
+    if (SLOW)
+        kind = __syncthreads_or(copy_rows(p, t, MC_WIDE - MC_REACH, SPREAD) || near) ? TILE_LOADED : TILE_HOPELESS;
+    else
+        kind = load_entries(p, t, near, sites);
+    if (kind == TILE_HOPELESS && (SLOW || !p.alive || p.alive[t.plane]))
         leave_tile(p, t);
-    return loaded;
+    return kind;
 }
 
 /* Where lane's pairs lie in the strip of a warp: row0[r & 7] + r * PAIRS is that of the strip's row r. */
@@ -223,10 +260,13 @@ DM_DEVICE uint32_t largest(const uint32_t best[STRIP]) {
 
 /* For the whole block: on from `reach` steps with as many rows more as the hardest of the open strips can need, in two
  * strides. The same `reach` comes back where that is the end: nothing is open, or most pixels have not seen a site yet and are
- * likely to lie too deep. `most` is the largest of this thread's values where its strip is open; *hardest is 0 between calls. */
+ * likely to lie too deep; before a far search by brackets, which takes less, many are farther than the first stride. `most` is
+ * the largest of this thread's values where its strip is open; *hardest is 0 between calls. */
 template <bool SLOW>
 DM_DEVICE int32_t widen(const mc_stage &p, const tile &t, int32_t reach, bool open, uint32_t most, uint32_t *hardest) {
-    if (reach == MC_WIDE || !__syncthreads_or(open) || __syncthreads_count(open && most >= MC_SURE) > THREADS / 2)
+    const uint32_t deep = p.points ? min(p.wy2 * MC_STRIDE * MC_STRIDE, (int32_t)MC_SURE) : (int32_t)MC_SURE;
+    if (reach == MC_WIDE || !__syncthreads_or(open) ||
+        __syncthreads_count(open && most >= deep) > (p.points ? THREADS / 8 : THREADS / 2))
         return reach;
     if (open)
         atomicMax(hardest, most);

@@ -1,33 +1,20 @@
-/* The arithmetic of slabs, panels and parts. Everything is in 64 bits, and no count that MPI gets passes the length of an
- * axis.
+/* The arithmetic of slabs, panels and parts. Everything is in 64 bits, and no count passes the length of an axis, so
+ * that MPI may have it.
  *
  * Slabs divide `axis`, the slowest measured one. Lines along it are shared out by their place along another one, `cut`: rank r
  * owns an even share of its n_cut places, and a panel is the next `width` places of every rank's share. `cut` is the slowest
  * axis after `axis` that has a place for every rank, so that what one rank sends another consists of long runs; where there is
  * none, the longest.
  */
-#include "mpi/internal.h"
+#include "slabs/slabs.h"
 
-struct dmm_slab dmm_share(int64_t n, int parts, int i) {
+struct dms_slab dms_share(int64_t n, int parts, int i) {
     const int64_t each = n / parts, more = n % parts; /* the first `more` parts have one more */
     const int64_t first = each * i + (i < more ? i : more);
-    return (struct dmm_slab){first, each + (i < more)};
+    return (struct dms_slab){first, each + (i < more)};
 }
 
-distmap_status distmap_mpi_slab(int64_t n, int size, int rank, int64_t *first, int64_t *count) {
-    if (n < 0)
-        return bad("n is %lld, must be at least 0", (long long)n);
-    if (size < 1 || rank < 0 || rank >= size)
-        return bad("rank is %d of %d, must be 0 to size - 1", rank, size);
-    if (!first || !count)
-        return bad("%s is NULL", first ? "count" : "first");
-    const struct dmm_slab slab = dmm_share(n, size, rank);
-    *first = slab.first;
-    *count = slab.count;
-    return DISTMAP_OK;
-}
-
-void dmm_layout_make(const distmap_problem *p, int size, struct dmm_layout *l) {
+void dms_layout_make(const distmap_problem *p, int size, struct dms_layout *l) {
     l->ndim = p->ndim > 1 ? p->ndim : 2;
     l->size = size;
     for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
@@ -42,8 +29,8 @@ void dmm_layout_make(const distmap_problem *p, int size, struct dmm_layout *l) {
             l->cut = a;
 }
 
-void dmm_layout_panels(struct dmm_layout *l, size_t bytes, size_t each) {
-    const int64_t share = dmm_share(l->shape[l->cut], l->size, 0).count; /* the largest */
+void dms_layout_panels(struct dms_layout *l, size_t bytes, size_t each) {
+    const int64_t share = dms_share(l->shape[l->cut], l->size, 0).count; /* the largest */
     double sheet = (double)each;
     for (int a = 0; a < l->ndim; a++)
         sheet *= a == l->cut ? 1 : (double)l->shape[a];
@@ -56,10 +43,10 @@ void dmm_layout_panels(struct dmm_layout *l, size_t bytes, size_t each) {
     l->width = (share + l->panels - 1) / l->panels; /* all of about the same size */
 }
 
-distmap_status dmm_slabs_check(const struct dmm_layout *l) {
+distmap_status dms_slabs_check(const struct dms_layout *l) {
     int64_t next = 0;
     for (int r = 0; r < l->size; r++) {
-        const struct dmm_slab *s = &l->slabs[r];
+        const struct dms_slab *s = &l->slabs[r];
         if (s->count < 0)
             return bad("rank %d: count is %lld, must be at least 0", r, (long long)s->count);
         if (s->count == 0)
@@ -77,18 +64,18 @@ distmap_status dmm_slabs_check(const struct dmm_layout *l) {
     return DISTMAP_OK;
 }
 
-int64_t dmm_box_elements(const struct dmm_layout *l, const struct dmm_box *box) {
+int64_t dms_box_elements(const struct dms_layout *l, const struct dms_box *box) {
     int64_t elements = 1;
     for (int a = 0; a < l->ndim; a++)
         elements *= box->hi[a] - box->lo[a];
     return elements;
 }
 
-struct dmm_box dmm_panel_part(const struct dmm_layout *l, int64_t panel, int rank) {
-    struct dmm_box box = {0};
+struct dms_box dms_panel_part(const struct dms_layout *l, int64_t panel, int rank) {
+    struct dms_box box = {0};
     for (int a = 0; a < l->ndim; a++)
         box.hi[a] = l->shape[a];
-    const struct dmm_slab share = dmm_share(l->shape[l->cut], l->size, rank);
+    const struct dms_slab share = dms_share(l->shape[l->cut], l->size, rank);
     const int64_t skipped = panel * l->width < share.count ? panel * l->width : share.count;
     const int64_t left = share.count - skipped;
     box.lo[l->cut] = share.first + skipped;
@@ -96,13 +83,13 @@ struct dmm_box dmm_panel_part(const struct dmm_layout *l, int64_t panel, int ran
     return box;
 }
 
-struct dmm_box dmm_box_in_slab(const struct dmm_layout *l, struct dmm_box lines, int rank) {
+struct dms_box dms_box_in_slab(const struct dms_layout *l, struct dms_box lines, int rank) {
     lines.lo[l->axis] = l->slabs[rank].count ? l->slabs[rank].first : 0;
     lines.hi[l->axis] = lines.lo[l->axis] + l->slabs[rank].count;
     return lines;
 }
 
-bool dmm_box_next(const struct dmm_box *box, int axes, int64_t at[DISTMAP_MAX_NDIM]) {
+bool dms_box_next(const struct dms_box *box, int axes, int64_t at[DISTMAP_MAX_NDIM]) {
     for (int a = axes - 1; a >= 0; a--) {
         if (++at[a] < box->hi[a])
             return true;
@@ -113,12 +100,12 @@ bool dmm_box_next(const struct dmm_box *box, int axes, int64_t at[DISTMAP_MAX_ND
 
 /* With o the number of the batch before the axis, z the slice and p the place in it, of P, the slab says (o count + z) P + p
  * and the image (o n + first + z) P + p. */
-int64_t dmm_index_shift(const struct dmm_layout *l, int rank, const int64_t at[DISTMAP_MAX_NDIM]) {
+int64_t dms_index_shift(const struct dms_layout *l, int rank, const int64_t at[DISTMAP_MAX_NDIM]) {
     int64_t batch = 0, slice = 1;
     for (int a = 0; a < l->axis; a++)
         batch = batch * l->shape[a] + at[a];
     for (int a = l->axis + 1; a < l->ndim; a++)
         slice *= l->shape[a];
-    const struct dmm_slab *s = &l->slabs[rank];
+    const struct dms_slab *s = &l->slabs[rank];
     return (batch * (l->shape[l->axis] - s->count) + s->first) * slice;
 }

@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/internal.h"
+#include "slabs/slabs.h"
 
-double dmm_limit(const distmap_problem *p, distmap_dtype samples) {
+double dms_limit(const distmap_problem *p, distmap_dtype samples) {
     if (samples != DISTMAP_UINT32)
         return p->limit;
     double square = 0;
@@ -33,11 +33,11 @@ double dmm_limit(const distmap_problem *p, distmap_dtype samples) {
     return p->limit > 0 && p->limit < diagonal ? p->limit : diagonal;
 }
 
-bool dmm_keeps_border(const distmap_problem *p, int axis) {
+bool dms_keeps_border(const distmap_problem *p, int axis) {
     return p->border && p->want.index && p->axes != 1u << axis;
 }
 
-size_t dmm_lines_bytes(const distmap_problem *p, distmap_dtype samples) {
+size_t dms_lines_bytes(const distmap_problem *p, distmap_dtype samples) {
     const size_t index = distmap_dtype_size(p->want.index), squared = distmap_dtype_size(p->want.squared);
     return distmap_dtype_size(samples) + distmap_dtype_size(p->want.distance) + squared + 2 * index;
 }
@@ -58,7 +58,7 @@ static distmap_status reserve(const int64_t *shape, int ndim, distmap_dtype dtyp
     return DISTMAP_OK;
 }
 
-static distmap_status plan_create(distmap_context *context, const distmap_problem *problem, struct dmm_lines *lines,
+static distmap_status plan_create(distmap_context *context, const distmap_problem *problem, struct dms_lines *lines,
                                   distmap_plan **plan) {
     const distmap_plan_options options = {.host_views = true};
     distmap_description description;
@@ -70,11 +70,11 @@ static distmap_status plan_create(distmap_context *context, const distmap_proble
 
 /* The plans for parts of this width. */
 static distmap_status make_plans(distmap_context *context, int64_t width, int cut, distmap_dtype squared,
-                                 struct dmm_lines *lines, struct dmm_finish *made) {
+                                 struct dms_lines *lines, struct dms_finish *made) {
     distmap_problem problem = lines->problem;
     problem.shape[cut] = made->width = width;
     TRY(plan_create(context, &problem, lines, &made->finish));
-    if (!lines->exact.data || !squared || squared == lines->samples)
+    if (!lines->bordered || !squared || squared == lines->samples)
         return DISTMAP_OK;
     problem.want = (distmap_outputs){.squared = squared};
     problem.payload = DISTMAP_NONE;
@@ -83,7 +83,7 @@ static distmap_status make_plans(distmap_context *context, int64_t width, int cu
 
 /* One output of a slice without sites. */
 static distmap_status draw_border(distmap_context *context, distmap_problem slice, distmap_outputs want,
-                                  distmap_view *view, struct dmm_lines *lines) {
+                                  distmap_view *view, struct dms_lines *lines) {
     static uint8_t no_site = 1;
     const distmap_plan_options options = {.host_views = true};
     slice.want = want;
@@ -103,7 +103,7 @@ static distmap_status draw_border(distmap_context *context, distmap_problem slic
 }
 
 static distmap_status draw_borders(distmap_context *context, const distmap_problem *p, int axis,
-                                   struct dmm_lines *lines) {
+                                   struct dms_lines *lines) {
     distmap_problem slice = {.dtype = DISTMAP_BOOL, .ndim = p->ndim, .axes = p->axes & ~(1u << axis), .border = true};
     memcpy(slice.shape, p->shape, sizeof slice.shape);
     memcpy(slice.spacing, p->spacing, sizeof slice.spacing);
@@ -118,71 +118,112 @@ static distmap_status draw_borders(distmap_context *context, const distmap_probl
     return DISTMAP_OK;
 }
 
-distmap_status dmm_lines_make(distmap_context *context, const distmap_problem *p, const struct dmm_layout *l, int rank,
-                              distmap_dtype samples, struct dmm_lines *lines) {
-    const int64_t share = dmm_share(l->shape[l->cut], l->size, rank).count;
-    lines->samples = samples;
-    if (share == 0 || l->width == 0)
-        return DISTMAP_OK;
-    const int64_t width = share < l->width ? share : l->width, last = share - (share - 1) / width * width;
-    const bool bordered = dmm_keeps_border(p, l->axis);
-    lines->problem = (distmap_problem){.input = DISTMAP_INPUT_SAMPLED,
-                                       .dtype = samples,
-                                       .ndim = l->ndim,
-                                       .axes = 1u << l->axis,
-                                       .limit = dmm_limit(p, samples),
-                                       .border = p->border,
-                                       .payload = p->want.index,
-                                       .want = p->want};
-    int64_t *shape = lines->problem.shape;
-    memcpy(shape, l->shape, sizeof lines->problem.shape);
-    memcpy(lines->problem.spacing, p->spacing, sizeof p->spacing);
+distmap_status dms_panel_reserve(const distmap_problem *p, const struct dms_layout *l, int64_t width,
+                                 distmap_dtype samples, struct dms_panel *panel) {
+    int64_t shape[DISTMAP_MAX_NDIM];
+    memcpy(shape, l->shape, sizeof shape);
     shape[l->cut] = width;
-    TRY(reserve(shape, l->ndim, samples, &lines->sample, &lines->bytes));
-    TRY(reserve(shape, l->ndim, p->want.index, &lines->payload, &lines->bytes));
-    TRY(reserve(shape, l->ndim, p->want.index, &lines->index, &lines->bytes));
-    TRY(reserve(shape, l->ndim, p->want.distance, &lines->distance, &lines->bytes));
-    TRY(reserve(shape, l->ndim, p->want.squared, &lines->squared, &lines->bytes));
-    if (bordered) {
-        lines->problem.want.squared = samples;
-        if (p->want.squared == samples)
-            lines->exact = lines->squared;
-        else
-            TRY(reserve(shape, l->ndim, samples, &lines->exact, &lines->bytes));
+    TRY(reserve(shape, l->ndim, samples, &panel->sample, &panel->bytes));
+    TRY(reserve(shape, l->ndim, p->want.index, &panel->payload, &panel->bytes));
+    TRY(reserve(shape, l->ndim, p->want.index, &panel->index, &panel->bytes));
+    TRY(reserve(shape, l->ndim, p->want.distance, &panel->distance, &panel->bytes));
+    return reserve(shape, l->ndim, p->want.squared, &panel->squared, &panel->bytes);
+}
+
+/* The finishing problem for parts of this width. */
+static distmap_problem lines_problem(const distmap_problem *p, const struct dms_layout *l, int64_t width,
+                                     distmap_dtype samples) {
+    distmap_problem problem = {.input = DISTMAP_INPUT_SAMPLED,
+                               .dtype = samples,
+                               .ndim = l->ndim,
+                               .axes = 1u << l->axis,
+                               .limit = dms_limit(p, samples),
+                               .border = p->border,
+                               .payload = p->want.index,
+                               .want = p->want};
+    memcpy(problem.shape, l->shape, sizeof problem.shape);
+    memcpy(problem.spacing, p->spacing, sizeof p->spacing);
+    problem.shape[l->cut] = width;
+    if (dms_keeps_border(p, l->axis))
+        problem.want.squared = samples;
+    return problem;
+}
+
+distmap_status dms_lines_make(distmap_context *context, const distmap_problem *p, const struct dms_layout *l,
+                              int64_t width, int64_t last, distmap_dtype samples, struct dms_lines *lines) {
+    lines->samples = samples;
+    lines->bordered = dms_keeps_border(p, l->axis);
+    lines->problem = lines_problem(p, l, width, samples);
+    if (lines->bordered && p->want.squared != samples)
+        TRY(reserve(lines->problem.shape, l->ndim, samples, &lines->exact, &lines->bytes));
+    if (lines->bordered)
         TRY(draw_borders(context, p, l->axis, lines));
-    }
     TRY(make_plans(context, width, l->cut, p->want.squared, lines, &lines->plans[0]));
     if (last != width)
         TRY(make_plans(context, last, l->cut, p->want.squared, lines, &lines->plans[1]));
     return DISTMAP_OK;
 }
 
-void dmm_lines_free(struct dmm_lines *lines) {
+size_t dms_lines_estimate(const distmap_context *context, const distmap_problem *p, const struct dms_layout *l,
+                          int64_t width, distmap_dtype samples) {
+    const distmap_plan_options options = {.host_views = true};
+    distmap_problem problem = lines_problem(p, l, width, samples);
+    size_t bytes, squares = 0, part = 1, slice = 1;
+    if (distmap_scratch_bytes(context, &problem, &options, &bytes) != DISTMAP_OK)
+        return 0;
+    if (!dms_keeps_border(p, l->axis))
+        return bytes + 1;
+    if (p->want.squared && p->want.squared != samples) {
+        problem.want = (distmap_outputs){.squared = p->want.squared};
+        problem.payload = DISTMAP_NONE;
+        if (distmap_scratch_bytes(context, &problem, &options, &squares) != DISTMAP_OK)
+            return 0;
+    }
+    for (int a = 0; a < l->ndim; a++) {
+        part *= (size_t)problem.shape[a];
+        slice *= a == l->axis ? 1 : (size_t)l->shape[a];
+    }
+    const size_t exact = distmap_dtype_size(samples);
+    const size_t each = exact + distmap_dtype_size(p->want.distance) + distmap_dtype_size(p->want.squared);
+    return bytes + squares + part * exact + slice * each;
+}
+
+static void free_views(distmap_view *const *views, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        free(views[i]->data);
+}
+
+void dms_panel_free(struct dms_panel *panel) {
+    free_views(
+        (distmap_view *const[]){&panel->sample, &panel->payload, &panel->distance, &panel->squared, &panel->index}, 5);
+    *panel = (struct dms_panel){0};
+}
+
+void dms_lines_free(struct dms_lines *lines) {
     for (int i = 0; i < 2; i++) {
         distmap_plan_destroy(&lines->plans[i].finish);
         distmap_plan_destroy(&lines->plans[i].squares);
     }
-    if (lines->exact.data != lines->squared.data)
-        free(lines->exact.data);
-    const distmap_view *const views[] = {&lines->sample,          &lines->payload,       &lines->distance,
-                                         &lines->squared,         &lines->index,         &lines->border_exact,
-                                         &lines->border_distance, &lines->border_squared};
-    for (size_t i = 0; i < sizeof views / sizeof *views; i++)
-        free(views[i]->data);
-    *lines = (struct dmm_lines){0};
+    free_views(
+        (distmap_view *const[]){&lines->exact, &lines->border_exact, &lines->border_distance, &lines->border_squared},
+        4);
+    *lines = (struct dms_lines){0};
 }
 
 /* ---- Finishing ---- */
 
-void dmm_lines_shape(const struct dmm_layout *l, const struct dmm_box *part, struct dmm_lines *lines) {
-    distmap_view *const views[] = {&lines->sample,  &lines->payload, &lines->distance,
-                                   &lines->squared, &lines->index,   &lines->exact};
+static void shape_view(const struct dms_layout *l, const struct dms_box *part, distmap_view *view) {
     int64_t shape[DISTMAP_MAX_NDIM] = {0};
     for (int a = 0; a < l->ndim; a++)
         shape[a] = part->hi[a] - part->lo[a];
+    if (view->data)
+        *view = distmap_view_make(view->data, view->dtype, l->ndim, shape);
+}
+
+void dms_panel_shape(const struct dms_layout *l, const struct dms_box *part, struct dms_panel *panel) {
+    distmap_view *const views[] = {&panel->sample, &panel->payload, &panel->distance, &panel->squared, &panel->index};
     for (size_t i = 0; i < sizeof views / sizeof *views; i++)
-        if (views[i]->data)
-            *views[i] = distmap_view_make(views[i]->data, views[i]->dtype, l->ndim, shape);
+        shape_view(l, part, views[i]);
 }
 
 /* Payloads came as places in their slabs. */
@@ -194,7 +235,7 @@ void dmm_lines_shape(const struct dmm_layout *l, const struct dmm_box *part, str
 DEFINE_SHIFT(int32_t)
 DEFINE_SHIFT(int64_t)
 
-static void shift_payload(const struct dmm_layout *l, const struct dmm_box *part, const distmap_view *payload) {
+static void shift_payload(const struct dms_layout *l, const struct dms_box *part, const distmap_view *payload) {
     int64_t run = 1, done = 0, at[DISTMAP_MAX_NDIM];
     for (int a = l->axis + 1; a < l->ndim; a++)
         run *= part->hi[a] - part->lo[a];
@@ -205,13 +246,13 @@ static void shift_payload(const struct dmm_layout *l, const struct dmm_box *part
             rank = 0;
         while (l->slabs[rank].count == 0 || at[l->axis] >= l->slabs[rank].first + l->slabs[rank].count)
             rank++;
-        const int64_t shift = dmm_index_shift(l, rank, at);
+        const int64_t shift = dms_index_shift(l, rank, at);
         if (payload->dtype == DISTMAP_INT32)
             shift_int32_t((int32_t *)payload->data + done, run, shift);
         else
             shift_int64_t((int64_t *)payload->data + done, run, shift);
         done += run;
-    } while (dmm_box_next(part, l->axis + 1, at));
+    } while (dms_box_next(part, l->axis + 1, at));
 }
 
 /* takes[i] = the border is nearer. Returns whether an element is left without anything. */
@@ -240,34 +281,34 @@ static void take_output(const distmap_view *border, int64_t from, const distmap_
 
 enum { BLOCK = 512 };
 
-static bool take_block(struct dmm_lines *lines, int64_t from, int64_t to, int64_t count) {
+static bool take_block(const struct dms_lines *lines, const struct dms_panel *panel, const distmap_view *exact,
+                       int64_t from, int64_t to, int64_t count) {
     uint8_t takes[BLOCK];
     bool left = false;
     switch (lines->samples) {
     case DISTMAP_UINT32:
-        left = take_uint32_t((uint32_t *)lines->border_exact.data + from, (uint32_t *)lines->exact.data + to, count,
-                             takes);
+        left = take_uint32_t((uint32_t *)lines->border_exact.data + from, (uint32_t *)exact->data + to, count, takes);
         break;
     case DISTMAP_UINT64:
-        left = take_uint64_t((uint64_t *)lines->border_exact.data + from, (uint64_t *)lines->exact.data + to, count,
-                             takes);
+        left = take_uint64_t((uint64_t *)lines->border_exact.data + from, (uint64_t *)exact->data + to, count, takes);
         break;
     default:
-        left = take_double((double *)lines->border_exact.data + from, (double *)lines->exact.data + to, count, takes);
+        left = take_double((double *)lines->border_exact.data + from, (double *)exact->data + to, count, takes);
         break;
     }
-    take_output(&lines->border_distance, from, &lines->distance, to, count, takes);
+    take_output(&lines->border_distance, from, &panel->distance, to, count, takes);
     if (lines->border_squared.data)
-        take_output(&lines->border_squared, from, &lines->squared, to, count, takes);
+        take_output(&lines->border_squared, from, &panel->squared, to, count, takes);
     for (int64_t i = 0; i < count; i++)
-        if (takes[i] && lines->index.dtype == DISTMAP_INT32)
-            ((int32_t *)lines->index.data)[to + i] = DISTMAP_INDEX_BORDER;
+        if (takes[i] && panel->index.dtype == DISTMAP_INT32)
+            ((int32_t *)panel->index.data)[to + i] = DISTMAP_INDEX_BORDER;
         else if (takes[i])
-            ((int64_t *)lines->index.data)[to + i] = DISTMAP_INDEX_BORDER;
+            ((int64_t *)panel->index.data)[to + i] = DISTMAP_INDEX_BORDER;
     return left;
 }
 
-static void take_border(const struct dmm_layout *l, const struct dmm_box *part, struct dmm_lines *lines) {
+static void take_border(const struct dms_layout *l, const struct dms_box *part, const struct dms_panel *panel,
+                        const distmap_view *exact, struct dms_lines *lines) {
     const int x = l->ndim - 1; /* never the slabs' axis, since another measured one comes after that */
     const int64_t run = part->hi[x] - part->lo[x];
     int64_t to = 0, at[DISTMAP_MAX_NDIM];
@@ -278,33 +319,35 @@ static void take_border(const struct dmm_layout *l, const struct dmm_box *part, 
         for (int a = 0; a < l->ndim; a++)
             from = a == l->axis ? from : from * l->shape[a] + at[a];
         for (int64_t done = 0; done < run; done += BLOCK)
-            left |= take_block(lines, from + done, to + done, run - done < BLOCK ? run - done : BLOCK);
+            left |= take_block(lines, panel, exact, from + done, to + done, run - done < BLOCK ? run - done : BLOCK);
         to += run;
-    } while (dmm_box_next(part, x, at));
+    } while (dms_box_next(part, x, at));
     lines->flags = left ? DISTMAP_FLAG_NO_SITE : 0;
 }
 
-distmap_status dmm_lines_finish(const struct dmm_layout *l, const struct dmm_box *part, struct dmm_lines *lines) {
+distmap_status dms_lines_finish(const struct dms_layout *l, const struct dms_box *part, struct dms_panel *panel,
+                                struct dms_lines *lines) {
     lines->flags = 0;
-    if (dmm_box_elements(l, part) == 0)
+    if (dms_box_elements(l, part) == 0)
         return DISTMAP_OK;
     const int64_t width = part->hi[l->cut] - part->lo[l->cut];
-    const struct dmm_finish *plans = &lines->plans[width != lines->plans[0].width];
-    const bool bordered = lines->exact.data;
-    if (lines->payload.data)
-        shift_payload(l, part, &lines->payload);
-    distmap_arrays arrays = {.input = lines->sample, .payload = lines->payload, .distance = lines->distance};
-    arrays.squared = bordered ? lines->exact : lines->squared;
-    arrays.index = lines->index;
+    const struct dms_finish *plans = &lines->plans[width != lines->plans[0].width];
+    if (panel->payload.data)
+        shift_payload(l, part, &panel->payload);
+    shape_view(l, part, &lines->exact);
+    const distmap_view *exact = lines->exact.data ? &lines->exact : &panel->squared;
+    distmap_arrays arrays = {.input = panel->sample, .payload = panel->payload, .distance = panel->distance};
+    arrays.squared = *exact;
+    arrays.index = panel->index;
     TRY(distmap_plan_execute(plans->finish, &arrays));
     TRY(distmap_plan_wait(plans->finish));
     lines->flags = distmap_plan_flags(plans->finish) & DISTMAP_FLAG_NO_SITE;
     if (plans->squares) {
-        arrays = (distmap_arrays){.input = lines->sample, .squared = lines->squared};
+        arrays = (distmap_arrays){.input = panel->sample, .squared = panel->squared};
         TRY(distmap_plan_execute(plans->squares, &arrays));
         TRY(distmap_plan_wait(plans->squares));
     }
-    if (bordered)
-        take_border(l, part, lines);
+    if (lines->bordered)
+        take_border(l, part, panel, exact, lines);
     return DISTMAP_OK;
 }

@@ -1,0 +1,142 @@
+/* What is done of a run out of core, so that another run can go on with it.
+ *
+ * The heading is text, a line for each thing that must be the same; it ends with the boot of the machine, because what was written
+ * before a power failure may not be on the disk, and is not relied upon. A line is added when a slab or panel is stored; one that
+ * a killed process left unfinished does not count.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "outofcore.h"
+
+int ledger_path(const char *output, const char *folder, const char *ending, char path[PATHS]) {
+    char file[PATH_MAX], real[PATH_MAX], copy[PATH_MAX], name[NAME_MAX + 1];
+    snprintf(file, sizeof file, "%.*s", (int)distmap_path_file_bytes(output), output);
+    if (!realpath(file, real)) /* a link's target, where there is one */
+        snprintf(real, sizeof real, "%s", file);
+    snprintf(copy, sizeof copy, "%s", real);
+    const char *dataset = output + strlen(file);
+    const bool standard = strcmp(output, "-") == 0; /* several processes have one */
+    const int length = standard ? snprintf(name, sizeof name, "%ld", (long)getpid())
+                                : snprintf(name, sizeof name, "%s%s", basename(copy), dataset);
+    for (char *p = name; *p; p++)
+        *p = *p == '/' || *p == ':' ? '_' : *p;
+    snprintf(copy, sizeof copy, "%s", real);
+    const int used = snprintf(path, PATHS, "%s/.distmap-%s.%s", folder ? folder : dirname(copy), name, ending);
+    return used < PATHS && length < (int)sizeof name - 32 ? 0 : fail("%s: the name is too long", output);
+}
+
+/* The first line that is in the heading and not in the text at the same place. */
+static int tell_difference(const struct ledger *ledger, const char *heading, const char *text) {
+    const char *here = heading, *there = text;
+    size_t a = 0, b = 0;
+    for (;;) {
+        a = strcspn(here, "\n"), b = strcspn(there, "\n");
+        if (a != b || memcmp(here, there, a) != 0 || !here[a] || !there[b])
+            break;
+        here += a + 1;
+        there += b + 1;
+    }
+    return fail("--resume: %s is of another run: there '%.*s', here '%.*s'", ledger->state, (int)b, there, (int)a,
+                here);
+}
+
+static void count_lines(struct ledger *ledger, const char *line) {
+    for (const char *end = strchr(line, '\n'); end; line = end + 1, end = strchr(line, '\n')) {
+        char kind[8];
+        unsigned flags;
+        double largest;
+        if (sscanf(line, "%7s %u %lf", kind, &flags, &largest) != 3)
+            return;
+        ledger->slabs += strcmp(kind, "slab") == 0;
+        ledger->panels += strcmp(kind, "panel") == 0;
+        ledger->flags |= flags;
+        ledger->largest = largest > ledger->largest ? largest : ledger->largest;
+    }
+}
+
+/* Whether this run can go on with a ledger that is there. */
+static int judge(struct ledger *ledger, const struct options *options, const char *heading, const char *text) {
+    const size_t length = strlen(heading), boot = (size_t)(strstr(heading, "boot ") - heading);
+    if (strncmp(text, heading, length) == 0) {
+        count_lines(ledger, text + length);
+        ledger->goes_on = true;
+        return 0;
+    }
+    if (*text && strncmp(text, heading, boot) != 0)
+        return tell_difference(ledger, heading, text);
+    if (*text)
+        say(options, "distmap: the machine was started anew since; what was done before is not relied upon");
+    return 0;
+}
+
+int ledger_reserve(struct ledger *ledger, const struct options *options, int64_t bytes) {
+    ledger->scratch_fd = open(ledger->scratch, O_RDWR | O_CLOEXEC | (ledger->goes_on ? 0 : O_CREAT | O_TRUNC), 0666);
+    if (ledger->scratch_fd < 0)
+        return fail("%s: cannot open: %s", ledger->scratch, strerror(errno));
+    /* A full disk is told before the work. Not every file system can reserve. */
+    if (bytes && fallocate(ledger->scratch_fd, 0, 0, bytes) && errno != EOPNOTSUPP)
+        return fail("%s: no room for %lld bytes of scratch: %s", ledger->scratch, (long long)bytes, strerror(errno));
+    if (ledger->goes_on)
+        say(options, "distmap: going on behind %lld slabs and %lld panels", (long long)ledger->slabs,
+            (long long)ledger->panels);
+    return 0;
+}
+
+int ledger_open(struct ledger *ledger, const struct options *options, const char *heading) {
+    struct stat there;
+    ledger->fd = open(ledger->state, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (ledger->fd < 0)
+        return fail("%s: cannot open: %s", ledger->state, strerror(errno));
+    if (flock(ledger->fd, LOCK_EX | LOCK_NB)) {
+        close(ledger->fd);
+        ledger->fd = -1;
+        return fail("%s: another run is at work on this output", options->output);
+    }
+    if (fstat(ledger->fd, &there))
+        return fail("%s: cannot read: %s", ledger->state, strerror(errno));
+    char *text = calloc(1, (size_t)there.st_size + 1);
+    if (!text || pread(ledger->fd, text, (size_t)there.st_size, 0) != there.st_size) {
+        free(text);
+        return fail("%s: cannot read: %s", ledger->state, strerror(errno));
+    }
+    int status = options->resume ? judge(ledger, options, heading, text) : 0;
+    const char *end = strrchr(text, '\n'); /* what follows was cut off */
+    const off_t kept = ledger->goes_on && end ? end + 1 - text : 0;
+    free(text);
+    if (status == 0 && ftruncate(ledger->fd, kept))
+        status = fail("%s: cannot write: %s", ledger->state, strerror(errno));
+    if (status == 0 && !ledger->goes_on && write(ledger->fd, heading, strlen(heading)) != (ssize_t)strlen(heading))
+        status = fail("%s: cannot write: %s", ledger->state, strerror(errno));
+    return status;
+}
+
+distmap_status ledger_mark(struct ledger *ledger, const char *kind, unsigned flags, double largest) {
+    char line[64];
+    const int length = snprintf(line, sizeof line, "%s %u %.17g\n", kind, flags, largest);
+    if (write(ledger->fd, line, (size_t)length) != length)
+        return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot write: %s", ledger->state, strerror(errno));
+    ledger->flags |= flags;
+    ledger->largest = largest > ledger->largest ? largest : ledger->largest;
+    return DISTMAP_OK;
+}
+
+void ledger_close(struct ledger *ledger, bool keep) {
+    if (ledger->fd >= 0 && !keep) {
+        unlink(ledger->scratch);
+        unlink(ledger->state);
+    }
+    if (ledger->scratch_fd >= 0)
+        close(ledger->scratch_fd);
+    if (ledger->fd >= 0)
+        close(ledger->fd);
+    ledger->fd = ledger->scratch_fd = -1;
+}

@@ -1,0 +1,112 @@
+/* distmap edt --memory: maps of images that do not fit in memory, exact all the same.
+ *
+ *     pass 1   slabs of the slowest axis, one after the other: each slice's squared distances along all other axes, into a
+ *              scratch file
+ *     pass 2   panels, whole lines along the slowest axis: the lower envelope of what the slices gave, into the result
+ *     pass 3   only where the format wants its slices in order, or panels are so narrow that their runs in the result are too
+ *              short: from the scratch file, where they lie like what they are made from, into the result
+ *
+ * The mathematics is that of ranks that hold slabs (src/slabs); here slabs and panels follow each other in time, and a file takes
+ * the messages' place. In it each panel lies in one piece, slice by slice: a slab is written in as many pieces as there are
+ * panels, a panel read in one. An element is read once and written twice by passes 1 and 2, and once more read.
+ *
+ * Where the slowest axis is not measured slices are problems of their own, and the first pass gives the result.
+ *
+ * budget.c chooses how many slabs; ledger.c keeps what is done for another run; storage.c moves pieces between memory and
+ * files; pipeline.c lets disks and processors work at the same time; passes.c is the course of things; run.c the subcommand's part.
+ */
+#ifndef DISTMAP_CLI_OUTOFCORE_OUTOFCORE_H
+#define DISTMAP_CLI_OUTOFCORE_OUTOFCORE_H
+
+#include "../cli.h"
+#include "pipeline.h"
+#include "slabs/slabs.h"
+
+/* ---- ledger.c ---- */
+
+enum { PATHS = 4096, HEADING = 16384 };
+
+/* What is done, in a file that outlives the run: a heading that tells the problem, then a line for every slab and panel. Scratch and
+ * ledger stand beside each other; whoever has the ledger's lock owns both. */
+struct ledger {
+    char state[PATHS], scratch[PATHS];
+    int fd, scratch_fd; /* < 0: closed */
+    bool goes_on;       /* with what another run has left */
+    int64_t slabs, panels;
+    unsigned flags; /* of all of these */
+    double largest;
+};
+
+/* Locks the ledger. With --resume it goes on with one that is there, which must be of the same problem. */
+int ledger_open(struct ledger *ledger, const struct options *options, const char *heading);
+/* Opens the scratch file, of that many bytes. */
+int ledger_reserve(struct ledger *ledger, const struct options *options, int64_t bytes);
+distmap_status ledger_mark(struct ledger *ledger, const char *kind, unsigned flags, double largest);
+/* Closes; `keep`: leaves both files for another run. */
+void ledger_close(struct ledger *ledger, bool keep);
+/* "FOLDER/.distmap-NAME.ENDING" for an output, beside it where folder is NULL. */
+int ledger_path(const char *output, const char *folder, const char *ending, char path[PATHS]);
+
+/* ---- storage.c ---- */
+
+/* `count` runs of `run` bytes: one behind the other in one place, `stride` bytes apart in the other. */
+struct runs {
+    int64_t count;
+    size_t run, stride;
+};
+
+distmap_status storage_read(int fd, const char *name, int64_t at, void *to, size_t bytes);
+distmap_status storage_write(int fd, const char *name, int64_t at, const void *from, size_t bytes);
+/* From memory with strides to one piece of the file, and back. */
+distmap_status storage_collect(int fd, const char *name, int64_t at, const char *from, const struct runs *runs);
+distmap_status storage_deal(int fd, const char *name, int64_t at, char *to, const struct runs *runs);
+/* From one piece of memory to a file with strides. */
+distmap_status storage_scatter(int fd, const char *name, int64_t at, const char *from, const struct runs *runs);
+
+/* ---- The run ---- */
+
+enum { MAX_RESULTS = 2 };
+
+struct outofcore {
+    const struct options *options;
+    struct job *job;
+    distmap_problem normal; /* of the whole image */
+    distmap_dtype samples;
+    bool one_pass; /* the slowest axis is not measured */
+    struct dms_layout layout;
+    int64_t slice, line; /* elements of a slice of the first axis, and of its lines of panels: those of width 1 */
+    struct result {
+        struct sink *sink;
+        bool is_index;
+        int fd;         /* of the file itself, or of the scratch file */
+        int64_t offset; /* of the first element in it */
+        bool in_order;  /* it is written from the scratch file, slice by slice */
+    } results[MAX_RESULTS];
+    int result_count;
+    int64_t payload_at; /* in the scratch file, behind the samples */
+    struct ledger ledger;
+
+    /* The pass that is under way. */
+    char *in[PIPELINE_SLOTS], *out[PIPELINE_SLOTS][MAX_RESULTS];
+    struct dms_panel panel[PIPELINE_SLOTS];
+    struct dms_lines lines;
+    unsigned flags[PIPELINE_SLOTS];
+    double largest[PIPELINE_SLOTS];
+    int64_t items, item;
+    struct result *copied;
+};
+
+/* Chooses the number of slabs and panels, and so the layout. */
+int budget_choose(struct outofcore *o);
+/* Whether panels consist of runs in the image that are worth a call each. */
+bool budget_runs_are_long(const struct outofcore *o);
+/* Bytes of memory that this process had at most. */
+int64_t memory_peak(void);
+
+/* All passes that are not done. */
+int passes_run(struct outofcore *o);
+distmap_problem pass_slices(const struct outofcore *o, int64_t count);
+/* A context's progress callback, its user being the struct. */
+int passes_watch(void *user, double fraction);
+
+#endif

@@ -1,0 +1,184 @@
+/* The subcommand's part of a run out of core: what is asked for, the files, the report. */
+#include <json-c/json.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "outofcore.h"
+
+/* ---- What must be the same when another run goes on ---- */
+
+static void add(char *heading, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(char *heading, const char *format, ...) {
+    const size_t used = strlen(heading);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(heading + used, HEADING - used, format, arguments);
+    va_end(arguments);
+}
+
+static void describe(const struct outofcore *o, char heading[HEADING]) {
+    const struct options *options = o->options;
+    const distmap_problem *p = &o->job->problem;
+    struct stat input = {0};
+    char file[PATHS], boot[64] = "unknown\n";
+    snprintf(file, sizeof file, "%.*s", (int)distmap_path_file_bytes(options->input), options->input);
+    stat(file, &input);
+    *heading = '\0';
+    add(heading, "distmap %s out of core\n", distmap_version());
+    add(heading, "input %s, file %lld of %lld bytes, changed %lld.%09ld\n", options->input, (long long)input.st_ino,
+        (long long)input.st_size, (long long)input.st_mtim.tv_sec, input.st_mtim.tv_nsec);
+    add(heading, "output %s\nindex %s\n", options->output, options->index ? options->index : "none");
+    add(heading, "dtype %s, shape", distmap_dtype_name(p->dtype));
+    for (int a = 0; a < p->ndim; a++)
+        add(heading, " %lld", (long long)p->shape[a]);
+    add(heading, "\nspacing");
+    for (int a = 0; a < p->ndim; a++)
+        add(heading, " %.17g", p->spacing[a]);
+    add(heading, "\nsites %d %.17g %.17g\nlimit %.17g\nborder %d\naxes %u\n", (int)p->sites.rule, p->sites.lo,
+        p->sites.hi, p->limit, p->border, p->axes);
+    add(heading, "distance %d, squared %d, index %d\n", (int)p->want.distance, (int)p->want.squared,
+        (int)p->want.index);
+    add(heading, "slabs and panels %d (by --memory)\n", o->layout.size);
+    FILE *id = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (id && !fgets(boot, sizeof boot, id))
+        strcpy(boot, "unknown\n");
+    if (id)
+        fclose(id);
+    add(heading, "boot %s", boot);
+}
+
+/* ---- Files ---- */
+
+/* A result that may be written in any order, in runs worth it, grows under a name that is known; else it is put together in the scratch file, behind
+ * what is there, *bytes of it. */
+static int open_result(struct outofcore *o, struct sink *sink, const char *path, distmap_dtype dtype, int64_t *bytes) {
+    struct result *result = &o->results[o->result_count++];
+    char part[PATHS];
+    *result = (struct result){.sink = sink, .is_index = sink == &o->job->index, .fd = -1};
+    sink_describe(sink, path, &o->job->problem, o->job->source.info, dtype);
+    int status = strcmp(path, "-") == 0 ? 0 : ledger_path(path, NULL, "part", part);
+    if (status)
+        return status;
+    distmap_status opened = DISTMAP_ERROR_UNSUPPORTED;
+    if (strcmp(path, "-") != 0 && !o->ledger.goes_on)
+        unlink(part); /* a killed run's */
+    if (strcmp(path, "-") != 0 && budget_runs_are_long(o))
+        opened = distmap_writer_open_part(path, part, &sink->info, &sink->writer);
+    if (opened == DISTMAP_OK) {
+        result->fd = distmap_writer_descriptor(sink->writer, &result->offset);
+        return 0;
+    }
+    if (opened == DISTMAP_ERROR_UNSUPPORTED)
+        opened = distmap_writer_open(path, &sink->info, &sink->writer);
+    result->in_order = true;
+    result->offset = *bytes;
+    *bytes += o->one_pass ? 0 : element_count(o->normal.ndim, o->normal.shape) * (int64_t)distmap_dtype_size(dtype);
+    return opened ? fail_library() : 0;
+}
+
+static int open_files(struct outofcore *o, distmap_dtype map) {
+    const struct options *options = o->options;
+    const int64_t elements = element_count(o->normal.ndim, o->normal.shape);
+    const int64_t index = (int64_t)distmap_dtype_size(o->normal.want.index);
+    char heading[HEADING];
+    int status = 0;
+    o->payload_at = elements * (int64_t)distmap_dtype_size(o->samples);
+    int64_t bytes = o->one_pass ? 0 : o->payload_at + elements * index;
+    describe(o, heading);
+    const char *folder = options->scratch;
+    if (!folder && strcmp(options->output, "-") == 0)
+        folder = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+    if ((status = ledger_path(options->output, folder, "state", o->ledger.state)) ||
+        (status = ledger_path(options->output, folder, "scratch", o->ledger.scratch)) ||
+        (status = ledger_open(&o->ledger, options, heading)) ||
+        (status = open_result(o, &o->job->map, options->output, map, &bytes)))
+        return status;
+    if (options->index && (status = open_result(o, &o->job->index, options->index, o->normal.want.index, &bytes)))
+        return status;
+    if ((status = ledger_reserve(&o->ledger, options, bytes)))
+        return status;
+    for (int r = 0; r < o->result_count; r++)
+        if (o->results[r].in_order)
+            o->results[r].fd = o->ledger.scratch_fd;
+    for (int r = 0; r < o->result_count && o->one_pass; r++)
+        if (o->results[r].in_order)
+            o->ledger.slabs = 0; /* what is written in order begins anew */
+    return 0;
+}
+
+/* ---- The run ---- */
+
+static int prepare(struct outofcore *o, distmap_dtype *map) {
+    struct job *job = o->job;
+    const struct options *options = o->options;
+    int status;
+    if ((status = source_open(&job->source, options)) ||
+        (status = problem_make(options, job->source.info, &job->problem)))
+        return status;
+    if (place_open_on(options, DISTMAP_DEVICE_CPU, passes_watch, o, &job->work.place, &job->work.context))
+        return fail_library();
+    if ((status = problem_want_distance(options, job->work.context, &job->problem, map)))
+        return status;
+    if (options->index)
+        job->problem.want.index = index_dtype(&job->problem);
+    o->normal = dms_normal_problem(&job->problem);
+    o->slice = element_count(o->normal.ndim - 1, o->normal.shape + 1);
+    o->one_pass = !(o->normal.axes & 1);
+    if (element_count(o->normal.ndim, o->normal.shape) == 0)
+        return fail("--memory: %s has no elements", options->input);
+    if (dms_check_kind(&job->problem, "out of core") || dms_find_samples(job->work.context, &job->problem, &o->samples))
+        return fail_library();
+    if ((status = budget_choose(o)))
+        return status;
+    const distmap_problem slices = pass_slices(o, dms_share(o->layout.shape[0], o->layout.size, 0).count);
+    if ((status = work_plan(&job->work, options, &slices))) /* for what is told about it */
+        return status;
+    distmap_plan_destroy(&job->work.plan);
+    o->layout.slabs = calloc((size_t)o->layout.size, sizeof *o->layout.slabs);
+    if (!o->layout.slabs)
+        return fail("--memory: out of memory");
+    for (int i = 0; i < o->layout.size; i++)
+        o->layout.slabs[i] = dms_share(o->layout.shape[0], o->layout.size, i);
+    return 0;
+}
+
+static int compute(struct outofcore *o) {
+    struct job *job = o->job;
+    distmap_dtype map = DISTMAP_NONE;
+    int status;
+    if ((status = prepare(o, &map)) || (status = open_files(o, map)))
+        return status;
+    const double began = seconds_now();
+    if ((status = passes_run(o)))
+        return status;
+    job->work.seconds = seconds_now() - began;
+    job->work.flags = o->ledger.flags;
+    job->largest = o->ledger.largest;
+    job->out_of_core.parts = o->layout.size;
+    job->out_of_core.limit = o->options->memory;
+    job->out_of_core.peak = memory_peak();
+    if ((status = sinks_commit((struct sink *const[]){&job->map, &job->index}, 2)))
+        return status;
+    report_give(job, o->options);
+    return 0;
+}
+
+int outofcore_run(const struct options *options) {
+    struct job job = {.largest = -1, .components = -1};
+    struct outofcore o = {.options = options, .job = &job, .ledger = {.fd = -1, .scratch_fd = -1}};
+    const int status = compute(&o);
+    const bool keep = status != 0 && options->resume && o.ledger.fd >= 0;
+    for (int r = 0; r < o.result_count; r++)
+        if (keep && !o.results[r].in_order)
+            distmap_writer_leave(&o.results[r].sink->writer);
+    if (keep && o.ledger.scratch_fd >= 0)
+        say(options, "distmap: what is done is kept; the same command goes on with it");
+    ledger_close(&o.ledger, keep);
+    free(o.layout.slabs);
+    job_close(&job);
+    return status;
+}

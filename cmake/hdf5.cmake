@@ -1,0 +1,13 @@
+# DISTMAP_HDF5: AUTO reads and writes HDF5 where libhdf5 is found, ON insists, OFF leaves it out. Sets DISTMAP_HAVE_HDF5.
+set(DISTMAP_HDF5 AUTO CACHE STRING "Read and write HDF5: AUTO, ON or OFF")
+set_property(CACHE DISTMAP_HDF5 PROPERTY STRINGS AUTO ON OFF)
+set(DISTMAP_HAVE_HDF5 OFF)
+if(DISTMAP_HDF5 STREQUAL "OFF" OR DISTMAP_PYTHON_WHEEL)
+  return()
+endif()
+find_package(HDF5 1.10.3 QUIET COMPONENTS C)
+if(HDF5_FOUND)
+  set(DISTMAP_HAVE_HDF5 ON)
+elseif(DISTMAP_HDF5 STREQUAL "ON")
+  message(FATAL_ERROR "DISTMAP_HDF5 is ON, but there is no libhdf5 1.10.3 or later: install it, or say where by HDF5_ROOT")
+endif()

@@ -1,0 +1,49 @@
+/* libhdf5 over this library's files.
+ *
+ * The library need not be safe for threads, and prints what goes wrong: every group of calls stands between dm_hdf5_begin() and
+ * dm_hdf5_end(), which hold one lock for the whole process and keep it quiet. Two programs in one process, this library and
+ * another user of libhdf5, are told apart by no lock of ours.
+ */
+#ifndef DISTMAP_IO_HDF5_H
+#define DISTMAP_IO_HDF5_H
+
+#define H5_USE_110_API
+#include <hdf5.h>
+
+#include "io/codec.h"
+
+typedef struct dm_hdf5_call {
+    H5E_auto2_t print; /* what the caller's program had set */
+    void *user;
+    bool known;
+} dm_hdf5_call;
+
+void dm_hdf5_begin(dm_hdf5_call *call);
+void dm_hdf5_end(dm_hdf5_call *call);
+
+/* Between the two: */
+
+/* The innermost of the errors since the last call into the library that went well, as one line. */
+const char *dm_hdf5_why(char text[200]);
+
+/* Opens the file behind an input, or behind an output: new, or with what it holds. Files that it names in turn (external links,
+ * sources of virtual datasets) are not found. Negative after an error, and then `why` tells it. */
+hid_t dm_hdf5_open_input(dm_input *input, char why[200]);
+hid_t dm_hdf5_open_output(dm_output *output, bool fresh, char why[200]);
+
+/* The element type in memory for a type in a file: NONE if there is none. *type is to be closed. */
+distmap_dtype dm_hdf5_dtype(hid_t stored, hid_t *type);
+/* The type in memory and in files for elements of a dtype; to be closed. */
+hid_t dm_hdf5_type(distmap_dtype dtype);
+
+/* The pitch of the elements, in a dataset's attributes. What is not there stays as it is. */
+void dm_hdf5_spacing_read(hid_t dataset, distmap_image_info *info);
+bool dm_hdf5_spacing_write(hid_t dataset, const distmap_image_info *info);
+
+/* The writing half of the codec, for its row in hdf5_read.c. */
+distmap_status dm_hdf5_create(distmap_writer *writer);
+distmap_status dm_hdf5_write(distmap_writer *writer, int64_t count, const void *slices);
+distmap_status dm_hdf5_finish(distmap_writer *writer);
+void dm_hdf5_discard(distmap_writer *writer);
+
+#endif

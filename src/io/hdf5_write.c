@@ -1,0 +1,218 @@
+/* Writing HDF5: one dataset, in chunks packed by shuffling and gzip.
+ *
+ * A name with a dataset in it, out.h5:/a/b, adds that to the file if there is one. Nothing in it is overwritten, and it is never
+ * written to itself: the work is done on a copy (a clone, where the file system has them), which takes the name when it is whole.
+ * A name without one, out.h5, is a new file with the dataset /data, as in all other formats.
+ *
+ * Chunks are as deep as SLICES_BYTES of slices, in volumes no deeper than DEEPEST, and halved along their longest axis until they
+ * are of CHUNK_BYTES or less. Bands come in any height: slices are gathered until a row of chunks is whole, so that no chunk is
+ * packed twice.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/hdf5.h"
+
+enum { SLICES_BYTES = 8 << 20, CHUNK_BYTES = 1 << 19, DEEPEST = 64, GZIP_LEVEL = 1 };
+
+typedef struct state {
+    hid_t file, dataset, type; /* < 0: closed */
+    hsize_t chunk[DISTMAP_MAX_NDIM];
+    char *gathered;           /* slices that make no row of chunks yet */
+    int64_t waiting, written; /* how many these are; slices in the file */
+} state;
+
+static distmap_status failed(const distmap_writer *writer) {
+    char why[200];
+    return writer->output.error
+               ? dm_output_failed(&writer->output)
+               : distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot write: %s", writer->output.name, dm_hdf5_why(why));
+}
+
+static const char *path_of(const distmap_writer *writer) {
+    return writer->output.dataset ? writer->output.dataset : "/data";
+}
+
+/* Whether the dataset can be made: nothing has its name, and what has the names before it are groups. */
+static distmap_status check_place(const distmap_writer *writer, hid_t file) {
+    const char *name = writer->output.name, *path = path_of(writer);
+    if (path[strlen(path) - 1] == '/')
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: names no dataset: it ends with a slash", name);
+    char *part = strdup(path);
+    if (!part)
+        return dm_no_memory(name);
+    distmap_status status = DISTMAP_OK;
+    for (char *end = part; !status && *end;) {
+        end += strcspn(end + 1, "/") + 1;
+        const char next = *end;
+        H5O_info_t object;
+        *end = 0;
+        if (part[1] && end[-1] != '/') {
+            if (H5Lexists(file, part, H5P_DEFAULT) <= 0)
+                break;
+            if (!next)
+                status = distmap_error_set(
+                    DISTMAP_ERROR_IO, "%s: there is a %s already; what a file holds is not overwritten", name, part);
+            else if (H5Oget_info_by_name(file, part, &object, H5P_DEFAULT) < 0 || object.type != H5O_TYPE_GROUP)
+                status = distmap_error_set(DISTMAP_ERROR_IO, "%s: %s is not a group: nothing can be put into it", name,
+                                           part);
+        }
+        *end = next;
+    }
+    free(part);
+    return status;
+}
+
+static void choose_chunk(const distmap_writer *writer, hsize_t chunk[DISTMAP_MAX_NDIM]) {
+    const distmap_image_info *info = &writer->info;
+    const int64_t fit = SLICES_BYTES / (int64_t)writer->slice_bytes,
+                  deepest = info->ndim > 2 && fit > DEEPEST ? DEEPEST : fit;
+    size_t bytes = distmap_dtype_size(info->dtype);
+    for (int a = 0; a < info->ndim; a++) {
+        const int64_t most = a ? info->shape[a] : deepest > 1 ? deepest : 1;
+        chunk[a] = (hsize_t)(info->shape[a] < most ? info->shape[a] : most);
+        bytes *= (size_t)chunk[a];
+    }
+    const int last = info->ndim - 1;
+    while (bytes > CHUNK_BYTES) {
+        int longest = last;
+        for (int a = last; a >= 0; a--)
+            longest = chunk[a] > chunk[longest] ? a : longest;
+        bytes = bytes / chunk[longest] * ((chunk[longest] + 1) / 2);
+        chunk[longest] = (chunk[longest] + 1) / 2;
+    }
+}
+
+static distmap_status make_dataset(distmap_writer *writer, state *s) {
+    const distmap_image_info *info = &writer->info;
+    hsize_t shape[DISTMAP_MAX_NDIM];
+    for (int a = 0; a < info->ndim; a++)
+        shape[a] = (hsize_t)info->shape[a];
+    const hid_t space = H5Screate_simple(info->ndim, shape, NULL), links = H5Pcreate(H5P_LINK_CREATE),
+                made = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_create_intermediate_group(links, 1);
+    H5Pset_obj_track_times(made, 0); /* the same result is the same file */
+    if (writer->slice_bytes && info->shape[0]) {
+        choose_chunk(writer, s->chunk);
+        H5Pset_chunk(made, info->ndim, s->chunk);
+        H5Pset_shuffle(made);
+        H5Pset_deflate(made, GZIP_LEVEL);
+    }
+    s->dataset = H5Dcreate2(s->file, path_of(writer), s->type, space, links, made, H5P_DEFAULT);
+    const bool good = s->dataset >= 0 && dm_hdf5_spacing_write(s->dataset, info);
+    const distmap_status status = good ? DISTMAP_OK : failed(writer);
+    H5Pclose(made);
+    H5Pclose(links);
+    H5Sclose(space);
+    return status;
+}
+
+static distmap_status create(distmap_writer *writer, state *s) {
+    bool there = false;
+    if (writer->output.dataset)
+        TRY(dm_output_begin_with_target(&writer->output, &there));
+    char why[200];
+    s->file = dm_hdf5_open_output(&writer->output, !there, why);
+    if (s->file < 0 && there)
+        return distmap_error_set(DISTMAP_ERROR_IO, "%s: the file that is there is no HDF5 that can be added to: %s",
+                                 writer->output.name, why);
+    if (s->file < 0)
+        return failed(writer);
+    TRY(check_place(writer, s->file));
+    s->type = dm_hdf5_type(writer->info.dtype);
+    TRY(make_dataset(writer, s));
+    s->gathered = malloc((size_t)s->chunk[0] * writer->slice_bytes + 1);
+    return s->gathered ? DISTMAP_OK : dm_no_memory(writer->output.name);
+}
+
+distmap_status dm_hdf5_create(distmap_writer *writer) {
+    if (!writer->output.target)
+        return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: hdf5 needs a regular file to write to",
+                                 writer->output.name);
+    state *s = writer->state = malloc(sizeof *s);
+    if (!s)
+        return dm_no_memory(writer->output.name);
+    *s = (state){.file = -1, .dataset = -1, .type = -1};
+    dm_hdf5_call call;
+    dm_hdf5_begin(&call);
+    const distmap_status status = create(writer, s);
+    dm_hdf5_end(&call);
+    return status;
+}
+
+/* Writes `count` slices behind those that are written. */
+static distmap_status put(const distmap_writer *writer, state *s, int64_t count, const void *slices) {
+    const distmap_image_info *info = &writer->info;
+    hsize_t from[DISTMAP_MAX_NDIM] = {(hsize_t)s->written}, size[DISTMAP_MAX_NDIM];
+    for (int a = 0; a < info->ndim; a++)
+        size[a] = (hsize_t)(a ? info->shape[a] : count);
+    const hid_t there = H5Dget_space(s->dataset), here = H5Screate_simple(info->ndim, size, NULL);
+    const bool good = H5Sselect_hyperslab(there, H5S_SELECT_SET, from, NULL, size, NULL) >= 0 &&
+                      H5Dwrite(s->dataset, s->type, here, there, H5P_DEFAULT, slices) >= 0 && !writer->output.error;
+    const distmap_status status = good ? DISTMAP_OK : failed(writer);
+    H5Sclose(here);
+    H5Sclose(there);
+    s->written += count;
+    return status;
+}
+
+static distmap_status gather(distmap_writer *writer, state *s, int64_t count, const char *slices) {
+    const int64_t row = (int64_t)s->chunk[0];
+    while (count) {
+        int64_t taken = row - s->waiting < count ? row - s->waiting : count;
+        if (!s->waiting && count >= row) {
+            taken = count / row * row;
+            TRY(put(writer, s, taken, slices));
+        } else {
+            memcpy(s->gathered + (size_t)s->waiting * writer->slice_bytes, slices, (size_t)taken * writer->slice_bytes);
+            s->waiting += taken;
+            if (s->waiting == row) {
+                s->waiting = 0;
+                TRY(put(writer, s, row, s->gathered));
+            }
+        }
+        slices += (size_t)taken * writer->slice_bytes;
+        count -= taken;
+    }
+    return DISTMAP_OK;
+}
+
+distmap_status dm_hdf5_write(distmap_writer *writer, int64_t count, const void *slices) {
+    dm_hdf5_call call;
+    dm_hdf5_begin(&call);
+    const distmap_status status = gather(writer, writer->state, count, slices);
+    dm_hdf5_end(&call);
+    return status;
+}
+
+static bool close_all(state *s) {
+    bool good = s->type < 0 || H5Tclose(s->type) >= 0;
+    good = (s->dataset < 0 || H5Dclose(s->dataset) >= 0) && good;
+    good = (s->file < 0 || H5Fclose(s->file) >= 0) && good;
+    s->file = s->dataset = s->type = -1;
+    return good;
+}
+
+distmap_status dm_hdf5_finish(distmap_writer *writer) {
+    state *s = writer->state;
+    dm_hdf5_call call;
+    dm_hdf5_begin(&call);
+    distmap_status status = s->waiting ? put(writer, s, s->waiting, s->gathered) : DISTMAP_OK;
+    if (!status && (!close_all(s) || writer->output.error))
+        status = failed(writer);
+    dm_hdf5_end(&call);
+    return status;
+}
+
+void dm_hdf5_discard(distmap_writer *writer) {
+    state *s = writer->state;
+    if (!s)
+        return;
+    dm_hdf5_call call;
+    dm_hdf5_begin(&call);
+    close_all(s);
+    dm_hdf5_end(&call);
+    free(s->gathered);
+    free(s);
+}

@@ -1,0 +1,83 @@
+/* What rows offer the pixels of a block, as floats: for the direct and the bracket search.
+ *
+ * Rows are counted from the block's first one, y0: with y = y0 + i, row j = y0 + t and i up to `rows`
+ *
+ *     d2(y0 + i) - w i^2 + c = h(t) - (2 w i) t    where h(t) = f(j) + w t^2 + c    and c = w rows^2
+ *
+ * so that a row offers a pixel one multiplication and addition. All terms are integers below 2^24 (minplus_cuda_stages.c sees to it),
+ * so floats are exact; sums are positive, so that their bits compare as integers do, two rows in one instruction.
+ */
+#ifndef DISTMAP_MINPLUS_CUDA_OFFERS_CUH
+#define DISTMAP_MINPLUS_CUDA_OFFERS_CUH
+
+#include "methods/minplus/minplus_cuda_rows.cuh"
+
+enum {
+    /* What rows without a site offer: 2^30, of which slopes take less than 2^25. What others do is below 2^24. */
+    NO_OFFER = 0x4E800000,
+    ANY_OFFER = 0x4B800000,
+};
+
+/* h, of a row that has a site. */
+DM_DEVICE uint32_t offer_start(const mc_stage &p, uint32_t f, int32_t t, int32_t rows) {
+    return f + (uint32_t)p.wy2 * (uint32_t)(t * t + rows * rows);
+}
+DM_DEVICE uint32_t offer_bits(bool any, uint32_t start) {
+    return any ? __float_as_uint((float)(int32_t)start) : (uint32_t)NO_OFFER;
+}
+
+/* What row t offers a pixel, whose turn is -2 w i. */
+DM_DEVICE int32_t offer_at(uint32_t bits, float t, float turn) {
+    return __float_as_int(fmaf(t, turn, __uint_as_float(bits)));
+}
+
+/* Four rows, the lane's column; the least that they offer pixels, and `best`. */
+template <int COUNT> DM_DEVICE void take_four(uint4 bits, float4 t, const float turn[COUNT], int32_t best[COUNT]) {
+#pragma unroll
+    for (int r = 0; r < COUNT; r++) {
+        best[r] = __vimin3_s32(best[r], offer_at(bits.x, t.x, turn[r]), offer_at(bits.y, t.y, turn[r]));
+        best[r] = __vimin3_s32(best[r], offer_at(bits.z, t.z, turn[r]), offer_at(bits.w, t.w, turn[r]));
+    }
+}
+
+/* d2 of pixel i, from the least that it was offered. */
+DM_DEVICE int32_t offered_square(const mc_stage &p, int32_t least, int32_t i, int32_t rows) {
+    return least - p.wy2 * (rows * rows - i * i);
+}
+
+DM_DEVICE int32_t warp_most(int32_t v) {
+    for (int step = 16; step; step /= 2)
+        v = max(v, __shfl_xor_sync(MC_WHOLE, v, step));
+    return v;
+}
+
+/* A row of a strip, ready to be spread. Without a site it offers 2^32 at least, less than 2^25: that is none. */
+typedef struct __align__(16) row_offer {
+    uint32_t bits; /* of its entry; */
+    float left,
+        right;   /* how far its sites beyond the strip are from the columns before the first one and after the last; */
+    float level; /* h without f */
+}
+row_offer;
+
+/* Row t of a block that has `rows`. */
+DM_DEVICE row_offer row_offer_of(const mc_stage &p, uint2 entry, int32_t t, int32_t rows) {
+    const row_offer made = {entry.x, (float)(int32_t)((entry.y & MC_NONE) + 1), (float)(int32_t)((entry.y >> 16) + 32),
+                            (float)(p.wy2 * (t * t + rows * rows))};
+    return made;
+}
+
+/* h in a column of the strip. */
+DM_DEVICE uint32_t spread_row(const row_offer &row, int column, float wx2) {
+    const float place = (float)column;
+    float left = row.left + place, right = row.right - place;
+    if (row.bits) {
+        const uint32_t before = row.bits << (31 - column), after = row.bits >> column;
+        left = before ? (float)__clz((int)before) : left;
+        right = after ? (float)(__ffs((int)after) - 1) : right;
+    }
+    const float g = fminf(left, right);
+    return __float_as_uint(fmaf(g * wx2, g, row.level));
+}
+
+#endif

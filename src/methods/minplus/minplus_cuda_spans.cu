@@ -1,0 +1,235 @@
+/* minplus/cuda, the bracket search's second part: the spans between points, a block to each.
+ *
+ *     d2(y) = min over rows j of f(j) + w (y - j)^2    in one column
+ *
+ * The winning row rises with y, so between two points only rows from the one's bracket to the other's can win
+ * (minplus_cuda_points.cu), and of these only those no farther from the span than its pixels can be from their sites. The block
+ * lists these rows and spreads what they offer into shared memory, by fours. The first rows of the span's parts are queried by
+ * all of them; then a warp has rows of pixels, for which each lane goes through the few rows among which its column's winners
+ * are. Where winners jump, and these are many, the warps share them.
+ *
+ * Per pixel, where as many rows as the span has can win: 13 instructions to spread, 25 for the parts, 40 to fill, 20 for the
+ * root.
+ */
+#include "methods/minplus/minplus_cuda_offers.cuh"
+
+enum {
+    WARPS = 8,
+    HEIGHT = MC_SPAN / WARPS, /* rows of pixels of a warp */
+    PARTS = 8,                /* of a span */
+    CHUNK = 44,               /* fours of rows in shared memory */
+    ENOUGH = 6,               /* fours that are no more work than to query parts */
+};
+
+/* A span's block. */
+typedef struct span {
+    int64_t plane;
+    int32_t strip, y0;
+    const uint2 *entries;
+    int column; /* this lane's */
+    float wx2;
+    int32_t count; /* rows in the list, */
+    int32_t fours; /* and by fours */
+} span;
+
+/* Its shared memory. */
+typedef struct span_rows {
+    row_offer row[CHUNK * 4]; /* a chunk of the list: rows, */
+    float t[CHUNK * 4];       /* which they are, */
+    uint4 values[CHUNK][32];  /* and what they offer */
+    union {
+        int32_t best[PARTS + 1][WARPS][32]; /* what warps found for the first rows of parts, */
+        int32_t pixels[MC_SPAN][32];        /* or for pixels that they share */
+    };
+    uint16_t from[PARTS + 1][WARPS][32];
+    uint16_t winner[PARTS + 1][32]; /* fours */
+    int32_t counts[WARPS];
+} span_rows;
+
+DM_DEVICE float4 four_rows(const span_rows &rows, int32_t four) { return ((const float4 *)rows.t)[four]; }
+
+/* Rows of the bracket that are near enough, in order. */
+DM_DEVICE void list_bracket(const mc_stage &p, const mc_point bracket[2], span *u, span_rows &rows, uint16_t *list) {
+    /* A pixel between two points is no farther from its site than it is from a point and that from its own. */
+    const int32_t end = min(u->y0 + MC_SPAN, p.height - 1);
+    const float way = mc_near_root((float)bracket[0].farthest) + mc_near_root((float)bracket[1].farthest) +
+                      mc_near_root((float)p.wy2) * (float)(end - u->y0);
+    const float bound2 = way * way * 0.25f * 1.0001f + 1.0f; /* whatever the roundings */
+    u->count = 0;
+    /* Of a span of one row both points are the same, but maybe not their winners. */
+    const int32_t last = max(bracket[0].last, bracket[1].last);
+    for (int32_t start = bracket[0].first; start <= last; start += WARPS * 32) {
+        const int32_t j = start + (int32_t)threadIdx.x;
+        float low = INFINITY, high;
+        if (j <= last)
+            strip_squares(p, u->entries[j], &low, &high);
+        const float dy = (float)max(max(u->y0 - j, j - end), 0);
+        u->count = append_rows(low + (float)p.wy2 * dy * dy <= bound2, j, list, u->count, rows.counts);
+    }
+    u->fours = (u->count + 3) / 4;
+}
+
+/* Fours from number `start` on into shared memory, for all to see. */
+DM_DEVICE void spread_chunk(const mc_stage &p, const span &u, const uint16_t *list, int32_t start, span_rows &rows) {
+    const int lane = (int)threadIdx.x % 32;
+    const int32_t fours = min(u.fours - start, (int32_t)CHUNK);
+    __syncthreads();
+    for (int32_t i = (int)threadIdx.x; i < fours * 4; i += WARPS * 32) {
+        const int32_t row = list[min(start * 4 + i, u.count - 1)]; /* the last one again */
+        rows.row[i] = row_offer_of(p, u.entries[row], row - u.y0, MC_SPAN);
+        rows.t[i] = (float)(row - u.y0);
+    }
+    __syncthreads();
+    for (int32_t four = (int)threadIdx.x / 32; four < fours; four += WARPS) {
+        const row_offer *row = rows.row + four * 4;
+        rows.values[four][lane] = make_uint4(spread_row(row[0], u.column, u.wx2), spread_row(row[1], u.column, u.wx2),
+                                             spread_row(row[2], u.column, u.wx2), spread_row(row[3], u.column, u.wx2));
+    }
+    __syncthreads();
+}
+
+/* The turns of COUNT rows of pixels, `step` apart, from row i on. */
+template <int COUNT> DM_DEVICE void set_turns(const mc_stage &p, int32_t i, int32_t step, float turn[COUNT]) {
+    const float first = (float)(-2 * p.wy2 * i), each = (float)(-2 * p.wy2 * step);
+#pragma unroll
+    for (int r = 0; r < COUNT; r++)
+        turn[r] = fmaf((float)r, each, first);
+}
+
+/* Among which fours the winners of the first rows of parts are, and of the row after the last one. */
+DM_DEVICE void query_parts(const mc_stage &p, const span &u, const uint16_t *list, span_rows &rows) {
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    int32_t best[PARTS + 1], from[PARTS + 1];
+    float turn[PARTS + 1];
+#pragma unroll
+    for (int q = 0; q <= PARTS; q++)
+        best[q] = NO_OFFER, from[q] = 0;
+    set_turns<PARTS + 1>(p, 0, MC_SPAN / PARTS, turn);
+    for (int32_t start = 0; start < u.fours; start += CHUNK) {
+        spread_chunk(p, u, list, start, rows);
+        for (int32_t four = warp; four < min(u.fours - start, (int32_t)CHUNK); four += WARPS) {
+            int32_t here[PARTS + 1];
+#pragma unroll
+            for (int q = 0; q <= PARTS; q++)
+                here[q] = NO_OFFER;
+            take_four<PARTS + 1>(rows.values[four][lane], four_rows(rows, four), turn, here);
+#pragma unroll
+            for (int q = 0; q <= PARTS; q++)
+                if (here[q] < best[q])
+                    best[q] = here[q], from[q] = start + four;
+        }
+    }
+#pragma unroll
+    for (int q = 0; q <= PARTS; q++)
+        rows.best[q][warp][lane] = best[q], rows.from[q][warp][lane] = (uint16_t)from[q];
+    __syncthreads();
+    for (int q = warp; q <= PARTS; q += WARPS) {
+        int32_t least = rows.best[q][0][lane];
+        uint16_t at = rows.from[q][0][lane];
+#pragma unroll
+        for (int other = 1; other < WARPS; other++)
+            if (rows.best[q][other][lane] < least)
+                least = rows.best[q][other][lane], at = rows.from[q][other][lane];
+        rows.winner[q][lane] = at;
+    }
+    __syncthreads();
+}
+
+/* A warp's pixels, from fours `first` to `last` in shared memory, the lane's own. */
+DM_DEVICE void fill(const mc_stage &p, const span_rows &rows, int32_t first, int32_t last, int32_t best[HEIGHT]) {
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    float turn[HEIGHT];
+    set_turns<HEIGHT>(p, warp * HEIGHT, 1, turn);
+    const int32_t count = warp_most(last - first) + 1;
+    for (int32_t k = 0; k < count; k++) {
+        const int32_t four = min(first + k, last);
+        take_four<HEIGHT>(rows.values[four][lane], four_rows(rows, four), turn, best);
+    }
+}
+
+/* The same where the list takes several chunks: the warps share the rows of all pixels. */
+DM_DEVICE void fill_together(const mc_stage &p, const span &u, const uint16_t *list, span_rows &rows,
+                             int32_t best[HEIGHT]) {
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    for (int r = 0; r < HEIGHT; r++)
+        rows.pixels[warp * HEIGHT + r][lane] = NO_OFFER;
+    for (int32_t start = 0; start < u.fours; start += CHUNK) {
+        spread_chunk(p, u, list, start, rows);
+#pragma unroll 1
+        for (int32_t i = 0; i < MC_SPAN; i += HEIGHT) {
+            const int part = i * PARTS / MC_SPAN;
+            const int32_t first = max(-warp_most(-(int32_t)rows.winner[part][lane]) - start, 0);
+            const int32_t last = min(warp_most(rows.winner[part + 1][lane]) - start, (int32_t)CHUNK - 1);
+            if (first + warp > last)
+                continue;
+            float turn[HEIGHT];
+            set_turns<HEIGHT>(p, i, 1, turn);
+            for (int r = 0; r < HEIGHT; r++)
+                best[r] = NO_OFFER;
+            for (int32_t four = first + warp; four <= last; four += WARPS)
+                take_four<HEIGHT>(rows.values[four][lane], four_rows(rows, four), turn, best);
+#pragma unroll
+            for (int r = 0; r < HEIGHT; r++)
+                atomicMin(&rows.pixels[i + r][lane], best[r]);
+        }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int r = 0; r < HEIGHT; r++)
+        best[r] = rows.pixels[warp * HEIGHT + r][lane];
+}
+
+/* Grid: a block per span: spans, strips, planes. Shared memory: the list, a row of the plane 2 bytes. */
+static __global__ void __launch_bounds__(WARPS * 32, 4) solve_spans(const __grid_constant__ mc_stage p) {
+    DM_DYNAMIC_SHARED(uint16_t, list);
+    __shared__ span_rows rows;
+    const uint32_t strip = blockIdx.z * (uint32_t)p.strips + blockIdx.y; /* of all planes */
+    enum { UNITS = MC_SPAN / MC_UNIT };
+    const int32_t unit = (int32_t)blockIdx.x * UNITS + (int32_t)threadIdx.x;
+    if (!__syncthreads_or(threadIdx.x < UNITS && unit < p.units && p.open[strip * (uint32_t)p.units + (uint32_t)unit]))
+        return;
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    span u;
+    u.plane = blockIdx.z;
+    u.strip = (int32_t)blockIdx.y;
+    u.y0 = (int32_t)blockIdx.x * MC_SPAN;
+    u.entries = mc_entries(p, u.plane, u.strip);
+    u.column = lane_column(p, u.strip, lane);
+    u.wx2 = (float)p.wx2;
+    list_bracket(p, p.points + strip * (p.spans + 1) + blockIdx.x, &u, rows, list);
+    int32_t best[HEIGHT];
+    for (int r = 0; r < HEIGHT; r++)
+        best[r] = NO_OFFER;
+    if (u.fours <= ENOUGH) {
+        if (u.count) {
+            spread_chunk(p, u, list, 0, rows);
+            fill(p, rows, 0, u.fours - 1, best);
+        }
+    } else {
+        query_parts(p, u, list, rows);
+        if (u.fours <= CHUNK) {
+            const int part = warp * PARTS / WARPS;
+            fill(p, rows, rows.winner[part][lane], rows.winner[part + 1][lane], best);
+        } else {
+            fill_together(p, u, list, rows, best);
+        }
+    }
+#pragma unroll
+    for (int r = 0; r < HEIGHT; r++) {
+        const int32_t d2 = offered_square(p, (int32_t)__int_as_float(best[r]), warp * HEIGHT + r, MC_SPAN);
+        best[r] = best[r] < ANY_OFFER ? d2 - p.wy2 * r * r : (int32_t)MC_NOTHING;
+    }
+    mc_raise(p, store_rows<false, HEIGHT, 1>(p, u.plane, u.strip * 32 + lane, u.y0 + warp * HEIGHT,
+                                             (const int32_t(*)[HEIGHT]) & best, NULL));
+}
+
+cudaError_t mc_spans(const mc_stage *p, cudaStream_t stream) {
+    const size_t bytes = (size_t)p->height * sizeof(uint16_t);
+    const cudaError_t error =
+        cudaFuncSetAttribute((const void *)solve_spans, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    if (error != cudaSuccess)
+        return error;
+    DM_LAUNCH(solve_spans, dim3((unsigned)p->spans, (unsigned)p->strips, (unsigned)p->planes), WARPS * 32, bytes,
+              stream, *p);
+    return cudaGetLastError();
+}

@@ -1,0 +1,125 @@
+/* Images in slabs: what is known of distance maps whose slices are not all in one memory, or not at the same time. Slabs divide
+ * the slowest measured axis. First every slice is transformed along all other axes, by itself; then lines along the slowest axis
+ * are made whole, a panel of them at a time, and finished. How slabs become panels is the user's affair: ranks send each other
+ * messages (src/mpi), one machine goes through a file (cli/outofcore).
+ *
+ * On the public API alone. layout.c is the arithmetic of slabs, panels and parts; slices.c poses the slices' problem; lines.c
+ * finishes whole lines.
+ */
+#ifndef DISTMAP_SLABS_SLABS_H
+#define DISTMAP_SLABS_SLABS_H
+
+#include <distmap.h>
+
+#define TRY(call)                                  \
+    do {                                           \
+        const distmap_status dms_status_ = (call); \
+        if (dms_status_ != DISTMAP_OK)             \
+            return dms_status_;                    \
+    } while (0)
+#define bad(...) distmap_error_set(DISTMAP_ERROR_ARGUMENT, __VA_ARGS__)
+
+/* ---- layout.c ---- */
+
+struct dms_slab {
+    int64_t first, count; /* slices */
+};
+
+/* Part number i of n things that are divided evenly into `parts`: [first, first + count). */
+struct dms_slab dms_share(int64_t n, int parts, int i);
+
+/* A range of elements along each axis: [lo, hi). */
+struct dms_box {
+    int64_t lo[DISTMAP_MAX_NDIM], hi[DISTMAP_MAX_NDIM];
+};
+
+/* How the image lies: with two axes at least, so that there is one to divide lines by. */
+struct dms_layout {
+    int ndim;
+    int64_t shape[DISTMAP_MAX_NDIM]; /* the whole image */
+    int axis, cut;
+    int size; /* owners of slabs, and of parts of panels: ranks, or those that follow each other on one machine */
+    struct dms_slab *slabs; /* one for each of them, in the user's memory */
+    int64_t width;          /* of an owner's part of a panel, along `cut`; the last one may be thinner */
+    int64_t panels;
+};
+
+/* Fills ndim, shape, axis and cut. */
+void dms_layout_make(const distmap_problem *problem, int size, struct dms_layout *layout);
+/* Fills width and panels: about `bytes` for an owner's part, an element of which takes `each`. */
+void dms_layout_panels(struct dms_layout *layout, size_t bytes, size_t each);
+/* Whether the slabs are a partition, in the order of their owners. */
+distmap_status dms_slabs_check(const struct dms_layout *layout);
+
+int64_t dms_box_elements(const struct dms_layout *layout, const struct dms_box *box);
+/* The lines of a panel that `owner` finishes, whole. */
+struct dms_box dms_panel_part(const struct dms_layout *layout, int64_t panel, int owner);
+/* What of a box of whole lines lies in the slab of `owner`. */
+struct dms_box dms_box_in_slab(const struct dms_layout *layout, struct dms_box lines, int owner);
+/* The next place in a box, over axes [0, axes), the last one fastest. False after the last place. */
+bool dms_box_next(const struct dms_box *box, int axes, int64_t at[DISTMAP_MAX_NDIM]);
+/* What to add to the linear index of a site in the slab of `owner` to make it that of the whole image; `at` names its place
+ * along the axes before the slabs'. */
+int64_t dms_index_shift(const struct dms_layout *layout, int owner, const int64_t at[DISTMAP_MAX_NDIM]);
+
+/* ---- slices.c ---- */
+
+/* Whether maps of this kind are computed in slabs; `where` ends the sentence that says that they are not. */
+distmap_status dms_check_kind(const distmap_problem *problem, const char *where);
+/* The narrowest exact type of squared distances that the core takes for this problem: what slices give to lines. */
+distmap_status dms_find_samples(const distmap_context *context, const distmap_problem *problem, distmap_dtype *samples);
+/* With two axes at least, and no pitch and no axis left to defaults. */
+distmap_problem dms_normal_problem(const distmap_problem *problem);
+/* `count` slices by themselves, of a problem in normal form. */
+distmap_problem dms_slices_of(const distmap_problem *normal, distmap_dtype samples, int axis, int64_t count);
+
+/* ---- lines.c ---- */
+
+/* The arrays of a part of a panel, row-major, of its shape; those that are not needed have data NULL. */
+struct dms_panel {
+    distmap_view sample, payload, distance, squared, index;
+    size_t bytes;
+};
+
+/* Bytes that an element of a part takes in a panel's arrays. */
+size_t dms_lines_bytes(const distmap_problem *problem, distmap_dtype samples);
+distmap_status dms_panel_reserve(const distmap_problem *problem, const struct dms_layout *layout, int64_t width,
+                                 distmap_dtype samples, struct dms_panel *panel);
+void dms_panel_free(struct dms_panel *panel);
+/* Gives the arrays the shape of this part, which is no wider than they were made for. */
+void dms_panel_shape(const struct dms_layout *layout, const struct dms_box *part, struct dms_panel *panel);
+
+/* What finishes whole lines, in parts of one width, or of two. */
+struct dms_lines {
+    distmap_problem problem; /* of a part of full width */
+    distmap_dtype samples;
+    bool bordered; /* border with index: see lines.c */
+    size_t bytes;  /* scratch of the plans below, `exact` and the border's slice */
+    struct dms_finish {
+        int64_t width; /* 0: none */
+        distmap_plan *finish;
+        distmap_plan *squares; /* bordered: squared in a type that does not tell ties apart */
+    } plans[2];
+    distmap_view exact; /* bordered: squares in the samples' type, unless the panel's `squared` has it */
+    /* Bordered: what the border alone would give, for a slice of the whole image. */
+    distmap_view border_exact, border_distance, border_squared;
+    unsigned flags; /* of the last execution */
+};
+
+/* `problem` is the whole image's, in normal form. `last` is a second width, or the same as `width`. */
+distmap_status dms_lines_make(distmap_context *context, const distmap_problem *problem, const struct dms_layout *layout,
+                              int64_t width, int64_t last, distmap_dtype samples, struct dms_lines *lines);
+/* What that would hold for one width, or 0 with the error text set. */
+size_t dms_lines_estimate(const distmap_context *context, const distmap_problem *problem,
+                          const struct dms_layout *layout, int64_t width, distmap_dtype samples);
+void dms_lines_free(struct dms_lines *lines);
+/* From samples and payloads as they came from the slabs to outputs. */
+distmap_status dms_lines_finish(const struct dms_layout *layout, const struct dms_box *part, struct dms_panel *panel,
+                                struct dms_lines *lines);
+
+/* The limit to give the core's plans: the problem's, or one that is no limit, since none is farther. */
+double dms_limit(const distmap_problem *problem, distmap_dtype samples);
+/* Whether the border along the other axes is left to the lines. */
+bool dms_keeps_border(const distmap_problem *problem, int axis);
+
+#endif

@@ -1,0 +1,70 @@
+/* Slices by themselves: the problem along all axes but the slowest measured one. */
+#include <math.h>
+#include <string.h>
+
+#include "slabs/slabs.h"
+
+distmap_status dms_check_kind(const distmap_problem *p, const char *where) {
+    static const distmap_outputs none;
+    distmap_outputs others = p->want;
+    others.distance = others.squared = others.index = DISTMAP_NONE;
+    if (p->field != DISTMAP_FIELD_DISTANCE)
+        return bad("problem.field must be DISTANCE %s", where);
+    if (p->input != DISTMAP_INPUT_MASK)
+        return bad("problem.input must be MASK %s", where);
+    if (p->metric != DISTMAP_METRIC_EUCLIDEAN)
+        return bad("problem.metric must be EUCLIDEAN %s", where);
+    if (p->sign != DISTMAP_SIGN_NONE)
+        return bad("problem.sign must be NONE %s", where);
+    if (memcmp(&others, &none, sizeof none) != 0)
+        return bad("problem.want: %s there are distance, squared and index alone", where);
+    return DISTMAP_OK;
+}
+
+distmap_status dms_find_samples(const distmap_context *context, const distmap_problem *problem,
+                                distmap_dtype *samples) {
+    static const distmap_dtype types[] = {DISTMAP_UINT32, DISTMAP_UINT64, DISTMAP_FLOAT64};
+    const distmap_plan_options options = {.host_views = true};
+    distmap_problem p = *problem;
+    size_t bytes;
+    TRY(distmap_scratch_bytes(context, problem, &options, &bytes)); /* by all of the core's rules */
+    distmap_status status = DISTMAP_OK;
+    for (int i = 0; i < 3; i++) {
+        p.want = (distmap_outputs){.squared = *samples = types[i]};
+        status = distmap_scratch_bytes(context, &p, &options, &bytes);
+        if (status == DISTMAP_OK)
+            break;
+    }
+    return status;
+}
+
+distmap_problem dms_normal_problem(const distmap_problem *problem) {
+    distmap_problem p = *problem;
+    if (p.axes == 0)
+        p.axes = (1u << p.ndim) - 1;
+    if (p.ndim == 1) {
+        p.ndim = 2;
+        p.shape[1] = 1;
+        p.spacing[1] = p.spacing[0];
+    }
+    for (int a = 0; a < p.ndim; a++)
+        p.spacing[a] = p.spacing[a] == 0 ? 1 : p.spacing[a];
+    return p;
+}
+
+/* Where no other axis is measured, a limit below every pitch lets each element see itself alone. */
+distmap_problem dms_slices_of(const distmap_problem *normal, distmap_dtype samples, int axis, int64_t count) {
+    distmap_problem p = *normal;
+    p.axes &= ~(1u << axis);
+    p.shape[axis] = count;
+    p.want.distance = DISTMAP_NONE;
+    p.want.squared = samples;
+    p.border = normal->border && !dms_keeps_border(normal, axis);
+    if (p.border)
+        p.limit = dms_limit(normal, samples);
+    if (p.axes == 0) {
+        p.axes = 1u << axis;
+        p.limit = fmin(normal->limit > 0 ? normal->limit : INFINITY, normal->spacing[axis] / 2);
+    }
+    return p;
+}

@@ -1,0 +1,160 @@
+# edt --memory: the bits of a run in memory, within the memory that was said, also when it is killed and goes on.
+source "$(dirname "$0")/checks.sh" "$@" || exit 1
+
+seed=${DISTMAP_TEST_SEED:-$((RANDOM * 32768 + RANDOM))}
+echo "seed $seed (DISTMAP_TEST_SEED repeats it)"
+RANDOM=$seed
+
+# Random bytes: JPEG data, from a drawn place on, over and over. Of any value there is about one in 256.
+make_volume() { # file, descr, shape, bytes
+    make_npy "$1" "$2" "$3" ''
+    while tail -c +$((RANDOM % 9000 + 1000)) "$data/retina.jpg"; do :; done 2>/dev/null | head -c "$4" >>"$1"
+}
+none_left() { equal "$(ls -A "$1")" "$2"; } # folder, its names
+
+# ---- Bits ----
+# Drawn shapes of 1 to 4 axes; every format; what slabs, panels and borders could get wrong.
+formats="npy tif nii"
+"$distmap" --help | grep -q '^  hdf5' && formats+=" h5"
+odd() { echo $((RANDOM % $1 + 1)); }
+for round in $(seq 24); do
+    case $((round % 4)) in
+    0) z=$((RANDOM % 3000 + 1)); shape="$z," count=$z ;;
+    1) y=$(odd 500) x=$(odd 700); shape="$y, $x" count=$((y * x)) ;;
+    2) z=$(odd 60) y=$(odd 90) x=$(odd 300); shape="$z, $y, $x" count=$((z * y * x)) ;;
+    3) t=$(odd 9) z=$(odd 20) y=$(odd 30) x=$(odd 100); shape="$t, $z, $y, $x" count=$((t * z * y * x)) ;;
+    esac
+    make_volume drawn.npy '|u1' "$shape" "$count"
+    options=(--sites $((RANDOM % 256)))
+    ((RANDOM % 2)) && options+=(--metric squared)
+    ((RANDOM % 3)) || options+=(--border)
+    ((RANDOM % 3)) || options+=(--limit $((RANDOM % 20 + 1)))
+    ((RANDOM % 4)) || options+=(--spacing 2)
+    ((RANDOM % 4)) || options+=(--spacing 0.7)
+    ((RANDOM % 4)) || options+=(--axes $((RANDOM % (round % 4 ? 2 : 1))))
+    # The last one of two counts: an option given twice is an error.
+    [[ $(grep -o -- --spacing <<<"${options[*]}" | wc -l) -lt 2 ]] || continue
+    for format in $formats; do
+        [[ $format == tif && $((round % 4)) == 0 ]] && continue
+        rm -rf want
+        mkdir want
+        "$distmap" edt drawn.npy -o "want/d.$format" --index want/i.npy "${options[@]}" --quiet || continue
+        run edt drawn.npy -o "out/d.$format" --index out/i.npy "${options[@]}" --memory 1G
+        check "$shape ${options[*]} to $format: status" equal "$status" 0
+        check "... the same bits, and nothing else is left" diff -r want out
+    done
+done
+make_volume drawn.npy '|u1' '30, 200, 300' 1800000
+"$distmap" edt drawn.npy -o want.npy --sites 9 --quiet
+"$distmap" edt drawn.npy -o - --sites 9 --quiet --memory 1G --scratch out >got.npy
+check "to standard output" cmp got.npy want.npy
+"$distmap" edt - -o got.npy --sites 9 --quiet --memory 1G <drawn.npy
+check "from standard input" cmp got.npy want.npy
+
+# ---- Memory ----
+# Input, scratch and output have four times the limit each. Private memory is capped, the peak is told by the kernel.
+small=48
+make_volume large.npy '<u4' '96, 512, 1024' $((96 * 512 * 1024 * 4))
+"$distmap" edt large.npy -o want.npy --sites 0..40000 --quiet || exit 1
+sanitized=1
+(ulimit -v 4000000 && "$distmap" --version) >/dev/null 2>&1 && sanitized=0 # sanitizers reserve more addresses, and use more memory
+memory=${small}M
+((sanitized)) && memory=2G
+rm -rf out
+mkdir out
+((sanitized)) || (ulimit -d $((small * 1024)) && "$distmap" edt large.npy -o out/d.npy --sites 0..40000 \
+    --memory $memory --json --threads 2 >told.json 2>stderr)
+status=$?
+if ((!sanitized)); then
+    check "four times the limit: status ($(cat stderr))" equal "$status" 0
+    check "four times the limit: the same bits" cmp out/d.npy want.npy
+    check "four times the limit: nothing else is left" none_left out d.npy
+    peak=$(sed -n 's/.*"peak": \([0-9]*\).*/\1/p' told.json)
+    echo "peak $peak bytes"
+    check "four times the limit: the peak is within it" test "$peak" -gt 0 -a "$peak" -le $((small << 20))
+    refuses 1 "--memory: 8 MiB are too little for large.npy: [0-9]* MiB are needed" edt large.npy -o out/d.npy --memory 8M
+fi
+
+# ---- Killed and gone on ----
+lines() { grep -c "^$1" "out/.distmap-$2.state" 2>/dev/null; }
+interrupt() { # output, what to wait for, how often, signal: starts a run, ends it there; then its exit status is $status
+    "$distmap" edt large.npy -o "out/$1" --sites 0..40000 --memory $memory --resume --quiet 2>stderr &
+    local run=$!
+    while [[ $(lines "$2" "$1") -lt $3 ]] && kill -0 $run 2>/dev/null; do sleep 0.01; done
+    kill "-$4" $run 2>/dev/null
+    wait $run
+    status=$?
+}
+for name in d.npy d.tif; do
+    rm -rf out
+    mkdir out
+    "$distmap" edt large.npy -o "want.${name#*.}" --sites 0..40000 --quiet
+    interrupt $name slab 3 KILL
+    check "$name killed in the first pass" equal "$status" 137
+    check "$name: no output yet" test ! -e out/$name
+    slabs=$(lines slab $name)
+    interrupt $name slab $((slabs + 2)) TERM
+    check "$name ended in the first pass, which went on behind slab $slabs ($(cat stderr))" equal "$status" 143
+    interrupt $name panel 2 KILL
+    check "$name killed in the second pass" equal "$status" 137
+    panels=$(lines panel $name)
+    check "$name: slabs are not done again" equal "$(lines slab $name)" "$(sort out/.distmap-$name.state | grep -c ^slab)"
+    "$distmap" edt large.npy -o out/$name --sites 0..40000 --memory $memory --resume 2>stderr
+    check "$name: ends: status" equal "$?" 0
+    check "$name: told" grep -q "going on behind .* slabs and $panels panels" stderr
+    check "$name: the same bits" cmp out/$name "want.${name#*.}"
+    rm -f out/.distmap-????????????????  # the writers of formats that are written in order leave these when they are killed
+    check "$name: nothing else is left" none_left out $name
+done
+
+rm -rf out
+mkdir out
+interrupt d.npy slab 2 KILL
+refuses_to_go_on() { # pattern, arguments
+    "$distmap" edt large.npy -o out/d.npy --memory $memory --resume "${@:2}" 2>stderr
+    check "another problem: status" equal "$?" 1
+    check "another problem: ${1}" one_line "$1"
+}
+mv stderr "$work/stderr" 2>/dev/null
+refuses_to_go_on "is of another run: there 'sites .*', here 'sites .*'" --sites 0..40001
+refuses_to_go_on "is of another run: there 'limit 0', here 'limit 5'" --sites 0..40000 --limit 5
+check "they leave what is there" test -e out/.distmap-d.npy.scratch
+flock out/.distmap-d.npy.state -c \
+    "'$distmap' edt large.npy -o out/d.npy --sites 0..40000 --memory $memory --quiet" 2>stderr
+check "two runs at once: status" equal "$?" 1
+check "two runs at once: one line" one_line "another run is at work"
+"$distmap" edt large.npy -o out/d.npy --sites 0..40000 --memory $memory --quiet
+check "without --resume it begins anew" cmp out/d.npy want.npy
+check "and leaves nothing" none_left out d.npy
+rm -rf out
+mkdir out
+"$distmap" edt large.npy -o out/d.npy --sites 0..40000 --memory $memory --quiet &
+run=$!
+while [[ $(lines slab d.npy) -lt 2 ]] && kill -0 $run 2>/dev/null; do sleep 0.01; done
+kill -TERM $run
+wait $run
+check "ended without --resume: status" equal "$?" 143
+check "ended without --resume: nothing is left" none_left out ""
+
+# ---- Bad input ----
+largest_file=100000
+refuses 1 "no room for [0-9]* bytes of scratch: File too large" edt large.npy -o out/d.npy --memory $memory
+largest_file=unlimited
+refuses 1 "none/.distmap-d.npy.state: cannot open" edt drawn.npy -o out/d.npy --memory 1G --scratch none
+refuses 1 "none/" edt drawn.npy -o none/d.npy --memory 1G
+refuses 1 "no format has this ending" edt drawn.npy -o out/d.xyz --memory 1G
+refuses 2 "--memory: 'much' is not a size" edt drawn.npy -o out/d.npy --memory much
+refuses 2 "--memory: '0' is not a size" edt drawn.npy -o out/d.npy --memory 0
+refuses 2 "--memory: '4GB' is not a size" edt drawn.npy -o out/d.npy --memory 4GB
+refuses 2 "--resume goes with --memory" edt drawn.npy -o out/d.npy --resume
+refuses 2 "--scratch goes with --memory" edt drawn.npy -o out/d.npy --scratch out
+refuses 2 "labels are computed in memory alone" edt drawn.npy -o out/d.npy --labels --memory 1G
+refuses 2 "signed maps are computed" edt drawn.npy -o out/d.npy --signed --memory 1G
+refuses 2 "other metrics are computed" edt drawn.npy -o out/d.npy --metric cityblock --memory 1G
+refuses 2 "--memory and --preview contradict" edt drawn.npy -o out/d.npy --preview out/p.png --memory 1G
+refuses 2 "--memory and --method contradict" edt drawn.npy -o out/d.npy --method minplus/cpu --memory 1G
+refuses 2 "--memory goes with --device cpu" edt drawn.npy -o out/d.npy --device cuda --memory 1G
+refuses 2 "--resume needs an output with a name" edt drawn.npy -o - --memory 1G --resume
+refuses 2 "--resume needs an input that can be read again" edt - -o out/d.npy --memory 1G --resume
+
+finish

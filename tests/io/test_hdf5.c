@@ -1,0 +1,266 @@
+/* HDF5: which dataset, what it may be, what adding to a file leaves. The files are made by libhdf5 itself. */
+#define _GNU_SOURCE
+#define H5_USE_110_API
+#include <hdf5.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support.h"
+
+enum { DEPTH = 37, HEIGHT = 23, WIDTH = 31, COUNT = DEPTH * HEIGHT * WIDTH };
+
+static const distmap_image_info volume = {
+    .dtype = DISTMAP_UINT16, .ndim = 3, .shape = {DEPTH, HEIGHT, WIDTH}, .spacing = {2.5, 0.7, 0.3}, .unit = "mm"};
+
+static void expect(distmap_status got, distmap_status want, const char *words) {
+    if (got != want || !strstr(distmap_error_text(), words))
+        fail_msg("status %d, want %d; \"%s\" should say \"%s\"", (int)got, (int)want, distmap_error_text(), words);
+}
+
+/* A dataset of any type and rank; `chunk` 0: in one piece. */
+static void put(hid_t file, const char *path, hid_t type, int rank, const hsize_t *shape, hsize_t chunk,
+                const void *data) {
+    const hid_t space = rank ? H5Screate_simple(rank, shape, NULL) : H5Screate(H5S_SCALAR);
+    const hid_t made = H5Pcreate(H5P_DATASET_CREATE), links = H5Pcreate(H5P_LINK_CREATE);
+    hsize_t chunks[8];
+    for (int a = 0; a < rank; a++)
+        chunks[a] = chunk < shape[a] ? chunk : shape[a];
+    if (chunk) {
+        H5Pset_chunk(made, rank, chunks);
+        H5Pset_deflate(made, 4);
+    }
+    H5Pset_create_intermediate_group(links, 1);
+    const hid_t set = H5Dcreate2(file, path, type, space, links, made, H5P_DEFAULT);
+    assert_true(set >= 0);
+    if (data)
+        assert_true(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
+    H5Dclose(set), H5Pclose(links), H5Pclose(made), H5Sclose(space);
+}
+
+static hid_t new_file(const char *name) { return H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT); }
+
+static void check_equal(const char *path, const void *want, distmap_dtype dtype, int64_t band) {
+    distmap_image_info info;
+    void *got = read_all(path, band, &info);
+    if (info.dtype != dtype || info.ndim != 3 || memcmp(got, want, info_bytes(&info)) != 0)
+        fail_msg("%s comes back wrong, as %s in %d axes", path, distmap_dtype_name(info.dtype), info.ndim);
+    free(got);
+}
+
+/* Bands of any height, forwards, of chunks deeper than they are; either order of bytes; the elements as they lie, mapped. */
+static void test_layouts(void **state) {
+    (void)state;
+    const hsize_t shape[] = {DEPTH, HEIGHT, WIDTH};
+    uint16_t *data = make_elements(&volume, 11), *turned = malloc(2 * COUNT);
+    for (int i = 0; i < COUNT; i++)
+        turned[i] = (uint16_t)(data[i] << 8 | data[i] >> 8);
+    const hid_t file = new_file("a.h5");
+    put(file, "/in/one", H5T_STD_U16LE, 3, shape, 0, data);
+    put(file, "/in/pieces", H5T_STD_U16LE, 3, shape, 16, data);
+    put(file, "/in/other_order", H5T_STD_U16BE, 3, shape, 0, turned);
+    put(file, "/in/other_pieces", H5T_STD_U16BE, 3, shape, 5, turned);
+    H5Fclose(file);
+    static const char *const names[] = {"a.h5:/in/pieces", "a.h5:/in/one", "a.h5:/in/other_order",
+                                        "a.h5:/in/other_pieces"};
+    for (size_t i = 0; i < 4; i++)
+        for (int64_t band = 1; band < 40; band += 9)
+            check_equal(names[i], data, DISTMAP_UINT16, band);
+    distmap_reader *reader = NULL;
+    assert_int_equal(distmap_reader_open("a.h5:/in/one", &reader), DISTMAP_OK);
+    const distmap_view view = distmap_reader_map(reader);
+    assert_non_null(view.data);
+    assert_memory_equal(view.data, data, 2 * COUNT);
+    distmap_reader_close(&reader);
+    free(turned);
+    free(data);
+    remove("a.h5");
+}
+
+static void test_bool(void **state) {
+    (void)state;
+    distmap_image_info info = volume;
+    info.dtype = DISTMAP_BOOL;
+    const hsize_t shape[] = {DEPTH, HEIGHT, WIDTH};
+    uint8_t *data = make_elements(&info, 12);
+    const int8_t no = 0, yes = 1;
+    const hid_t type = H5Tenum_create(H5T_STD_I8LE), file = new_file("b.h5");
+    H5Tenum_insert(type, "FALSE", &no), H5Tenum_insert(type, "TRUE", &yes); /* as h5py does */
+    put(file, "/pieces", type, 3, shape, 16, data);
+    put(file, "/one", type, 3, shape, 0, data);
+    H5Tclose(type), H5Fclose(file);
+    check_equal("b.h5:/pieces", data, DISTMAP_BOOL, 7);
+    check_equal("b.h5:/one", data, DISTMAP_BOOL, 7);
+    free(data);
+    remove("b.h5");
+}
+
+static void refuse(const char *path, distmap_status status, const char *words) {
+    distmap_reader *reader = NULL;
+    expect(distmap_reader_open(path, &reader), status, words);
+    assert_null(reader);
+    assert_ptr_equal(strstr(distmap_error_text(), path), distmap_error_text());
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    const hsize_t shape[] = {1, 2, 1, 2, 1};
+    hid_t file = new_file("r.h5");
+    H5Fclose(file);
+    refuse("r.h5", DISTMAP_ERROR_UNSUPPORTED, "no dataset in it");
+    file = new_file("r.h5");
+    put(file, "/only", H5T_STD_U8LE, 2, shape, 0, "ab");
+    H5Fclose(file);
+    free(read_all("r.h5", 1, &(distmap_image_info){0}));
+    file = new_file("r.h5");
+    const hid_t text = H5Tcopy(H5T_C_S1);
+    put(file, "/five", H5T_STD_U8LE, 5, shape, 0, "abcd");
+    put(file, "/scalar", H5T_STD_U8LE, 0, shape, 0, "a");
+    put(file, "/text", text, 2, shape, 0, "ab");
+    put(file, "/group/set", H5T_STD_U8LE, 2, shape, 0, "ab");
+    H5Lcreate_external("elsewhere.h5", "/set", file, "/link", H5P_DEFAULT, H5P_DEFAULT);
+    H5Tclose(text), H5Fclose(file);
+    refuse("r.h5", DISTMAP_ERROR_UNSUPPORTED,
+           "holds 4 datasets; name one of them behind it, as in r.h5:/five (/five, /group/set");
+    refuse("r.h5:/none", DISTMAP_ERROR_FORMAT, "there is no dataset /none");
+    refuse("r.h5:/link", DISTMAP_ERROR_FORMAT, "there is no dataset /link");
+    refuse("r.h5:/group", DISTMAP_ERROR_UNSUPPORTED, "/group is not a dataset");
+    refuse("r.h5:/five", DISTMAP_ERROR_UNSUPPORTED, "/five has 5 axes; 1 to 4 are read");
+    refuse("r.h5:/scalar", DISTMAP_ERROR_UNSUPPORTED, "/scalar has 0 axes");
+    refuse("r.h5:/text", DISTMAP_ERROR_UNSUPPORTED, "/text has elements of no type that is read");
+    refuse("missing.h5:/a", DISTMAP_ERROR_IO, "No such file");
+    save("p.pgm", "P5 2 2 255\nabcd", 15);
+    refuse("p.pgm:/a", DISTMAP_ERROR_UNSUPPORTED, "one image");
+    remove("p.pgm");
+    remove("r.h5");
+}
+
+/* Cut off anywhere: an error, or the elements. */
+static void test_cut(void **state) {
+    (void)state;
+    void *data = make_elements(&volume, 13);
+    assert_int_equal(write_all("whole.h5", &volume, data, 9), DISTMAP_OK);
+    size_t bytes;
+    uint8_t *file = load("whole.h5", &bytes);
+    for (size_t length = 1; length < bytes; length += 1 + length / 7) {
+        save("cut.h5", file, length);
+        assert_int_not_equal(read_broken("cut.h5"), DISTMAP_OK);
+    }
+    free(file);
+    free(data);
+    remove("whole.h5"), remove("cut.h5");
+}
+
+static void test_adding(void **state) {
+    (void)state;
+    uint16_t *first = make_elements(&volume, 14), *second = make_elements(&volume, 15);
+    distmap_image_info info = volume, got;
+    assert_int_equal(write_all("a.h5:/x/first", &info, first, 8), DISTMAP_OK);
+    strcpy(info.unit, "um");
+    assert_int_equal(write_all("a.h5:/x/y/second", &info, second, 5), DISTMAP_OK);
+    check_equal("a.h5:/x/first", first, DISTMAP_UINT16, 6);
+    check_equal("a.h5:/x/y/second", second, DISTMAP_UINT16, 6);
+    free(read_all("a.h5:/x/first", 9, &got));
+    assert_string_equal(got.unit, "mm");
+    assert_memory_equal(got.spacing, volume.spacing, 3 * sizeof *got.spacing);
+    free(read_all("a.h5:/x/y/second", 9, &got));
+    assert_string_equal(got.unit, "um");
+    assert_memory_equal(got.spacing, volume.spacing, 3 * sizeof *got.spacing);
+
+    size_t bytes, again;
+    uint8_t *before = load("a.h5", &bytes);
+    expect(write_all("a.h5:/x/first", &info, first, 8), DISTMAP_ERROR_IO,
+           "/x/first already; what a file holds is not overwritten");
+    expect(write_all("a.h5:/x", &info, first, 8), DISTMAP_ERROR_IO, "/x already");
+    expect(write_all("a.h5:/x/first/z", &info, first, 8), DISTMAP_ERROR_IO, "/x/first is not a group");
+    expect(write_all("a.h5:/x/", &info, first, 8), DISTMAP_ERROR_ARGUMENT, "names no dataset");
+    expect(write_all("a.npy:/x", &info, first, 8), DISTMAP_ERROR_ARGUMENT, "no format has this ending");
+    distmap_writer *writer = NULL;
+    assert_int_equal(distmap_writer_open("a.h5:/third", &info, &writer), DISTMAP_OK);
+    assert_int_equal(distmap_writer_write(writer, 20, first), DISTMAP_OK);
+    assert_int_equal(count_files(), 2);
+    distmap_writer_abort(&writer);
+    chmod("a.h5", 0444);
+    expect(write_all("a.h5:/third", &info, first, 8), DISTMAP_ERROR_IO, "read-only");
+    chmod("a.h5", 0640);
+    uint8_t *after = load("a.h5", &again);
+    assert_int_equal(count_files(), 1);
+    assert_int_equal(bytes, again);
+    assert_memory_equal(before, after, bytes);
+    free(before), free(after);
+
+    /* Somebody else writes to the file meanwhile. */
+    assert_int_equal(distmap_writer_open("a.h5:/third", &info, &writer), DISTMAP_OK);
+    assert_int_equal(distmap_writer_write(writer, DEPTH, first), DISTMAP_OK);
+    assert_int_equal(write_all("a.h5:/fourth", &info, second, 8), DISTMAP_OK);
+    expect(distmap_writer_finish(&writer), DISTMAP_ERROR_IO, "changed by another program");
+    check_equal("a.h5:/fourth", second, DISTMAP_UINT16, 6);
+    struct stat s;
+    assert_int_equal(stat("a.h5", &s), 0);
+    assert_int_equal(s.st_mode & 0777, 0640);
+    assert_int_equal(count_files(), 1);
+    save("a.h5", "old", 3);
+    expect(write_all("a.h5:/third", &info, first, 8), DISTMAP_ERROR_IO, "no HDF5 that can be added to");
+    assert_int_equal(write_all("a.h5", &info, first, 8), DISTMAP_OK); /* a new file, as in all formats */
+    check_equal("a.h5", first, DISTMAP_UINT16, 6);
+    check_equal("a.h5:/data", first, DISTMAP_UINT16, 6);
+    free(first), free(second);
+    remove("a.h5");
+}
+
+/* Packed: of zeros little is left. The same result is the same file. */
+static void test_packed(void **state) {
+    (void)state;
+    void *zeros = calloc(COUNT, 2);
+    size_t bytes, again;
+    assert_int_equal(write_all("z.h5", &volume, zeros, 4), DISTMAP_OK);
+    uint8_t *one = load("z.h5", &bytes);
+    assert_true(bytes < 2 * COUNT / 3);
+    assert_int_equal(write_all("z.h5", &volume, zeros, 9), DISTMAP_OK);
+    uint8_t *other = load("z.h5", &again);
+    assert_int_equal(bytes, again);
+    assert_memory_equal(one, other, bytes);
+    free(one), free(other), free(zeros);
+    remove("z.h5");
+}
+
+static void *work(void *user) {
+    const int number = *(int *)user;
+    char path[32];
+    snprintf(path, sizeof path, "t%d.h5:/set", number);
+    void *data = make_elements(&volume, (uint64_t)number);
+    bool good = true;
+    for (int round = 0; round < 8 && good; round++) {
+        distmap_image_info info;
+        good = write_all(path, &volume, data, 3 + round) == DISTMAP_OK;
+        void *got = good ? read_all(path, 2 + round, &info) : NULL;
+        good = good && memcmp(got, data, info_bytes(&info)) == 0;
+        free(got);
+        snprintf(path + strlen(path), 2, "x"); /* the next one beside it */
+    }
+    free(data);
+    return good ? user : NULL;
+}
+
+/* From several threads, though libhdf5 need not be safe for them. */
+static void test_threads(void **state) {
+    (void)state;
+    pthread_t threads[4];
+    int numbers[] = {1, 2, 3, 4};
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &numbers[i]), 0);
+    for (int i = 0; i < 4; i++) {
+        void *good;
+        pthread_join(threads[i], &good);
+        assert_ptr_equal(good, &numbers[i]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_layouts), cmocka_unit_test(test_bool),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_cut),     cmocka_unit_test(test_adding), cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_threads),
+    };
+    return cmocka_run_group_tests_name("io.hdf5", tests, enter_folder, leave_folder);
+}
