@@ -103,7 +103,7 @@ struct options {
     bool invert;                   /* cvt */
     bool device_given;             /* else: a GPU if there is one that works and takes the problem */
     distmap_device device;
-    int ordinal; /* which of the devices of that kind */
+    int ordinals[DISTMAP_MAX_GPUS], ordinal_count; /* which of the devices of that kind; none: number 0 */
     int threads; /* 0: all */
     char *method;
     name_list settings;             /* --param, as given */
@@ -129,8 +129,8 @@ void options_free(struct options *options);
 
 /* The values of options. Each says what is wrong and returns EXIT_USAGE, or 0. `option` is "--spacing". */
 int value_number(const char *option, const char *text, double lowest, double highest, double *value);
-/* "cpu", "cuda", "cuda:1" */
-int value_device(const char *option, const char *text, distmap_device *device, int *ordinal);
+/* "cpu", "cuda", "cuda:1", "cuda:0-3", "cuda:0,2" */
+int value_device(const char *option, const char *text, struct options *options);
 /* "4G", "512M" */
 int value_bytes(const char *option, const char *text, int64_t *value);
 int value_integer(const char *option, const char *text, int64_t lowest, int64_t highest, int64_t *value);

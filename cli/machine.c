@@ -48,19 +48,22 @@ void json_add_machine(json_object *object) {
 
 distmap_status place_open_on(const struct options *options, distmap_device device, distmap_progress *progress,
                              void *user, struct place *place, distmap_context **context) {
+    const bool several = options->ordinal_count > 1;
     const distmap_context_options how = {.device = device,
-                                         .ordinal = options->ordinal,
+                                         .ordinal = several ? 0 : options->ordinals[0],
+                                         .ordinals = several ? options->ordinals : NULL,
+                                         .ordinal_count = several ? options->ordinal_count : 0,
                                          .threads = options->threads,
                                          .progress = progress,
                                          .progress_user = user};
-    *place = (struct place){.device = device, .ordinal = options->ordinal};
+    *place = (struct place){.device = device, .ordinal = options->ordinals[0]};
     const distmap_status status = distmap_context_create(&how, context);
     distmap_device_info info;
     struct machine machine;
     if (status == DISTMAP_OK && device == DISTMAP_DEVICE_CPU) {
         machine_look(&machine);
         snprintf(place->model, sizeof place->model, "%s", machine.cpu);
-    } else if (status == DISTMAP_OK && distmap_device_describe(device, options->ordinal, &info) == DISTMAP_OK)
+    } else if (status == DISTMAP_OK && distmap_device_describe(device, options->ordinals[0], &info) == DISTMAP_OK)
         snprintf(place->model, sizeof place->model, "%s", info.name);
     return status;
 }

@@ -262,7 +262,10 @@ static int read_seed(struct options *o, const char *option, const char *text) {
 }
 static int read_device(struct options *o, const char *option, const char *text) {
     o->device_given = strcmp(text, "auto") != 0;
-    return o->device_given ? value_device(option, text, &o->device, &o->ordinal) : 0;
+    const int status = o->device_given ? value_device(option, text, o) : 0;
+    if (status == 0 && o->ordinal_count > 1 && o->command->bit & (BENCH | TUNE))
+        return usage("%s: %s measures one GPU", option, o->command->name);
+    return status;
 }
 static int read_threads(struct options *o, const char *option, const char *text) {
     int64_t value = 0;
@@ -400,7 +403,8 @@ static const option_row rows[] = {
     {"scratch", 0, EDT, "DIR", read_scratch, "with --memory: the folder for intermediate results (default: the output's)"},
     {"resume", 0, EDT, NULL, read_resume, "with --memory: go on with what a run that was cut off has done"},
     {"device", 0, PLANS | TUNE, "DEVICE", read_device,
-     "auto (a GPU if there is one; default), cpu, cuda or cuda:N; 'distmap devices' lists them"},
+     "auto (a GPU if there is one; default), cpu, cuda or cuda:N, or several: cuda:0-3, cuda:0,2; 'distmap devices'\n"
+     "                           lists them"},
     {"device", 0, BENCH, "DEVICE", read_device, "cpu (default), or cuda, cuda:N: from host memory to host memory"},
     {"threads", 0, PLANS | BENCH | TUNE, "N", read_threads, "use N threads (default: all processors)"},
     {"method", 0, PLANS, "NAME", read_method, "use this method; 'distmap methods' lists them"},

@@ -60,17 +60,6 @@ int value_bytes(const char *option, const char *text, int64_t *value) {
     return 0;
 }
 
-int value_device(const char *option, const char *text, distmap_device *device, int *ordinal) {
-    const bool cuda = strncmp(text, "cuda", 4) == 0 && (text[4] == '\0' || text[4] == ':');
-    if (!cuda && strcmp(text, "cpu") != 0)
-        return usage("%s: '%s' is no device; auto, cpu, cuda and cuda:N are", option, text);
-    *device = cuda ? DISTMAP_DEVICE_CUDA : DISTMAP_DEVICE_CPU;
-    int64_t number = 0;
-    const int status = cuda && text[4] ? value_integer(option, text + 5, 0, INT32_MAX, &number) : 0;
-    *ordinal = (int)number;
-    return status;
-}
-
 int value_names(const char *option, const char *text, name_list *list) {
     const char *rest = text;
     for (bool more = true; more;) {
@@ -95,6 +84,41 @@ int value_numbers(const char *option, const char *text, double lowest, double hi
         if (status == 0)
             status = value_number(option, names.names[i], lowest, highest, &list->values[list->count++]);
         free(names.names[i]);
+    }
+    return status;
+}
+
+/* "3" or "0-3", which is changed. */
+static int add_gpus(const char *option, char *text, struct options *options) {
+    int64_t first, last;
+    char *dash = *text ? strchr(text + 1, '-') : NULL;
+    if (dash)
+        *dash = '\0';
+    int status = value_integer(option, text, 0, INT32_MAX, &first);
+    if (status == 0)
+        status = dash ? value_integer(option, dash + 1, first, INT32_MAX, &last) : 0;
+    if (status)
+        return status;
+    last = dash ? last : first;
+    if (last - first >= DISTMAP_MAX_GPUS - options->ordinal_count)
+        return usage("%s: more than %d GPUs", option, DISTMAP_MAX_GPUS);
+    for (int64_t i = first; i <= last; i++)
+        options->ordinals[options->ordinal_count++] = (int)i;
+    return 0;
+}
+
+int value_device(const char *option, const char *text, struct options *options) {
+    const bool cuda = strncmp(text, "cuda", 4) == 0 && (text[4] == '\0' || text[4] == ':');
+    if (!cuda && strcmp(text, "cpu") != 0)
+        return usage("%s: '%s' is no device; auto, cpu, cuda, cuda:N and several as in cuda:0-3 or cuda:0,2 are",
+                     option, text);
+    options->device = cuda ? DISTMAP_DEVICE_CUDA : DISTMAP_DEVICE_CPU;
+    options->ordinal_count = options->ordinals[0] = 0;
+    name_list items = {0};
+    int status = cuda && text[4] ? value_names(option, text + 5, &items) : 0;
+    for (int i = 0; i < items.count; i++) {
+        status = status ? status : add_gpus(option, items.names[i], options);
+        free(items.names[i]);
     }
     return status;
 }

@@ -58,6 +58,7 @@ extern "C" {
 
 #define DISTMAP_VERSION "0.1.0"
 #define DISTMAP_MAX_NDIM 4
+#define DISTMAP_MAX_GPUS 16 /* of one context */
 
 /* ---- Status ------------------------------------------------------------------------------------------------------ */
 
@@ -183,6 +184,9 @@ typedef struct distmap_context_options {
     int ordinal;                 /* which device of its kind; 0 on the CPU */
     void *stream;                /* CUDA: a cudaStream_t of that GPU, kept by the caller as long as the context uses it;
                                     NULL: the default stream. NULL on the CPU */
+    const int *ordinals;         /* CUDA: the numbers of several GPUs, to be one device (distmap_plan_execute_slabs()), all of one
+                                    compute capability; `ordinal` and `stream` stay zero then. Read here */
+    int ordinal_count;           /* how many: up to DISTMAP_MAX_GPUS. 0: there is `ordinal` alone */
 } distmap_context_options;
 
 typedef struct distmap_context distmap_context;
@@ -653,6 +657,24 @@ DISTMAP_API distmap_status distmap_plan_wait(distmap_plan *plan);
 DISTMAP_API void distmap_plan_describe(const distmap_plan *plan, distmap_description *description);
 /* What the last execute met: any of DISTMAP_FLAG_*. Waits for it to be complete. */
 DISTMAP_API unsigned distmap_plan_flags(const distmap_plan *plan);
+
+/* Several GPUs as one device. The image is cut into slabs of rows, along the last axis but one, one for each GPU in the order of
+ * the context's ordinals. Each GPU packs its rows into bits, gets what the others packed, 1/4 byte per element, and finds the
+ * results of its own rows by itself. All bits are those of one GPU.
+ *
+ * That is for masks of two axes or more that minplus/cuda takes, with the outputs distance (float32) or squared (uint32), and
+ * index (the linear index in the whole image), without a border. Other problems, timed plans and scratch of the caller's are
+ * refused. Memory of each GPU: 1/4 byte for each element of the whole image, and, of volumes, 4 for each of its slab;
+ * distmap_scratch_bytes() and the description tell the sum. GPUs that can read each other's memory are allowed to, for the whole
+ * process (cudaDeviceEnablePeerAccess); elsewhere the driver goes by way of the host. Each GPU works on its default stream; the
+ * work cannot be captured into a graph.
+ *
+ * distmap_plan_execute() takes whole arrays, in host memory (host_views). This takes slabs: one distmap_arrays for each GPU, of
+ * the problem's shape but for the rows, in that GPU's memory or, with host_views, in the host's; those of GPUs without rows are
+ * not looked at. It returns as distmap_plan_execute() does. A context of one device has one slab, the image. */
+DISTMAP_API distmap_status distmap_plan_execute_slabs(distmap_plan *plan, const distmap_arrays *slabs);
+/* The slab of the context's GPU number i: `count` rows, maybe none, from `first` on. */
+DISTMAP_API distmap_status distmap_plan_slab(const distmap_plan *plan, int i, int64_t *first, int64_t *count);
 
 typedef enum distmap_phase_kind {
     DISTMAP_PHASE_COMPUTE = 0,

@@ -18,9 +18,13 @@ run() {
 run "$build/tests/api/api_gpu_device"
 run "$build/tests/api/api_gpu_execute"
 run "$build/tests/api/api_gpu_phases"
+run "$build/tests/api/api_gpu_several"
 run "$build/tests/api/api_gpu_strength"
 for group in $groups; do
     run "$build/tests/matrix/matrix_gpu" "$group"
+done
+for group in 2d 3d 4d dense sparse batches spacing limits dtypes strides volumes; do
+    run "$build/tests/matrix/matrix_several_gpu" "$group"
 done
 for group in steps large rest; do
     run "$build/tests/matrix/strength_gpu" "$group"
@@ -31,6 +35,11 @@ done
 run "$build/tests/matrix/shapes_gpu"
 run "$build/tests/matrix/shapes_gpu" 8 1 jumps
 run "$build/tests/matrix/shapes_gpu" 20 30000000 kinds
+gpus=$("$build/distmap" devices | grep -c '^cuda:' || true)
+if [[ $gpus -gt 1 ]]; then
+    run "$build/tests/matrix/shapes_gpu" 20 100000000 any "$((gpus > 8 ? 8 : gpus))"
+    run "$build/tests/matrix/shapes_gpu" 8 1 jumps 2
+fi
 
 if command -v compute-sanitizer >/dev/null; then
     for tool in memcheck racecheck; do

@@ -116,7 +116,7 @@ distmap_problem suite_problem(const struct suite *s, const struct suite_cell *ce
 
 static json_object *device_json(const struct suite *s) {
     distmap_device_info info;
-    if (!s->gpu || distmap_device_describe(DISTMAP_DEVICE_CUDA, s->options->ordinal, &info))
+    if (!s->gpu || distmap_device_describe(DISTMAP_DEVICE_CUDA, s->options->ordinals[0], &info))
         return NULL;
     json_object *box = json_object_new_object();
     char text[32];
@@ -180,7 +180,7 @@ static int open_contexts(struct suite *s) {
     if (distmap_context_create(&how, &s->cpu))
         return fail_library();
     how.device = DISTMAP_DEVICE_CUDA;
-    how.ordinal = o->ordinal;
+    how.ordinal = o->ordinals[0];
     return s->gpu && distmap_context_create(&how, &s->cuda) ? fail_library() : 0;
 }
 

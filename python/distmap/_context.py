@@ -17,11 +17,20 @@ mine = threading.local()
 
 
 def place_of(device):
-    """(kind, ordinal) of "cpu", "cuda" or "cuda:1"."""
-    kind, colon, number = str(device).partition(":")
-    if kind not in _structs.DEVICES or colon and (kind == "cpu" or not number.isdecimal()):
-        raise ValueError(f"device is {device!r}, must be 'cpu', 'cuda' or 'cuda:N'")
-    return _structs.DEVICES.index(kind), int(number or 0)
+    """(kind, ordinals) of "cpu", "cuda", "cuda:1", "cuda:0-3" or "cuda:0,2"."""
+    kind, colon, numbers = str(device).partition(":")
+    ordinals = []
+    for item in (numbers if colon else "0").split(","):
+        first, dash, last = item.partition("-")
+        if first.isdecimal() and (last.isdecimal() or not dash):
+            ends = [min(int(end), _problem.INT32) for end in (first, last or first)]
+            ordinals += range(ends[0], min(ends[1], ends[0] + _structs.MAX_GPUS) + 1) or [None]
+        else:
+            ordinals.append(None)
+    if kind not in _structs.DEVICES or colon and kind == "cpu" or None in ordinals:
+        raise ValueError(f"device is {device!r}, must be 'cpu', 'cuda', 'cuda:N', or several GPUs as 'cuda:0-3' or "
+                         "'cuda:0,2'")
+    return _structs.DEVICES.index(kind), tuple(ordinals)
 
 
 def thread_count(threads):
@@ -68,7 +77,8 @@ class Progress:
 class Context:
     """A device with its threads, for any number of plans.
 
-    device: "cpu", "cuda" or "cuda:N". threads: how many the plans use; None: as many as the process may use. stream
+    device: "cpu", "cuda" or "cuda:N"; "cuda:0-3" or "cuda:0,2" are several GPUs, for arrays in host memory. threads:
+    how many the plans use; None: as many as the process may use. stream
     (GPU): the address of a cudaStream_t, which the caller keeps. progress: called now and then during an execution with
     the share that is done, 0 to 1; where it returns something true, or raises, the execution ends.
 
@@ -77,12 +87,15 @@ class Context:
     """
 
     def __init__(self, device="cpu", threads=None, stream=None, progress=None):
-        kind, ordinal = place_of(device)
-        self.device = f"cuda:{ordinal}" if kind else "cpu"
+        kind, ordinals = place_of(device)
+        several = ordinals if len(ordinals) > 1 else ()
+        self.device = f"cuda:{','.join(map(str, ordinals))}" if kind else "cpu"
         self.lock = threading.Lock()
         self.progress = Progress(progress)
         self._stream = (stream, None)
-        options = _structs.ContextOptions(device=kind, ordinal=ordinal, threads=thread_count(threads), stream=stream,
+        options = _structs.ContextOptions(device=kind, ordinal=0 if several else ordinals[0], stream=stream,
+                                          ordinals=(c.c_int * len(several))(*several) if several else None,
+                                          ordinal_count=len(several), threads=thread_count(threads),
                                           progress=self.progress.callback)
         self.handle = c.c_void_p()
         check(library().distmap_context_create(c.byref(options), c.byref(self.handle)))

@@ -44,7 +44,7 @@ def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labe
         Measure along these axes only; slices along the others are a batch. None: all.
     dtype : of the distances; float32 (default) or float64.
     out : array of the result's shape and type, any strides, to write into and to return.
-    device : "cpu", "cuda", "cuda:N"; None: where the array lies.
+    device : "cpu", "cuda", "cuda:N", several GPUs "cuda:0-3" or "cuda:0,2"; None: where the array lies.
     threads : int; None: as many as the process may use.
     method : a name in methods(); None: the fastest.
 

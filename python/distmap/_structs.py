@@ -7,6 +7,7 @@ sizes and offsets with what the C compiler makes of the header.
 import ctypes as c
 
 MAX_NDIM = 4
+MAX_GPUS = 16
 
 STATUS = ("ok", "argument", "memory", "unsupported", "cancelled", "value", "io", "format", "device")
 DTYPES = ("none", "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32",
@@ -56,7 +57,8 @@ class DeviceInfo(c.Structure):
 
 class ContextOptions(c.Structure):
     _fields_ = [("device", c.c_int), ("threads", c.c_int), ("executor", Executor), ("allocator", Allocator),
-                ("progress", PROGRESS), ("progress_user", c.c_void_p), ("ordinal", c.c_int), ("stream", c.c_void_p)]
+                ("progress", PROGRESS), ("progress_user", c.c_void_p), ("ordinal", c.c_int), ("stream", c.c_void_p),
+                ("ordinals", c.POINTER(c.c_int)), ("ordinal_count", c.c_int)]
 
 
 class Sites(c.Structure):
@@ -176,6 +178,8 @@ FUNCTIONS = {
     "distmap_scratch_bytes": (c.c_int, [_handle, c.POINTER(Problem), c.POINTER(PlanOptions), c.POINTER(c.c_size_t)]),
     "distmap_plan_create": (c.c_int, [_handle, c.POINTER(Problem), c.POINTER(PlanOptions), _place]),
     "distmap_plan_execute": (c.c_int, [_handle, c.POINTER(Arrays)]),
+    "distmap_plan_execute_slabs": (c.c_int, [_handle, c.POINTER(Arrays)]),
+    "distmap_plan_slab": (c.c_int, [_handle, c.c_int, c.POINTER(c.c_int64), c.POINTER(c.c_int64)]),
     "distmap_plan_wait": (c.c_int, [_handle]),
     "distmap_plan_describe": (None, [_handle, c.POINTER(Description)]),
     "distmap_plan_flags": (c.c_uint, [_handle]),

@@ -147,8 +147,8 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
         Signed maps: from the other side's nearest element, or from half-way before it, less half of the smallest pitch.
     out : array, or {name: array}
         Where results go, of any strides; others are made in the input's library.
-    device : "cpu", "cuda", "cuda:N"
-        Arrays in host memory are copied to that GPU and back. None: where the arrays lie, the CPU for host memory.
+    device : "cpu", "cuda", "cuda:N", "cuda:0-3", "cuda:0,2"
+        Arrays in host memory are copied to that GPU, or to several that share the work, and back. None: where the arrays lie, the CPU for host memory.
     threads : int
         None: as many as the process may use.
     method, params : a name in methods(), {name: value} of its parameters. None: the fastest that takes the problem.

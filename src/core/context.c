@@ -43,6 +43,21 @@ static distmap_status check_options(const distmap_context_options *options) {
     return DISTMAP_OK;
 }
 
+/* Several devices as one: a device of another row. */
+static distmap_status take_several(const distmap_context_options *options, const dm_device **device) {
+    if (options->ordinal_count < 0)
+        return dm_error(DISTMAP_ERROR_ARGUMENT, "context options: ordinal_count is %d, must be at least 0",
+                        options->ordinal_count);
+    if (!options->ordinals)
+        return dm_error(DISTMAP_ERROR_ARGUMENT, "context options: ordinals is NULL, but ordinal_count is %d",
+                        options->ordinal_count);
+    if (!(*device)->several)
+        return dm_error(DISTMAP_ERROR_ARGUMENT, "context options: there is one device %s, and no ordinals of it",
+                        (*device)->name);
+    *device = (*device)->several;
+    return DISTMAP_OK;
+}
+
 distmap_status distmap_context_create(const distmap_context_options *options, distmap_context **context) {
     if (!context)
         return dm_error(DISTMAP_ERROR_ARGUMENT, "context is NULL");
@@ -59,6 +74,8 @@ distmap_status distmap_context_create(const distmap_context_options *options, di
         .progress_user = options->progress_user,
     };
     TRY(dm_device_find(options->device, &made.device));
+    if (options->ordinal_count)
+        TRY(take_several(options, &made.device));
     TRY(dm_isa_choose(&made.isa));
     if (!made.allocator.allocate)
         made.allocator = (distmap_allocator){default_allocate, default_release, NULL};
@@ -71,12 +88,14 @@ distmap_status distmap_context_create(const distmap_context_options *options, di
     if (!self)
         return DISTMAP_ERROR_MEMORY;
     *self = made;
-    distmap_status status = self->device->open(self, options->ordinal, options->stream);
-    if (status == DISTMAP_OK && !self->executor.run && self->threads > 1) {
+    distmap_status status = DISTMAP_OK;
+    if (!self->executor.run && self->threads > 1) {
         status = dm_pool_create(self, self->threads, &self->pool);
         if (status == DISTMAP_OK)
             self->executor = (distmap_executor){self->threads, dm_pool_run, self->pool};
     }
+    if (status == DISTMAP_OK)
+        status = self->device->open(self, options);
     if (status != DISTMAP_OK)
         distmap_context_destroy(&self);
     *context = self;

@@ -79,6 +79,7 @@ typedef struct dm_arrays {
 struct dm_pool;
 struct dm_device;
 struct dm_cuda;
+struct dm_team;
 struct distmap_context {
     const struct dm_device *device;
     distmap_allocator allocator;
@@ -88,7 +89,8 @@ struct distmap_context {
     int threads;
     dm_isa isa;
     struct dm_pool *pool; /* NULL: one thread, or the caller's executor */
-    struct dm_cuda *cuda; /* the GPU and its stream; NULL on the CPU */
+    struct dm_cuda *cuda; /* the GPU and its stream; NULL on the CPU. Of several GPUs the first one's */
+    struct dm_team *team; /* several GPUs; else NULL */
 };
 
 void *dm_allocate(const distmap_context *context, size_t bytes); /* aligned to 64; NULL with the error text set */
@@ -115,6 +117,7 @@ typedef struct dm_outcome {
 
 struct dm_method;
 struct dm_cuda_plan;
+struct dm_team_plan;
 struct distmap_plan {
     distmap_context *context;
     const struct dm_method *method;
@@ -124,6 +127,8 @@ struct distmap_plan {
     int64_t shape[DM_NDIM];
     int64_t linear[DM_NDIM]; /* linear-index stride of each axis, in elements */
     int64_t elements;
+    int64_t rows, first_row; /* along axis 2: of the whole image, and the first of the shape[2] rows that this plan has; fewer than
+                                all where the image is spread over several GPUs. `linear`, and what follows, is the image's */
     bool measured[DM_NDIM]; /* distances run along this axis; the others are batches */
     /* Euclidean metric: what follows is about squared distances. Other metrics: about the distances themselves, which then
      * take the place of squared ones in rows, kernels and limits. */
@@ -150,7 +155,8 @@ struct distmap_plan {
     bool host_views, timed; /* as in the options */
     /* Operations: the plans that they are made of, which take turns in the first part of this one's scratch; NULL: no more. */
     distmap_plan *inner[DM_INNER];
-    struct dm_cuda_plan *cuda; /* NULL on the CPU */
+    struct dm_cuda_plan *cuda; /* NULL on the CPU, and over several GPUs: */
+    struct dm_team_plan *team; /* each has a plan of its own; else NULL */
 
     /* The execution that is running. */
     atomic_uint flags;
@@ -168,10 +174,35 @@ static inline bool dm_by_kind(const distmap_plan *plan) {
     return plan->problem.input == DISTMAP_INPUT_LABELS || plan->problem.sign != DISTMAP_SIGN_NONE;
 }
 
+/* How far apart neighbours along each axis are in memory of the plan's own, row-major without gaps: elements. */
+static inline void dm_pitches(const distmap_plan *plan, int64_t pitch[DM_NDIM]) {
+    pitch[DM_X] = 1;
+    for (int a = DM_X; a > 0; a--)
+        pitch[a - 1] = pitch[a] * plan->shape[a];
+}
+
 /* Whether distances along this axis of the normal form differ from 0 at all. */
 static inline bool dm_axis_counts(const distmap_plan *plan, int axis) {
     return plan->measured[axis] && plan->shape[axis] > 1;
 }
+
+/* The same place in the memory of several GPUs, each of which has filled some of the image's rows: `lines` runs, `pitch` bytes
+ * apart, of `row_bytes` for each row, both multiples of 8 and the same on all. */
+typedef struct dm_exchange {
+    char *data;
+    size_t pitch, row_bytes;
+    int64_t lines;
+} dm_exchange;
+
+/* A method over several GPUs (cuda/team_plan.c), each of which has some rows of all planes, by a plan of its own. What begin()
+ * makes of them is copied to all others, a piece of the work at a time; then solve() takes that piece. All enqueue. */
+typedef struct dm_spread {
+    const char *(*refuses)(const distmap_plan *plan); /* beyond what the method refuses, and in its way */
+    int (*pieces)(const distmap_plan *plan);          /* as many for each of an image's plans */
+    distmap_status (*begin)(distmap_plan *plan, const dm_arrays *arrays);
+    dm_exchange (*exchange)(const distmap_plan *plan, int piece);
+    distmap_status (*solve)(distmap_plan *plan, const dm_arrays *arrays, int piece); /* the last one finishes all */
+} dm_spread;
 
 /* A row of the method table. */
 typedef struct dm_method {
@@ -185,6 +216,7 @@ typedef struct dm_method {
     /* What a plan needs beside its scratch, made and freed with it; NULL where that is nothing. */
     distmap_status (*prepare)(distmap_plan *plan);
     void (*release)(distmap_plan *plan);
+    const dm_spread *spread; /* NULL: one GPU alone */
 } dm_method;
 
 extern const dm_method *const dm_methods[]; /* fastest first, ends with NULL */
@@ -198,8 +230,8 @@ typedef struct dm_device {
     distmap_space space;
     int (*count)(void);                                                 /* 0: none, and the error text says why */
     distmap_status (*describe)(int ordinal, distmap_device_info *info); /* ordinal is below count() */
-    /* The context's share: check ordinal and stream and set the device up; leave nothing behind when failing. */
-    distmap_status (*open)(distmap_context *context, int ordinal, void *stream);
+    /* The context's share: check ordinals and stream and set the device up; leave nothing behind when failing. */
+    distmap_status (*open)(distmap_context *context, const distmap_context_options *options);
     void (*close)(distmap_context *context); /* takes a context that was never opened, too */
     distmap_status (*set_stream)(distmap_context *context, void *stream); /* NULL: it has no streams */
     const char *(*isa)(const distmap_context *context);
@@ -215,6 +247,10 @@ typedef struct dm_device {
     /* Timed plans: what is done or enqueued from here on is plan->phases.phase[number]; -1: the end. When the end has been
      * told, and execute has waited for it, all their seconds are known. */
     distmap_status (*phase)(distmap_plan *plan, int number);
+    const struct dm_device *several; /* several of them as one device; NULL: there is no such thing */
+    /* Of that: which rows number i of them has, and execute on what each has; NULL elsewhere. */
+    distmap_status (*slab)(const distmap_plan *plan, int i, int64_t *first, int64_t *count);
+    distmap_status (*execute_slabs)(distmap_plan *plan, const distmap_arrays *slabs);
 } dm_device;
 
 extern const dm_device *const dm_devices[]; /* those that are built in; ends with NULL */
@@ -226,6 +262,9 @@ distmap_status dm_device_find(distmap_device device, const dm_device **found);
  * the whole execution's work, for the progress callback. Stops early when cancelled or when dm_fail was called, and
  * returns that status. */
 distmap_status dm_parallel(distmap_plan *plan, size_t count, distmap_task *task, void *arg, double share);
+
+/* For devices: an execution begins, on views that were checked. */
+void dm_execution_start(distmap_plan *plan);
 
 /* To be called by a worker that met an error: the first one becomes the execution's status. */
 void dm_fail(distmap_plan *plan, distmap_status status);

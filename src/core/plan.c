@@ -10,6 +10,8 @@ static bool is_of_device(const distmap_plan *plan, const dm_method *method) {
     return strcmp(method->info.device, plan->context->device->name) == 0;
 }
 
+static bool is_several(const distmap_context *context) { return context->device->execute_slabs; }
+
 /* Why the method does not take the problem; NULL when it does. */
 static const char *refusal(const distmap_plan *plan, const dm_method *method) {
     if (method->info.field != plan->problem.field)
@@ -18,7 +20,12 @@ static const char *refusal(const distmap_plan *plan, const dm_method *method) {
     const unsigned metrics = method->info.metrics ? method->info.metrics : euclidean;
     if (!(metrics >> plan->problem.metric & 1))
         return metrics & euclidean ? "needs the Euclidean metric" : "needs a city-block, chessboard or chamfer metric";
-    return method->refuses ? method->refuses(plan) : NULL;
+    const char *why = method->refuses ? method->refuses(plan) : NULL;
+    if (why || !is_several(plan->context))
+        return why;
+    if (!method->spread)
+        return "runs on one GPU, this context is one of several";
+    return plan->problem.ndim < 2 ? "needs two axes or more over several GPUs" : method->spread->refuses(plan);
 }
 
 static distmap_status choose_method(distmap_plan *plan, const char *name) {
@@ -42,7 +49,8 @@ static distmap_status choose_method(distmap_plan *plan, const char *name) {
             plan->method = dm_methods[i];
             return DISTMAP_OK;
         }
-    return dm_error(DISTMAP_ERROR_UNSUPPORTED, "no method accepts this problem");
+    return dm_error(DISTMAP_ERROR_UNSUPPORTED, "no method accepts this problem%s",
+                    is_several(plan->context) ? " over several GPUs" : "");
 }
 
 static distmap_status set_params(distmap_plan *plan, const distmap_plan_options *options) {
@@ -139,20 +147,48 @@ static distmap_status explain(distmap_status status) {
     return status;
 }
 
-distmap_status distmap_plan_execute(distmap_plan *plan, const distmap_arrays *arrays) {
-    if (!plan)
-        return bad("plan is NULL");
-    dm_arrays normal;
-    TRY(dm_arrays_check(plan, arrays, &normal));
+void dm_execution_start(distmap_plan *plan) {
     atomic_store(&plan->flags, 0);
     plan->outcome = (dm_outcome){0};
     atomic_store(&plan->failure, DISTMAP_OK);
     plan->caller = pthread_self();
     plan->progress_base = 0;
     dm_phases_start(plan);
+}
+
+distmap_status distmap_plan_execute(distmap_plan *plan, const distmap_arrays *arrays) {
+    if (!plan)
+        return bad("plan is NULL");
+    dm_arrays normal;
+    TRY(dm_arrays_check(plan, arrays, &normal));
+    dm_execution_start(plan);
     if (plan->elements == 0)
         return DISTMAP_OK;
     return explain(plan->context->device->execute(plan, &normal));
+}
+
+distmap_status distmap_plan_execute_slabs(distmap_plan *plan, const distmap_arrays *slabs) {
+    if (!plan)
+        return bad("plan is NULL");
+    if (!slabs)
+        return bad("slabs is NULL");
+    if (!plan->context->device->execute_slabs)
+        return distmap_plan_execute(plan, slabs);
+    return explain(plan->context->device->execute_slabs(plan, slabs));
+}
+
+distmap_status distmap_plan_slab(const distmap_plan *plan, int i, int64_t *first, int64_t *count) {
+    if (!plan)
+        return bad("plan is NULL");
+    if (!first || !count)
+        return bad("%s is NULL", first ? "count" : "first");
+    if (plan->context->device->slab)
+        return plan->context->device->slab(plan, i, first, count);
+    if (i != 0)
+        return bad("i is %d, but the context has one device", i);
+    *first = 0;
+    *count = plan->shape[2];
+    return DISTMAP_OK;
 }
 
 distmap_status distmap_plan_wait(distmap_plan *plan) {

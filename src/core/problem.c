@@ -344,6 +344,7 @@ distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *pl
         plan->linear[n] = plan->elements;
         plan->elements *= plan->shape[n];
     }
+    plan->rows = plan->shape[2];
     if (p->field == DISTMAP_FIELD_EDGE_STRENGTH)
         return dm_strength_check(plan);
     TRY(set_metric(plan));

@@ -14,11 +14,12 @@ static distmap_status describe(int ordinal, distmap_device_info *info) {
     return DISTMAP_OK;
 }
 
-static distmap_status open_context(distmap_context *context, int ordinal, void *stream) {
+static distmap_status open_context(distmap_context *context, const distmap_context_options *options) {
     (void)context;
-    if (ordinal != 0)
-        return dm_error(DISTMAP_ERROR_ARGUMENT, "context options: ordinal is %d, must be 0 on the CPU", ordinal);
-    if (stream)
+    if (options->ordinal != 0)
+        return dm_error(DISTMAP_ERROR_ARGUMENT, "context options: ordinal is %d, must be 0 on the CPU",
+                        options->ordinal);
+    if (options->stream)
         return dm_error(DISTMAP_ERROR_ARGUMENT, "context options: stream must be NULL on the CPU");
     return DISTMAP_OK;
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "cuda/runtime.h"
+#include "cuda/team.h"
 
 /* The lowest compute capability that kernels are compiled for. */
 enum { LOWEST_MAJOR = 7, LOWEST_MINOR = 5 };
@@ -93,8 +93,8 @@ static distmap_status set_up(struct dm_cuda *cuda, void *stream) {
     return take_stream(cuda, stream);
 }
 
-static distmap_status open_context(distmap_context *context, int ordinal, void *stream) {
-    const int found = count();
+static distmap_status open_context(distmap_context *context, const distmap_context_options *options) {
+    const int found = count(), ordinal = options->ordinal;
     if (found == 0)
         return DISTMAP_ERROR_DEVICE;
     if (ordinal < 0 || ordinal >= found)
@@ -105,7 +105,7 @@ static distmap_status open_context(distmap_context *context, int ordinal, void *
     *context->cuda = (struct dm_cuda){.ordinal = ordinal, .owner = getpid()};
     int previous;
     TRY(dm_cuda_enter(context, &previous));
-    const distmap_status status = set_up(context->cuda, stream);
+    const distmap_status status = set_up(context->cuda, options->stream);
     dm_cuda_leave(previous);
     return status;
 }
@@ -146,4 +146,5 @@ const dm_device dm_device_cuda = {
     .execute = dm_cuda_execute,
     .wait = dm_cuda_wait,
     .phase = dm_cuda_phase,
+    .several = &dm_device_team,
 };

@@ -148,7 +148,7 @@ distmap_status dm_cuda_check_view(const distmap_plan *plan, const char *name, co
 
 /* ---- Execute ---- */
 
-static bool is_host(const dm_arrays *arrays) {
+bool dm_cuda_any_host(const dm_arrays *arrays) {
     bool any = false;
     for (int i = 0; i < DM_ARRAYS; i++) {
         const dm_array *array = dm_array_at((dm_arrays *)arrays, i);
@@ -170,9 +170,23 @@ static distmap_status fetch_outcome(distmap_plan *plan) {
     return plan->outcome.flags & DM_RAISED_VALUE ? DISTMAP_ERROR_VALUE : DISTMAP_OK;
 }
 
-static distmap_status enqueue(distmap_plan *plan, const dm_arrays *arrays, bool host) {
+distmap_status dm_cuda_upload(distmap_plan *plan, const dm_arrays *arrays, dm_arrays *device) {
     struct dm_cuda *cuda = plan->context->cuda;
     struct dm_cuda_plan *own = plan->cuda;
+    TRY_CUDA(cuda, cudaMemsetAsync(own->outcome, 0, sizeof *own->outcome, cuda->stream));
+    dm_staging_replace(plan, arrays, device);
+    return dm_cuda_any_host(arrays) ? dm_staging_in(plan, arrays, device) : DISTMAP_OK;
+}
+
+distmap_status dm_cuda_mark_end(distmap_plan *plan) {
+    struct dm_cuda *cuda = plan->context->cuda;
+    TRY_CUDA(cuda, cudaEventRecord(plan->cuda->done, cuda->stream));
+    plan->cuda->pending = true;
+    return DISTMAP_OK;
+}
+
+static distmap_status enqueue(distmap_plan *plan, const dm_arrays *arrays, bool host) {
+    struct dm_cuda *cuda = plan->context->cuda;
     enum cudaStreamCaptureStatus capture;
     dm_arrays device;
     TRY_CUDA(cuda, cudaStreamIsCapturing(cuda->stream, &capture));
@@ -180,18 +194,14 @@ static distmap_status enqueue(distmap_plan *plan, const dm_arrays *arrays, bool 
         return bad("arrays: views in host memory cannot be captured into a CUDA graph");
     if (plan->timed && capture != cudaStreamCaptureStatusNone)
         return bad("plan: the execution of a timed plan cannot be captured into a CUDA graph");
-    TRY_CUDA(cuda, cudaMemsetAsync(own->outcome, 0, sizeof *own->outcome, cuda->stream));
-    dm_staging_replace(plan, arrays, &device);
-    if (host)
-        TRY(dm_staging_in(plan, arrays, &device));
+    TRY(dm_cuda_upload(plan, arrays, &device));
     TRY(dm_phases_run(plan, &device));
     if (host)
         TRY(dm_staging_out(plan, arrays, &device));
     if (capture != cudaStreamCaptureStatusNone)
         return DISTMAP_OK;
     TRY(dm_phases_stop(plan, DISTMAP_OK));
-    TRY_CUDA(cuda, cudaEventRecord(own->done, cuda->stream));
-    own->pending = true;
+    TRY(dm_cuda_mark_end(plan));
     return host || plan->timed ? fetch_outcome(plan) : DISTMAP_OK;
 }
 
@@ -201,7 +211,7 @@ distmap_status dm_cuda_execute(distmap_plan *plan, const dm_arrays *arrays) {
     TRY(dm_cuda_enter(plan->context, &previous));
     plan->cuda->pending = false;
     plan->cuda->marks = 0;
-    const bool host = is_host(arrays);
+    const bool host = dm_cuda_any_host(arrays);
     distmap_status status = enqueue(plan, arrays, host);
     if (status == DISTMAP_OK && plan->timed)
         status = dm_marks_read(plan);

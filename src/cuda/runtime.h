@@ -73,6 +73,11 @@ void dm_cuda_release(distmap_plan *plan);
 distmap_status dm_cuda_check_view(const distmap_plan *plan, const char *name, const distmap_view *view);
 distmap_status dm_cuda_execute(distmap_plan *plan, const dm_arrays *arrays);
 distmap_status dm_cuda_wait(distmap_plan *plan);
+/* Parts of execute. Whether any array lies in host memory; a clean outcome, and host inputs on their way into `device`, which is
+ * `arrays` with the plan's copies in place of host views; the event that wait waits for. */
+bool dm_cuda_any_host(const dm_arrays *arrays);
+distmap_status dm_cuda_upload(distmap_plan *plan, const dm_arrays *arrays, dm_arrays *device);
+distmap_status dm_cuda_mark_end(distmap_plan *plan);
 
 /* ---- Timed plans (marks.c) ---- */
 

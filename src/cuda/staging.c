@@ -18,7 +18,9 @@ size_t dm_staging_lay_out(const distmap_plan *plan, char *base, dm_arrays *copie
     const distmap_dtype dtypes[] = {p->dtype,        p->payload,     p->comparison.other, p->want.distance,
                                     p->want.squared, p->want.index,  p->want.label,       p->want.strength,
                                     p->want.within,  p->want.beyond, p->want.mask};
+    int64_t pitch[DM_NDIM];
     size_t end = 0;
+    dm_pitches(plan, pitch);
     for (int i = 0; i < DM_ARRAYS; i++) {
         const int axis = i - DM_ARRAY_COORDS;
         const distmap_dtype dtype = axis < 0 ? dtypes[i] : axis >= DM_NDIM - p->ndim ? p->want.coords : DISTMAP_NONE;
@@ -29,7 +31,7 @@ size_t dm_staging_lay_out(const distmap_plan *plan, char *base, dm_arrays *copie
             dm_array *copy = dm_array_at(copies, i);
             *copy = (dm_array){.data = base + end, .dtype = dtype, .space = DISTMAP_SPACE_CUDA};
             for (int a = 0; a < DM_NDIM; a++)
-                copy->stride[a] = plan->shape[a] > 1 ? plan->linear[a] * size : 0;
+                copy->stride[a] = plan->shape[a] > 1 ? pitch[a] * size : 0;
         }
         end += dm_cuda_round((size_t)(plan->elements * size));
     }

@@ -20,6 +20,21 @@ edt_on "--device cpu" "/cpu, " --device cpu
 edt_on "--method brute/cuda" "brute/cuda, sm_" --method brute/cuda
 edt_on "--method brute/cpu" "brute/cpu, " --method brute/cpu
 DISTMAP_EMULATION_DEVICES=2 edt_on "--device cuda:1" "/cuda, sm_" --device cuda:1
+export DISTMAP_EMULATION_DEVICES=4
+edt_on "--device cuda:0-3" "minplus/cuda, sm_" --device cuda:0-3
+edt_on "--device cuda:2,0" "minplus/cuda, sm_" --device cuda:2,0
+edt_on "--device cuda:3,0-1" "minplus/cuda, sm_" --device cuda:3,0-1 --method minplus/cuda
+refuses 1 "ordinals\[2\] is 4, must be 0 to 3" edt mask.pgm -o out/d.npy --device cuda:2-4
+refuses 1 "ordinals\[0\] and ordinals\[2\] are both 1" edt mask.pgm -o out/d.npy --device cuda:1,0-1
+refuses 1 "no method accepts this problem over several GPUs" edt mask.pgm -o out/d.npy --device cuda:0-1 --border
+refuses 1 "brute/cuda runs on one GPU" edt mask.pgm -o out/d.npy --device cuda:0,1 --method brute/cuda
+refuses 2 "more than 16 GPUs" edt mask.pgm -o out/d.npy --device cuda:0-16
+refuses 2 "'x' is not a whole number" edt mask.pgm -o out/d.npy --device cuda:0,x
+refuses 2 "1 is out of range, must be 2 to" edt mask.pgm -o out/d.npy --device cuda:2-1
+refuses 2 "an empty item" edt mask.pgm -o out/d.npy --device cuda:0,
+refuses 2 "bench measures one GPU" bench --device cuda:0-1
+refuses 2 "tune measures one GPU" tune --device cuda:0-1
+unset DISTMAP_EMULATION_DEVICES
 refuses 1 "ordinal is 1, must be 0 to 0" edt mask.pgm -o out/d.npy --device cuda:1
 refuses 1 "brute/cpu runs on the device cpu, this context is one of cuda" edt mask.pgm -o out/d.npy --device cuda --method brute/cpu
 refuses 1 "brute/cuda runs on the device cuda, this context is one of cpu" edt mask.pgm -o out/d.npy --device cpu --method brute/cuda

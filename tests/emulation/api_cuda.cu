@@ -150,6 +150,50 @@ static void check_streams(void) {
     (void)cudaGetLastError();
 }
 
+/* Copies between devices name both, and access is to be had once. */
+static void check_peers(void) {
+    char host[60], back[60] = {0}, *memory[2];
+    int can = -1;
+    for (int i = 0; i < 60; i++)
+        host[i] = (char)check_draw();
+    setenv("DISTMAP_EMULATION_DEVICES", "2", 1);
+    for (int device = 0; device < 2; device++) {
+        CUDA(cudaSetDevice(device));
+        CUDA(cudaMalloc(&memory[device], sizeof host));
+        CUDA(cudaMemset(memory[device], 0, sizeof host));
+    }
+    CUDA(cudaMemcpy(memory[0], host, sizeof host, cudaMemcpyHostToDevice));
+    cudaMemcpy3DPeerParms copy = {};
+    copy.srcPtr = make_cudaPitchedPtr(memory[0] + 2, 10, 10, 5);
+    copy.dstPtr = make_cudaPitchedPtr(memory[1] + 2, 10, 10, 5);
+    copy.extent = make_cudaExtent(3, 6, 1);
+    copy.dstDevice = 1;
+    CUDA(cudaMemcpy3DPeerAsync(&copy, NULL));
+    CUDA(cudaMemcpy(back, memory[1], sizeof back, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 60; i++)
+        CHECK(back[i] == (i % 10 >= 2 && i % 10 < 5 ? host[i] : 0), "byte %d", i);
+    copy.srcDevice = 1;
+    CHECK_CUDA(cudaMemcpy3DPeerAsync(&copy, NULL), cudaErrorInvalidValue);
+    copy.srcDevice = 0;
+    copy.extent.height = 7;
+    CHECK_CUDA(cudaMemcpy3DPeerAsync(&copy, NULL), cudaErrorInvalidValue);
+    CUDA(cudaDeviceCanAccessPeer(&can, 0, 1));
+    CHECK(can == 1, "devices may read each other's memory");
+    CHECK_CUDA(cudaDeviceCanAccessPeer(&can, 0, 2), cudaErrorInvalidDevice);
+    CUDA(cudaDeviceEnablePeerAccess(0, 0));
+    CHECK_CUDA(cudaDeviceEnablePeerAccess(0, 0), cudaErrorPeerAccessAlreadyEnabled);
+    CHECK_CUDA(cudaDeviceEnablePeerAccess(1, 0), cudaErrorPeerAccessUnsupported);
+    setenv("DISTMAP_EMULATION_PEERS", "0", 1);
+    CUDA(cudaDeviceCanAccessPeer(&can, 0, 1));
+    CHECK(can == 0, "they may not");
+    for (int device = 0; device < 2; device++)
+        CUDA(cudaFree(memory[device]));
+    CUDA(cudaSetDevice(0));
+    unsetenv("DISTMAP_EMULATION_PEERS");
+    unsetenv("DISTMAP_EMULATION_DEVICES");
+    (void)cudaGetLastError();
+}
+
 static void check_absence(void) {
     int count = -1, version = -1;
     setenv("DISTMAP_EMULATION_DEVICES", "0", 1);
@@ -243,6 +287,7 @@ int main(void) {
     check_launches();
     check_textures();
     check_streams();
+    check_peers();
     check_absence();
     check_fault();
     return check_end();

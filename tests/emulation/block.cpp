@@ -291,7 +291,7 @@ static cudaError_t launch(dim3 grid, dim3 block, size_t shared, cudaStream_t str
     dynamic_shared_bytes = shared;
     if (posix_memalign(&dynamic_shared, 16, shared) != 0)
         return cudaErrorLaunchOutOfResources;
-    memory_open opened;
+    memory_open opened(device_current());
     const order o = draw_order((uint64_t)grid.x * grid.y * grid.z);
     for (uint64_t i = 0; i < o.n; i++) {
         const uint64_t number = at(o, i);

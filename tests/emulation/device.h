@@ -27,6 +27,8 @@ cudaError_t device_ready(void);
 /* Counts a launch; true: it is the one that faults. */
 bool device_launch_faults(void);
 int device_current(void);
+/* Whether kernels of a device may use the memory of another, or its own. */
+bool device_reaches(int device, int memory);
 /* Starts emulation_draw's numbers anew if the seed in the environment is another one. */
 void device_seed(void);
 
@@ -47,9 +49,10 @@ void memory_reset(void);
 size_t function_shared(const void *kernel);
 
 /* While there is none, device memory is closed: the address sanitizer tells of host code that touches it. Kernels, copies
- * and the like open it. */
+ * and the like open it: kernels that of their own device, and of those that it was given access to. */
+enum { ALL_DEVICES = -1 };
 struct memory_open {
-    memory_open();
+    explicit memory_open(int device = ALL_DEVICES);
     ~memory_open();
 };
 #endif

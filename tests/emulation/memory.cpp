@@ -40,9 +40,11 @@ static size_t in_use(int device) {
 }
 static size_t capacity(void) { return device_knob("DISTMAP_EMULATION_MEMORY", 4ull << 30); }
 
-memory_open::memory_open() {
-    if (open_count++ == 0)
-        for (const auto &row : allocations)
+memory_open::memory_open(int device) {
+    if (open_count++ != 0)
+        return;
+    for (const auto &row : allocations)
+        if (device == ALL_DEVICES || device_reaches(device, row.second.device))
             ASAN_UNPOISON_MEMORY_REGION((void *)row.first, row.second.bytes);
 }
 memory_open::~memory_open() {
@@ -181,6 +183,23 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                               size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
     DEVICE_CALL(copy(to, to_pitch, from, from_pitch, width, height, kind, stream));
+}
+
+/* Of rows alone, between the memories of two devices, which are named. */
+static cudaError_t copy_between(const cudaMemcpy3DPeerParms *p, cudaStream_t stream) {
+    if (!p || p->srcArray || p->dstArray || p->extent.depth != 1)
+        return cudaErrorInvalidValue;
+    if (stream_check(stream, NULL) != cudaSuccess)
+        return cudaErrorInvalidResourceHandle;
+    const auto from = owner_of(p->srcPtr.ptr), to = owner_of(p->dstPtr.ptr);
+    if (from == allocations.end() || from->second.device != p->srcDevice || to == allocations.end() ||
+        to->second.device != p->dstDevice)
+        return cudaErrorInvalidValue;
+    return copy(p->dstPtr.ptr, p->dstPtr.pitch, p->srcPtr.ptr, p->srcPtr.pitch, p->extent.width, p->extent.height,
+                cudaMemcpyDeviceToDevice, stream);
+}
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms *parms, cudaStream_t stream) {
+    DEVICE_CALL(copy_between(parms, stream));
 }
 
 static cudaError_t fill(void *memory, int value, size_t bytes, cudaStream_t stream) {

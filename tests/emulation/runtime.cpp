@@ -2,6 +2,7 @@
 #include "device.h"
 
 #include <map>
+#include <set>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,6 +13,7 @@ static thread_local cudaError_t last_error;
 static bool fault_pending, faulted;
 static unsigned long long launches;
 static std::map<const void *, int> shared_limits;
+static std::set<std::pair<int, int>> peers; /* who may use whose memory */
 
 unsigned long long device_knob(const char *name, unsigned long long fallback) {
     const char *text = getenv(name);
@@ -84,10 +86,12 @@ static const struct {
     ROW(cudaErrorNoKernelImageForDevice, "no kernel image is available for execution on the device"),
     ROW(cudaErrorECCUncorrectable, "uncorrectable ECC error encountered"),
     ROW(cudaErrorInvalidResourceHandle, "invalid resource handle"),
+    ROW(cudaErrorPeerAccessUnsupported, "peer access is not supported between these two devices"),
     ROW(cudaErrorNotReady, "device not ready"),
     ROW(cudaErrorIllegalAddress, "an illegal memory access was encountered"),
     ROW(cudaErrorLaunchOutOfResources, "too many resources requested for launch"),
     ROW(cudaErrorLaunchTimeout, "the launch timed out and was terminated"),
+    ROW(cudaErrorPeerAccessAlreadyEnabled, "peer access is already enabled"),
     ROW(cudaErrorLaunchFailure, "unspecified launch failure"),
     ROW(cudaErrorNotSupported, "operation not supported"),
     ROW(cudaErrorStreamCaptureUnsupported, "operation not permitted when stream is capturing"),
@@ -154,12 +158,36 @@ cudaError_t cudaDeviceReset(void) {
     memory_reset();
     streams_reset();
     shared_limits.clear();
+    peers.clear();
     fault_pending = faulted = false;
     launches = 0;
     current_device = 0;
     last_error = cudaSuccess;
     return cudaSuccess;
 }
+
+static cudaError_t can_access(int *can, int device, int peer) {
+    if (!can)
+        return cudaErrorInvalidValue;
+    if (!is_device(device) || !is_device(peer))
+        return cudaErrorInvalidDevice;
+    *can = device != peer && device_knob("DISTMAP_EMULATION_PEERS", 1);
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) { DEVICE_CALL(can_access(can, device, peer)); }
+
+static cudaError_t enable_access(int peer, unsigned flags) {
+    int can;
+    const cudaError_t error = flags ? cudaErrorInvalidValue : can_access(&can, current_device, peer);
+    if (error != cudaSuccess)
+        return error;
+    if (!can)
+        return cudaErrorPeerAccessUnsupported;
+    return peers.insert({current_device, peer}).second ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;
+}
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) { DEVICE_CALL(enable_access(peer, flags)); }
+
+bool device_reaches(int device, int memory) { return device == memory || peers.count({device, memory}); }
 
 static cudaError_t properties_of(cudaDeviceProp *p, int device) {
     if (!p)

@@ -1,4 +1,4 @@
-/* The CPU: each instruction set that this machine has, with 1 and 2 threads. */
+/* The CPU: each instruction set that this machine has, with 1 and 2 threads. Views lie in host memory (runner_host.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,21 +22,4 @@ int runner_open(struct runner *runners) {
         }
     unsetenv("DISTMAP_ISA");
     return count;
-}
-
-void runner_close(struct runner *runners, int count) {
-    for (int i = 0; i < count; i++)
-        distmap_context_destroy(&runners[i].context);
-}
-
-distmap_view runner_send(const struct runner *runner, struct placed *placed) {
-    (void)runner;
-    return placed->view;
-}
-
-void runner_fetch(const struct runner *runner, struct placed *placed) { (void)runner, (void)placed; }
-
-void runner_drop(struct placed *placed) {
-    free(placed->memory);
-    placed->memory = NULL;
 }

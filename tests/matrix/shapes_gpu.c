@@ -1,8 +1,9 @@
-/* shapes_gpu [COUNT [MOST [jumps|metrics|kinds]]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond what an
+/* shapes_gpu [COUNT [MOST [any|jumps|metrics|kinds [GPUS]]]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond what an
  * oracle can check: each exact method of the GPU, brute force aside, against the CPU, to the bit. With `jumps` they are planes in which
  * the nearest site of neighbours jumps from one end to the other; with `metrics` planes of some height and width, of metrics
  * other than the Euclidean; with `kinds` labels and signed maps, of planes and volumes that are long along no axis. Of a
- * method's parameters that are choices, each is drawn anew.
+ * method's parameters that are choices, each is drawn anew. GPUS: so many GPUs as one device, where the method takes the problem
+ * over several.
  *
  * DISTMAP_TEST_SEED repeats a run.
  */
@@ -168,15 +169,19 @@ int main(int argc, char **argv) {
     const int64_t most = jumps ? 1230 * 720 : argc > 2 ? atoll(argv[2]) : 100000000;
     const char *given = getenv("DISTMAP_TEST_SEED");
     const uint64_t seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+    const int gpus = argc > 4 ? atoi(argv[4]) : 0;
+    static const int ordinals[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const distmap_context_options where = {
+        .device = DISTMAP_DEVICE_CUDA, .ordinals = gpus ? ordinals : NULL, .ordinal_count = gpus};
     struct rng r = {seed};
     distmap_context *cpu = NULL, *gpu = NULL;
     printf("shapes, seed %" PRIu64 "\n", seed);
     uint8_t *mask = malloc((size_t)most);
     struct results want = {malloc((size_t)most * 4), malloc((size_t)most * 8)};
     struct results got = {malloc((size_t)most * 4), malloc((size_t)most * 8)};
-    REQUIRE(most > 0 && mask && want.distance && want.index && got.distance && got.index);
+    REQUIRE(gpus >= 0 && gpus <= 8 && most > 0 && mask && want.distance && want.index && got.distance && got.index);
     REQUIRE(distmap_context_create(NULL, &cpu) == DISTMAP_OK);
-    if (distmap_context_create(&(distmap_context_options){.device = DISTMAP_DEVICE_CUDA}, &gpu) != DISTMAP_OK) {
+    if (distmap_context_create(&where, &gpu) != DISTMAP_OK) {
         fprintf(stderr, "%s\n", distmap_error_text());
         return 1;
     }

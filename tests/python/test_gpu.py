@@ -135,6 +135,27 @@ def test_two_gpus(monkeypatch):
         distmap.edt(array, device="cuda:0")
 
 
+@pytest.mark.skipif(len(distmap.devices()) < 3, reason="needs two GPUs")
+def test_several_gpus():
+    """GPUs that share an array of the host's give one's bits; arrays in their memory are one's own affair."""
+    host = np.random.default_rng(5).random((7, 11, 40)) < 0.97
+    for device in ("cuda:0-1", "cuda:1,0"):
+        got = distmap.transform(host, want=("distance", "index"), device=device)
+        want = distmap.transform(host, want=("distance", "index"))
+        assert np.array_equal(got.distance, want.distance) and np.array_equal(got.index, want.index)
+        assert (got.flags, got.method) == (want.flags, "minplus/cuda")
+    assert distmap.Context("cuda:0-1").device == "cuda:0,1"
+    with pytest.raises(NotImplementedError, match="no method accepts this problem"):
+        distmap.edt(host, device="cuda:0-1", border=True)
+    with pytest.raises(ValueError, match="device is 'cuda:0-1', but an array lies on cuda:0"):
+        distmap.edt(next(iter(MAKERS.values())).from_numpy(small()), device="cuda:0-1")
+    with pytest.raises(ValueError, match="both 1, GPUs count once"):
+        distmap.edt(host, device="cuda:1,1")
+    for name in ("cuda:1-0", "cuda:0,", "cuda:0--1", "cpu:0-1"):
+        with pytest.raises(ValueError, match=f"device is '{name}', must be"):
+            distmap.edt(host, device=name)
+
+
 @pytest.mark.parametrize("name", MAKERS)
 def test_refused(name):
     maker, host = MAKERS[name], small()

@@ -169,7 +169,7 @@ def call(**options):
     ({"out": {"index": np.zeros((3, 4), "i4")}}, ValueError, "out has index, which is not wanted"),
     ({"out": {"coords": np.zeros((3, 3, 4), "i4")}, "want": "coords"}, ValueError, r"coords has shape \(3, 3, 4\)"),
     ({"out": np.zeros((3, 4), "f4"), "want": ("distance", "index")}, ValueError, "2 outputs are wanted"),
-    ({"device": "gpu"}, ValueError, "device is 'gpu', must be 'cpu', 'cuda' or 'cuda:N'"),
+    ({"device": "gpu"}, ValueError, "device is 'gpu', must be 'cpu', 'cuda', 'cuda:N', or several GPUs"),
     ({"device": "cuda:x"}, ValueError, "device is 'cuda:x'"),
     ({"threads": 0}, ValueError, "threads is 0, must be 1 to 1024"),
     ({"threads": 1025}, ValueError, "threads is 1025"),

@@ -66,10 +66,16 @@ DM_DEVICE const uint8_t *mc_alive(const mc_stage &p, int64_t plane) {
     return p.alive + plane / p.source.inner * p.height;
 }
 
-/* Entries of a strip's rows; those of the next strip are p.height on. */
+/* Whether there are entries of row y. */
+DM_DEVICE bool is_known(const mc_stage &p, int32_t y) { return (uint32_t)(y - p.low) < (uint32_t)p.rows; }
+
+/* Entries of a strip's rows; those of the next strip are p.rows on. */
 DM_DEVICE const uint2 *mc_entries(const mc_stage &p, int64_t plane, int32_t strip) {
-    return (const uint2 *)p.entries + (plane * p.groups * 4 + strip) * p.height;
+    return (const uint2 *)p.entries + (plane * p.groups * 4 + strip) * p.rows;
 }
+
+/* Whether an entry's row has a site. */
+DM_DEVICE bool has_any(uint2 entry) { return entry.x != 0 || entry.y != MC_WHOLE; }
 
 /* A result; `none` is set where it is beyond the limit. */
 DM_DEVICE void mc_store(const mc_stage &p, char *to, uint32_t d2, float root, bool *none) {
@@ -115,7 +121,7 @@ DM_DEVICE mc_place mc_place_of(const mc_stage &p, int64_t plane) {
     made.source = p.source.data ? mc_row(p.source, plane, 0) : NULL;
     made.target = p.target.data ? mc_row(p.target, plane, 0) : NULL;
     made.site = p.site.data + outer * p.site.stride[0] + inner * p.site.stride[1];
-    made.index = outer * p.linear[0] + inner * p.linear[1];
+    made.index = p.index_first + outer * p.linear[0] + inner * p.linear[1];
     return made;
 }
 
@@ -132,7 +138,7 @@ DM_DEVICE void mc_store_site(const mc_stage &p, const mc_place &at, char *target
         const uint32_t offset = *(const uint32_t *)(at.source + (y + k) * p.source.stride[2] + (int64_t)x * 4);
         across = (int32_t)offset >> 16, dx = (int16_t)offset;
     } else if (!beyond) {
-        dx = mc_site_along(p, at.entries[x / 32 * (int64_t)p.height + y + k], x, d2 - (uint32_t)(p.wy2 * k * k));
+        dx = mc_site_along(p, at.entries[x / 32 * (int64_t)p.rows + y + k], x, d2 - (uint32_t)(p.wy2 * k * k));
     }
     if (p.sites == MC_SITES_OFFSET)
         __stcg((unsigned *)site, beyond ? MC_NO_OFFSET : (uint32_t)k << 16 | (uint16_t)dx);

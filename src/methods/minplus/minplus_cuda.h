@@ -76,11 +76,14 @@ typedef struct mc_rows {
 typedef struct mc_stage {
     int64_t planes;
     int32_t width, height;
+    /* Plane stage: `rows` rows have entries, from `low` on. These are 0 and `height`, but for images spread over several GPUs:
+     * rows 0 .. height are what this one solves, and the others' are around them. */
+    int32_t low, rows;
     int32_t groups, strips;      /* of a row */
     int32_t units;               /* of a column */
     int32_t wx2, wy2;            /* squared pitch along rows (plane stage), and along columns */
     float per_wx2;               /* 1 / wx2 */
-    mc_entry *entries;           /* [plane][strip][row], as many strips as groups have */
+    mc_entry *entries;           /* [plane][strip][row], row 0's; as many strips as groups have */
     mc_rows source;              /* z stage: int32 squared distances, with sites offsets; NULL in the plane stage */
     int32_t source_w2[2];        /* squared pitches of dy and dx in offsets */
     uint8_t *alive;              /* [plane of (y, x)], volumes: whether it has a site; those without stay unwritten */
@@ -104,10 +107,11 @@ typedef struct mc_stage {
     unsigned *flags;    /* of the plan */
     mc_sites sites;
     mc_rows site;
-    int64_t linear[3]; /* how far apart in linear index outer planes, inner planes and rows are */
+    int64_t linear[3];   /* how far apart in linear index outer planes, inner planes and rows are, */
+    int64_t index_first; /* from the first plane's row 0 on */
     /* Direct search. */
-    int32_t row_bits; /* that hold a row */
-    /* Far search: by brackets, */
+    int32_t row_bits; /* that hold a row, from `low` on */
+    /* Far search: by brackets, where height is all rows, */
     int32_t spans;    /* of a column */
     mc_point *points; /* [plane][strip][spans + 1]; NULL: */
     /* or by strips. */
@@ -116,7 +120,7 @@ typedef struct mc_stage {
     int32_t parts, part_units, blocks; /* blocks take pieces of strips, part_units units of `parts` to a strip */
     int32_t column_bytes;              /* shared memory of a block */
     int32_t value_rows;                /* z stage: so many rows of a strip find room there */
-    uint16_t *list;                    /* [block][list_pitch]: its rows */
+    uint16_t *list;                    /* [block][list_pitch]: its rows, counted from `low` */
     int64_t list_pitch;
 } mc_stage;
 
@@ -125,6 +129,8 @@ extern "C" {
 #endif
 /* Rows of elements into entries; `clear` words from p->any_open on become zero. */
 cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, cudaStream_t stream);
+/* Which planes have a site, p->alive, when all rows' entries are there. */
+cudaError_t mc_find_alive(const mc_stage *p, cudaStream_t stream);
 /* Kinds: all that p has of bands, and rims along rows, from the stage's elements. */
 cudaError_t mc_pack_kinds(const dm_elements *e, const mc_stage *p, const mc_rows *input, cudaStream_t stream);
 /* Results, where a near search can tell them; what it leaves open. Without sites, and with them. */

@@ -51,7 +51,7 @@ DM_DEVICE shared shared_split(const mc_stage &p, char *memory) {
     return made;
 }
 static_assert(MC_UNIT_BYTES == (QUARTERS + 1) * 32 * sizeof(uint16_t) + FILL * 32 * 8,
-              "minplus_cuda.c counts on this,");
+              "minplus_cuda_stages.c counts on this,");
 static_assert(MC_TEAM_BYTES == (FAN - 1) * 32 * (sizeof(int32_t) + sizeof(uint16_t)), "and on this");
 
 /* ---- Rows ---- */
@@ -61,7 +61,7 @@ template <bool SLOW, int N>
 DM_DEVICE void read_rows(const mc_stage &p, const work &w, int32_t at, int32_t row[N], int32_t value[N][2]) {
 #pragma unroll
     for (int i = 0; i < N; i++)
-        row[i] = w.list ? (int32_t)w.list[at + i] : w.first + at + i;
+        row[i] = w.list ? p.low + w.list[at + i] : w.first + at + i;
     if (SLOW && w.fits) {
 #pragma unroll
         for (int i = 0; i < N; i++) {
@@ -86,9 +86,9 @@ DM_DEVICE void read_rows(const mc_stage &p, const work &w, int32_t at, int32_t r
     if (w.list) {
 #pragma unroll
         for (int i = 0; i < N; i++)
-            entry[i] = w.entries[(uint32_t)row[i]];
+            entry[i] = w.entries[row[i]];
     } else { /* one address for all */
-        const uint2 *from = w.entries + (uint32_t)(w.first + at);
+        const uint2 *from = w.entries + (w.first + at);
 #pragma unroll
         for (int i = 0; i < N; i++)
             entry[i] = from[i];

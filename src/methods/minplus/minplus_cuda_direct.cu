@@ -64,7 +64,7 @@ template <bool SLOW> DM_DEVICE raw load_chunk(const mc_stage &p, const place &at
         }
     } else {
         const int32_t j = first + side_start(chunk, lane / 4 % 2) + lane % 4;
-        made.entry = (uint32_t)j < (uint32_t)p.height ? at.entries[j] : make_uint2(0, MC_WHOLE);
+        made.entry = is_known(p, j) ? at.entries[j] : make_uint2(0, MC_WHOLE);
     }
     return made;
 }
@@ -74,7 +74,7 @@ template <bool SITES>
 DM_DEVICE uint32_t spread_value(const mc_stage &p, const place &at, bool any, uint32_t f, int32_t t) {
     const uint32_t h = offer_start(p, f, t, MC_DIRECT_ROWS);
     if (SITES)
-        return any ? (h << p.row_bits) + (uint32_t)(at.y0 + t) : (uint32_t)NONE_KEY;
+        return any ? (h << p.row_bits) + (uint32_t)(at.y0 + t - p.low) : (uint32_t)NONE_KEY;
     return offer_bits(any, h);
 }
 
@@ -201,15 +201,15 @@ static __global__ void __launch_bounds__(WARPS * 32, 32 / WARPS)
          * rows before these have the lower sites. */
         const int32_t before = side_start(chunk, 0) - 1, after = side_start(chunk, 1) + SIDE;
         const int32_t up = i0 - before, down = after - (i0 + HEIGHT - 1);
-        wanted[0] = at.y0 + before >= 0 && __any_sync(MC_WHOLE, most + SITES > p.wy2 * up * up);
-        wanted[1] = at.y0 + after < p.height && __any_sync(MC_WHOLE, most > p.wy2 * down * down);
+        wanted[0] = at.y0 + before >= p.low && __any_sync(MC_WHOLE, most + SITES > p.wy2 * up * up);
+        wanted[1] = at.y0 + after < p.low + p.rows && __any_sync(MC_WHOLE, most > p.wy2 * down * down);
         if (!__syncthreads_or(wanted[0] || wanted[1]))
             break;
     }
     int32_t row[1][HEIGHT];
 #pragma unroll
     for (int r = 0; r < HEIGHT; r++) {
-        row[0][r] = SITES ? best[r] & ((1 << p.row_bits) - 1) : 0;
+        row[0][r] = SITES ? p.low + (best[r] & ((1 << p.row_bits) - 1)) : 0;
         best[r] = is_any<SITES>(best[r]) ? square_of<SITES>(p, best[r], i0 + r) - p.wy2 * r * r : MC_NOTHING;
     }
     mc_raise(p, store_rows<SITES, HEIGHT, 1>(p, at.plane, at.strip * 32 + lane, at.y0 + i0,

@@ -21,7 +21,7 @@ DM_DEVICE bool find_open(const mc_stage &p, const work &w, uint32_t *units) {
     return __syncthreads_or(any);
 }
 
-/* Where the winners of a unit that is left are: rows. */
+/* Where the winners of a unit that is left are: rows, less p.low. */
 typedef struct reach {
     uint16_t first, last;
 } reach;
@@ -59,7 +59,7 @@ DM_DEVICE plan solve_few(const mc_stage &p, const work &w, uint32_t *units, reac
             atomicAnd(&units[i / 32], ~(1u << i % 32));
         } else {
             const int32_t rows = found.last - found.first + 1;
-            reaches[i].first = (uint16_t)found.first, reaches[i].last = (uint16_t)found.last;
+            reaches[i].first = (uint16_t)(found.first - p.low), reaches[i].last = (uint16_t)(found.last - p.low);
             atomicAdd(sum, rows);
             atomicMax(most, rows);
         }
@@ -79,11 +79,11 @@ template <bool SLOW> DM_DEVICE bool has_site(const mc_stage &p, const work &w, i
 
 /* The rows that have a site: a list, unless they follow one another and are STEP at least. */
 template <bool SLOW> DM_DEVICE void list_rows(const mc_stage &p, work *w, uint16_t *list, int32_t *counts) {
-    int32_t first = p.height, last = -1, count = 0; /* counts[0..2] */
+    int32_t first = p.low + p.rows, last = p.low - 1, count = 0; /* counts[0..2] */
     if (threadIdx.x == 0)
         counts[0] = first, counts[1] = last, counts[2] = 0;
     __syncthreads();
-    for (int32_t j = (int)threadIdx.x; j < p.height; j += (int)blockDim.x)
+    for (int32_t j = p.low + (int)threadIdx.x; j < p.low + p.rows; j += (int)blockDim.x)
         if (has_site<SLOW>(p, *w, j))
             first = min(first, j), last = j, count++;
     if (count) {
@@ -100,9 +100,9 @@ template <bool SLOW> DM_DEVICE void list_rows(const mc_stage &p, work *w, uint16
     if (follow)
         return;
     w->count = 0;
-    for (int32_t start = 0; start < p.height; start += (int)blockDim.x) {
+    for (int32_t start = 0; start < p.rows; start += (int)blockDim.x) {
         const int32_t j = start + (int)threadIdx.x;
-        w->count = append_rows(j < p.height && has_site<SLOW>(p, *w, j), j, list, w->count, counts);
+        w->count = append_rows(j < p.rows && has_site<SLOW>(p, *w, p.low + j), j, list, w->count, counts);
     }
     if (threadIdx.x < STEP) /* the last row again */
         list[w->count + (int32_t)threadIdx.x] = w->count ? list[w->count - 1] : 0;
@@ -145,10 +145,10 @@ DM_DEVICE int32_t next_tasks(int32_t *taken) {
     return __shfl_sync(MC_WHOLE, start, 0);
 }
 
-/* The first position whose row is j at least. */
-DM_DEVICE int32_t position_of(const work &w, int32_t j) {
+/* The first position whose row is p.low + j at least. */
+DM_DEVICE int32_t position_of(const mc_stage &p, const work &w, int32_t j) {
     if (!w.list)
-        return min(max(j - w.first, 0), w.count);
+        return min(max(p.low + j - w.first, 0), w.count);
     int32_t low = 0, high = w.count;
     while (low < high) {
         const int32_t middle = (low + high) / 2;
@@ -162,14 +162,15 @@ DM_DEVICE int32_t position_of(const work &w, int32_t j) {
 
 /* Where the winners of a unit are, by what the levels found, or the rows within its reach. */
 template <bool LEVELS>
-DM_DEVICE bracket bracket_of(const work &w, const shared &s, const reach *reaches, int32_t i, bool wanted) {
+DM_DEVICE bracket bracket_of(const mc_stage &p, const work &w, const shared &s, const reach *reaches, int32_t i,
+                             bool wanted) {
     bracket b = {wanted, 0, -1};
     if (wanted && LEVELS)
         b.first = first_of(s, i), b.last = last_of(w, s, i + 1);
     else if (wanted && w.count <= FEW_ROWS)
         b.last = w.count - 1;
     else if (wanted)
-        b.first = position_of(w, reaches[i].first), b.last = position_of(w, reaches[i].last + 1) - 1;
+        b.first = position_of(p, w, reaches[i].first), b.last = position_of(p, w, reaches[i].last + 1) - 1;
     return b;
 }
 
@@ -186,7 +187,7 @@ DM_DEVICE bool solve_units(const mc_stage &p, const work &w, const shared &s, ui
     for (int32_t start; (start = next_tasks(taken)) < w.units * sharing;) {
         const int32_t task = start + team % 2, i = min(task / sharing, w.units - 1);
         const bool mine = task < w.units * sharing && (units[i / 32] >> i % 32 & 1);
-        bracket b = bracket_of<LEVELS>(w, s, reaches, i, mine);
+        bracket b = bracket_of<LEVELS>(p, w, s, reaches, i, mine);
         const uint32_t lengthy = __ballot_sync(MC_WHOLE, b.last - b.first >= long_unit);
         if (lengthy >> (team % 2 * TEAM) & 0xFFFF) { /* in any column of the strip */
             b.wanted = false, b.first = 0, b.last = -1;
@@ -201,7 +202,7 @@ DM_DEVICE bool solve_units(const mc_stage &p, const work &w, const shared &s, ui
         return none;
     for (int32_t i = 0; i < w.units; i++)
         if (units[i / 32] & ~units[MC_MOST_UNITS / 32 + i / 32] & 1u << i % 32)
-            none |= solve_long<SLOW, SITES>(p, w, s, i, bracket_of<LEVELS>(w, s, reaches, i, true));
+            none |= solve_long<SLOW, SITES>(p, w, s, i, bracket_of<LEVELS>(p, w, s, reaches, i, true));
     return none;
 }
 

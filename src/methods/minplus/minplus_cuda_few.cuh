@@ -48,7 +48,7 @@ DM_DEVICE few find_rows(const mc_stage &p, const uint2 *entries, int lane, int32
     const int32_t last = y + MC_UNIT - 1;
     const float bound2 = bound_by_rows(p, entries, lane, y, last, hopeless);
     const int32_t reach = (int32_t)fminf(sqrtf(bound2 / (float)p.wy2), 1e6f) + 1;
-    few found = {max(y - reach, 0), min(last + reach, p.height - 1), 0, 0};
+    few found = {max(y - reach, p.low), min(last + reach, p.low + p.rows - 1), 0, 0};
     const int32_t spans = (found.last - found.first) / SPAN + 1;
     if (found.last - found.first >= WIDEST)
         found.count = MOST + 1;

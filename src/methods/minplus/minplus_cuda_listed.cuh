@@ -45,9 +45,9 @@ DM_DEVICE void fill_costs(const mc_stage &p, listed *l) {
 
 /* The sites of `rows` rows more above and below the tile and of `strips` strips more on either side. */
 DM_DEVICE void list_sites(const mc_stage &p, const tile &t, int32_t rows, int32_t strips, listed *l) {
-    const int32_t top = max(t.y0 - rows, 0), count = min(t.y0 + ROWS + rows, p.height) - top;
+    const int32_t top = max(t.y0 - rows, p.low), count = min(t.y0 + ROWS + rows, p.low + p.rows) - top;
     const int32_t first = max(t.group * 4 - strips, 0), end = min(t.group * 4 + 4 + strips, p.strips);
-    const uint2 *entries = t.entries + (int64_t)(first - t.group * 4) * p.height + top;
+    const uint2 *entries = t.entries + (int64_t)(first - t.group * 4) * p.rows + top;
     const float per_count = 1.0f / (float)count;
     for (int32_t start = (int32_t)threadIdx.x; start < (end - first) * count; start += AT_ONCE * THREADS) {
         uint32_t bits[AT_ONCE], place[AT_ONCE];
@@ -55,7 +55,7 @@ DM_DEVICE void list_sites(const mc_stage &p, const tile &t, int32_t rows, int32_
         for (int i = 0; i < AT_ONCE; i++) {
             const int32_t task = start + i * THREADS;
             const int32_t strip = (int32_t)(((float)task + 0.5f) * per_count), row = task - strip * count;
-            bits[i] = first + strip < end ? entries[(int64_t)strip * p.height + row].x : 0;
+            bits[i] = first + strip < end ? entries[(int64_t)strip * p.rows + row].x : 0;
             place[i] =
                 (uint32_t)(top + row - t.y0 + AROUND) << 16 | (uint32_t)((first + strip - t.group * 4) * 32 + AROUND);
         }
@@ -115,8 +115,7 @@ DM_DEVICE void search_listed(const mc_stage &p, const tile &t, const listed &l, 
  * settles. Of random sites at density r a circle of radius R has none with probability exp(-pi r R^2): one of six millions
  * for R^2 = 5 / r. */
 DM_DEVICE bool make_list(const mc_stage &p, const tile &t, int32_t sites, listed *l, uint32_t *settled) {
-    const int32_t rows_seen = min(t.y0 + ROWS + MC_REACH, p.height) - max(t.y0 - MC_REACH, 0);
-    const float seen = (float)rows_seen * (float)min(p.width - t.group * MC_GROUP, (int32_t)MC_GROUP);
+    const float seen = (float)first_rows(p, t) * (float)min(p.width - t.group * MC_GROUP, (int32_t)MC_GROUP);
     const float square = 5.0f * seen / (float)sites * sqrtf((float)p.wx2 * (float)p.wy2);
     const int32_t rows = (int32_t)sqrtf(square / (float)p.wy2) + 1;
     const int32_t strips = (int32_t)sqrtf(square * p.per_wx2) / 32 + 1;

@@ -4,7 +4,7 @@
  *
  *     d2(y0 + i) - w i^2 + c = h(t) - (2 w i) t    where h(t) = f(j) + w t^2 + c    and c = w rows^2
  *
- * so that a row offers a pixel one multiplication and addition. All terms are integers below 2^24 (minplus_cuda.c sees to it),
+ * so that a row offers a pixel one multiplication and addition. All terms are integers below 2^24 (minplus_cuda_stages.c sees to it),
  * so floats are exact; sums are positive, so that their bits compare as integers do, two rows in one instruction.
  */
 #ifndef DISTMAP_MINPLUS_CUDA_OFFERS_CUH

@@ -84,9 +84,9 @@ DM_DEVICE void write_rows(const mc_stage &p, const uint4 *shared, uint32_t first
         return;
     const uint32_t plane = row / (uint32_t)p.height, y = row - plane * (uint32_t)p.height;
     const uint32_t *bits = (const uint32_t *)(shared + slot * (uint32_t)row_pitch(p)), *sides = bits + strips;
-    uint2 *to = (uint2 *)p.entries + (int64_t)plane * strips * p.height + y;
+    uint2 *to = (uint2 *)mc_entries(p, plane, 0) + y;
     for (uint32_t s = threadIdx.x / count; s < (uint32_t)strips; s += WARPS * 32 / count)
-        to[(int64_t)s * p.height] = make_uint2(bits[s], sides[s]);
+        to[(int64_t)s * p.rows] = make_uint2(bits[s], sides[s]);
 }
 
 /* `lanes` lanes, a power of two, take a row, so that a warp takes several narrow ones at once. On the way the stages' marks
@@ -167,5 +167,22 @@ cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, cuda
     }
     DM_LAUNCH(kernel, dm_blocks(p->planes * p->height, block_rows, 1 << 20), WARPS * 32, shared, stream, *e, *p,
               dm_sites_are_plain(e), lanes, clear);
+    return cudaGetLastError();
+}
+
+/* For volumes spread over several GPUs: what others packed is not in this one's marks yet. A row has a site if its first entry
+ * knows of one. Grid: a block per plane; reads 8 bytes per row. */
+static __global__ void __launch_bounds__(256) find_alive(const __grid_constant__ mc_stage p) {
+    const uint2 *entries = mc_entries(p, blockIdx.x, 0) + p.low;
+    bool any = false;
+    for (int32_t y = (int)threadIdx.x; y < p.rows; y += (int)blockDim.x)
+        any |= has_any(entries[y]);
+    any = __syncthreads_or(any);
+    if (threadIdx.x == 0)
+        p.alive[blockIdx.x] = any;
+}
+
+cudaError_t mc_find_alive(const mc_stage *p, cudaStream_t stream) {
+    DM_LAUNCH(find_alive, (unsigned)p->planes, 256, 0, stream, *p);
     return cudaGetLastError();
 }

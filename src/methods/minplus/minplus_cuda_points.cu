@@ -19,7 +19,7 @@ enum {
     POINT_ROWS = (POINTS - 1) * MC_SPAN, /* between the first and the last one */
     BUNCH = 8,                           /* rows that a point's winner is among */
 };
-static_assert((int)MC_POINT_ROWS == (int)POINT_ROWS, "minplus_cuda.c sees to it that numbers are small enough");
+static_assert((int)MC_POINT_ROWS == (int)POINT_ROWS, "minplus_cuda_stages.c sees to it that numbers are small enough");
 
 /* What a warp knows of points: the least offer, and the number of the first row of the bunch that it came from. */
 typedef struct winners {

@@ -11,7 +11,7 @@ typedef struct work {
     const char *values;        /* z stage: of row 0 and column 0, as they came, */
     const int2 *shared_values; /* or, if they fit into shared memory, this lane's columns, by position */
     bool fits;
-    const uint16_t *list; /* rows that have a site, padded; NULL: they follow one another, from `first` on */
+    const uint16_t *list; /* rows that have a site, less p.low, padded; NULL: one after another from `first` on */
     int32_t first, count;
     int64_t plane;
     int32_t strip, u0, units; /* units from u0 on */
@@ -21,8 +21,6 @@ typedef struct work {
 DM_DEVICE int lane_column(const mc_stage &p, int32_t strip, int column) {
     return min(column, p.width - 1 - strip * 32);
 }
-
-DM_DEVICE bool has_any(uint2 entry) { return entry.x != 0 || entry.y != MC_WHOLE; }
 
 /* How far the sites of an entry's row are from its column `lane`. The row must have a site: then of the two sides, one that
  * has none is farther than the other. */
@@ -37,7 +35,7 @@ DM_DEVICE uint32_t entry_distance(uint2 entry, int lane) {
 }
 
 DM_DEVICE uint2 row_entry(const mc_stage &p, const uint2 *entries, int32_t j) {
-    return j >= 0 && j < p.height ? entries[j] : make_uint2(0, MC_WHOLE);
+    return is_known(p, j) ? entries[j] : make_uint2(0, MC_WHOLE);
 }
 
 /* Squared distance along the row from the strip's nearest and farthest column to the sites of an entry's row, at least and at

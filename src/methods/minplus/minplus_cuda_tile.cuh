@@ -83,7 +83,7 @@ DM_DEVICE void spread(const mc_stage &p, uint2 entry, const tile &t, int row, in
 }
 
 DM_DEVICE uint2 entry_at(const mc_stage &p, const tile &t, int32_t y, int word) {
-    return y >= 0 && y < p.height ? t.entries[word * p.height + y] : make_uint2(0, MC_WHOLE);
+    return is_known(p, y) ? t.entries[word * p.rows + y] : make_uint2(0, MC_WHOLE);
 }
 
 /* An element of the z stage's source, at most MC_SURE. MC_NO_OFFSET stands for nothing in either form. UNIT: offsets of unit
@@ -196,6 +196,11 @@ DM_DEVICE int32_t count_both(bool near, uint32_t count, int32_t *sites) {
     return (int32_t)(sum >> 16);
 }
 
+/* How many of the rows that are loaded first there are. */
+DM_DEVICE int32_t first_rows(const mc_stage &p, const tile &t) {
+    return min(t.y0 + ROWS + MC_REACH, p.low + p.rows) - max(t.y0 - MC_REACH, p.low);
+}
+
 /* Loads the first rows of the plane stage, if they are to be searched. `near` is what else speaks for it. *sites: how many
  * these rows have; sites that share an entry, as those of lines and areas do, which are better searched for, count four. */
 DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, int32_t *sites) {
@@ -204,12 +209,12 @@ DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, in
 #pragma unroll
     for (int i = 0; i < TASKS; i++) {
         const int task = (int)threadIdx.x + i * THREADS;
-        own[i] = entry_at(p, t, task < SPREAD * 4 ? t.y0 - MC_REACH + task_row(task) : -1, task_word(task));
+        own[i] = entry_at(p, t, task < SPREAD * 4 ? t.y0 - MC_REACH + task_row(task) : p.low - 1, task_word(task));
         near |= own[i].x || min(own[i].y & MC_NONE, own[i].y >> 16) < MC_WIDE;
         if (LISTS && own[i].x)
             count += 4 * (uint32_t)__popc(own[i].x) - 3;
     }
-    const int32_t rows = min(t.y0 + ROWS + MC_REACH, p.height) - max(t.y0 - MC_REACH, 0);
+    const int32_t rows = first_rows(p, t);
     if ((LISTS ? count_both(near, count, sites) : __syncthreads_count(near)) * TASKS < rows)
         return TILE_HOPELESS;
     if (LISTS && *sites && *sites * 5 <= rows * 2) /* one pixel in 320, where a search takes some 30 steps */
@@ -289,7 +294,7 @@ DM_DEVICE tile tile_at(const mc_stage &p, uint32_t block, int32_t tiles_down, ui
     t.plane = column / (uint32_t)p.groups;
     t.group = (int32_t)(column - (uint32_t)t.plane * (uint32_t)p.groups);
     t.y0 = (int32_t)(block - column * (uint32_t)tiles_down) * ROWS;
-    t.entries = (const uint2 *)p.entries + (int64_t)column * p.height * 4;
+    t.entries = (const uint2 *)p.entries + (int64_t)column * p.rows * 4;
     t.source = p.source.data ? mc_row(p.source, t.plane, 0) : NULL;
     t.alive = p.source.data ? mc_alive(p, t.plane) : NULL;
     t.squares = squares;

@@ -5,6 +5,7 @@
  *   DISTMAP_EMULATION_DEVICES  how many devices there are (1); with 0, calls give cudaErrorNoDevice
  *   DISTMAP_EMULATION_DRIVER   the driver's version (13000); 0: none. Below 13000, calls give cudaErrorInsufficientDriver
  *   DISTMAP_EMULATION_MEMORY   bytes of each device (4 GiB); beyond, cudaErrorMemoryAllocation
+ *   DISTMAP_EMULATION_PEERS    whether devices may read each other's memory (1)
  *   DISTMAP_EMULATION_FAULT    N: the N-th launch since the start or cudaDeviceReset does nothing and faults. As on a
  *                              device, the launch itself succeeds; from the next call on that is not cudaGetLastError or
  *                              cudaPeekAtLastError, everything gives cudaErrorIllegalAddress, until cudaDeviceReset
@@ -33,11 +34,13 @@ typedef enum cudaError {
     cudaErrorInvalidDevice = 101,
     cudaErrorNoKernelImageForDevice = 209,
     cudaErrorECCUncorrectable = 214,
+    cudaErrorPeerAccessUnsupported = 217,
     cudaErrorInvalidResourceHandle = 400,
     cudaErrorNotReady = 600,
     cudaErrorIllegalAddress = 700,
     cudaErrorLaunchOutOfResources = 701,
     cudaErrorLaunchTimeout = 702,
+    cudaErrorPeerAccessAlreadyEnabled = 704,
     cudaErrorLaunchFailure = 719,
     cudaErrorNotSupported = 801,
     cudaErrorStreamCaptureUnsupported = 900,
@@ -116,6 +119,37 @@ struct cudaDeviceProp { /* those members of the real one that have a meaning her
     int integrated, pageableMemoryAccess, memoryPoolsSupported;
 };
 
+struct cudaPitchedPtr {
+    void *ptr;
+    size_t pitch, xsize, ysize;
+};
+struct cudaExtent {
+    size_t width, height, depth; /* width in bytes, without arrays */
+};
+struct cudaPos {
+    size_t x, y, z;
+};
+typedef struct cudaArray *cudaArray_t; /* there are none */
+struct cudaMemcpy3DPeerParms {
+    cudaArray_t srcArray;
+    struct cudaPos srcPos;
+    struct cudaPitchedPtr srcPtr;
+    int srcDevice;
+    cudaArray_t dstArray;
+    struct cudaPos dstPos;
+    struct cudaPitchedPtr dstPtr;
+    int dstDevice;
+    struct cudaExtent extent;
+};
+static inline struct cudaPitchedPtr make_cudaPitchedPtr(void *memory, size_t pitch, size_t width, size_t height) {
+    const struct cudaPitchedPtr made = {memory, pitch, width, height};
+    return made;
+}
+static inline struct cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) {
+    const struct cudaExtent made = {width, height, depth};
+    return made;
+}
+
 /* Textures: linear memory in rows, one float to an element, read point by point, ends replicated. */
 typedef unsigned long long cudaTextureObject_t;
 enum cudaResourceType {
@@ -173,6 +207,9 @@ cudaError_t cudaDeviceSynchronize(void);
 /* Also clears a fault, and frees everything of every device: what is left of it is found by the address sanitizer. */
 cudaError_t cudaDeviceReset(void);
 
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags); /* of the current device; until cudaDeviceReset */
+
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attribute, int value);
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *kernel);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int threads, size_t shared);
@@ -212,6 +249,7 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
                          enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                               size_t height, enum cudaMemcpyKind kind, cudaStream_t stream EMULATION_NULL_STREAM);
+cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *parms, cudaStream_t stream EMULATION_NULL_STREAM);
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const struct cudaResourceDesc *resource,
                                     const struct cudaTextureDesc *how, const struct cudaResourceViewDesc *view);
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);

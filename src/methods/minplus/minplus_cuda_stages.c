@@ -1,0 +1,142 @@
+/* minplus/cuda: stages and scratch memory (minplus_cuda_stages.h). */
+#include "methods/minplus/minplus_cuda_stages.h"
+
+static void take_marks(mc_layout *l, mc_stage *s) {
+    s->any_open = dm_take(&l->scratch, 2 * MC_PIECES, sizeof *s->any_open);
+    s->open = dm_take(&l->scratch, s->planes * s->strips * s->units, sizeof *s->open);
+}
+
+bool mc_is_direct(const distmap_plan *plan) {
+    const distmap_outputs *want = &plan->problem.want;
+    const bool value = (!want->distance && !want->squared) || (want->distance == DISTMAP_FLOAT32 && !want->squared) ||
+                       (want->squared == DISTMAP_UINT32 && !want->distance);
+    return value && !plan->problem.border && !want->coords && !want->label && !plan->wants_mask;
+}
+
+/* How the far search divides its work, and what it asks for. */
+static void set_columns(const struct dm_cuda *cuda, mc_stage *s, bool z) {
+    const int64_t columns = s->planes * s->strips;
+    s->parts = 1;
+    if (columns < cuda->multiprocessors) /* each part costs a search of all rows for its ends */
+        s->parts = (int32_t)(2 * cuda->multiprocessors / columns);
+    s->part_units = (int32_t)mc_divide_up(s->units, s->parts);
+    s->parts = (int32_t)mc_divide_up(s->units, s->part_units);
+    const size_t teams = (z ? MC_Z_THREADS : MC_PLANE_THREADS) / 16;
+    const size_t bytes = teams * MC_TEAM_BYTES + MC_UNIT_BYTES + (size_t)(s->part_units + 1) * 32 * sizeof(uint16_t);
+    const size_t row = 32 * sizeof(int32_t), fit = (cuda->shared_bytes - MC_STATIC_BYTES - bytes) / row;
+    s->value_rows = !z ? 0 : fit < (size_t)s->height ? (int32_t)fit : s->height;
+    s->column_bytes = (int32_t)(bytes + (size_t)s->value_rows * row);
+    const int64_t blocks = columns * s->parts, resident = 2 * (int64_t)cuda->multiprocessors;
+    s->blocks = (int32_t)(blocks < resident ? blocks : resident);
+    s->list_pitch = s->rows + 8; /* a step of the search */
+}
+
+static void take_bands(mc_layout *l, const distmap_plan *plan, mc_stage *s) {
+    if (!dm_by_kind(plan))
+        return;
+    const bool last = s == &l->z || !mc_has_z(plan);
+    const int64_t count = s->planes * s->bands * s->groups * MC_GROUP;
+    s->rim = 1;
+    s->across = dm_take(&l->scratch, count, sizeof *s->across);
+    if (s == &l->planes)
+        s->along = dm_take(&l->scratch, s->planes * s->height * s->groups * 4, sizeof *s->along);
+    if (plan->problem.input == DISTMAP_INPUT_LABELS && s == &l->planes)
+        s->ground = dm_take(&l->scratch, count, sizeof *s->ground);
+    if (plan->problem.sign && last && mc_is_direct(plan))
+        s->negative = dm_take(&l->scratch, count, sizeof *s->negative);
+    s->surface = (float)plan->surface;
+}
+
+/* Rows along `axis`. */
+static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int axis) {
+    const int64_t height = plan->shape[axis], rows = axis == 2 ? plan->rows : height;
+    s->planes = planes;
+    s->width = (int32_t)plan->shape[DM_X];
+    s->height = (int32_t)height;
+    s->low = axis == 2 ? -(int32_t)plan->first_row : 0;
+    s->rows = (int32_t)rows;
+    s->groups = (int32_t)mc_divide_up(s->width, MC_GROUP);
+    s->strips = (int32_t)mc_divide_up(s->width, 32);
+    s->units = (int32_t)mc_divide_up(height, MC_UNIT);
+    s->bands = (int32_t)mc_divide_up(height, 32);
+    s->spans = (int32_t)mc_divide_up(height, MC_SPAN);
+    s->wx2 = (int32_t)plan->w2[DM_X];
+    s->per_wx2 = 1.0f / (float)s->wx2;
+    s->squared = true;
+    s->most = MC_NOTHING - 1;
+    s->nothing = MC_NOTHING;
+    s->source_w2[0] = (int32_t)plan->w2[2];
+    s->source_w2[1] = (int32_t)plan->w2[DM_X];
+    s->linear[0] = plan->linear[0];
+    s->linear[1] = plan->linear[axis == 2 ? 1 : 2];
+    s->linear[2] = plan->linear[axis];
+    s->index_first = plan->first_row * plan->linear[2];
+    s->wy2 = plan->measured[axis] && rows > 1 ? (int32_t)plan->w2[axis] : 1;
+    for (int64_t k = 0; k <= MC_REACH + 1; k++) {
+        const int64_t cost = s->wy2 * k * k;
+        s->done[k] = (uint16_t)(cost < MC_SURE ? cost : MC_SURE - 1);
+        if (k <= MC_REACH)
+            s->cost[k] = (uint32_t)(cost < MC_SURE ? cost : MC_SURE) * 0x00010001u;
+        for (int side = 0; side < 2 && k <= MC_KEYS; side++)
+            s->key[side][k] =
+                (uint32_t)((cost < MC_KEY_SURE ? cost : MC_KEY_SURE) << 6 | (side ? 32 + k : 32 - k)) * 0x00010001u;
+    }
+    while (1 << s->row_bits < rows)
+        s->row_bits++;
+    while (s->wx2 * s->clamp * s->clamp < MC_SURE)
+        s->clamp++;
+    set_columns(plan->context->cuda, s, axis == 1);
+}
+
+/* ---- Which searches ---- */
+
+bool mc_is_small(const distmap_plan *plan, const mc_stage *s) {
+    enum { ROWS = MC_DIRECT_ROWS, MOST_ELEMENTS = 1 << 19, MOST_PAIRS = 1 << 28 }; /* of pixels and rows */
+    const int64_t farthest = s->wy2 * ((int64_t)s->rows + ROWS) * (s->rows + ROWS);
+    const int64_t largest = (int64_t)plan->max2 + farthest + (int64_t)s->wy2 * ROWS * ROWS;
+    const bool fits = plan->wants_site ? largest << s->row_bits < 1 << 30 : largest < 1 << 24;
+    return plan->params[MC_DIRECT] == MC_SMALL && fits && plan->elements <= MOST_ELEMENTS &&
+           plan->elements * s->rows <= MOST_PAIRS;
+}
+
+/* The same of the bracket search, for what the near search leaves of planes, all rows of which are this GPU's. It adds
+ * w MC_POINT_ROWS^2 to squared distances, also to those of the rows that the last span has beyond the plane
+ * (minplus_cuda_offers.cuh). */
+static bool is_middle(const distmap_plan *plan, const mc_stage *s) {
+    enum { MOST_UNITS = 1 << 13 };
+    const int64_t beyond = 2 * MC_SPAN * ((int64_t)s->height + MC_SPAN);
+    const int64_t largest = (int64_t)plan->max2 + s->wy2 * ((int64_t)MC_POINT_ROWS * MC_POINT_ROWS + beyond);
+    return plan->params[MC_BRACKETS] == MC_MIDDLE && s->rows == s->height && s->height >= MC_UNIT &&
+           !plan->wants_site && !dm_by_kind(plan) && s->planes * s->strips * s->units <= MOST_UNITS &&
+           largest < 1 << 24;
+}
+
+mc_layout mc_lay_out(const distmap_plan *plan, char *base) {
+    mc_layout l = {.scratch = {.base = base, .unit = DM_CUDA_UNIT}};
+    const int64_t *shape = plan->shape;
+    set_stage(plan, &l.planes, shape[0] * shape[1], 2);
+    take_marks(&l, &l.planes);
+    if (mc_has_z(plan)) {
+        set_stage(plan, &l.z, shape[0] * shape[2], 1);
+        take_marks(&l, &l.z);
+    }
+    l.marks = (int64_t)(l.scratch.used / sizeof(uint32_t));
+    l.entries = dm_take(&l.scratch, l.planes.planes * l.planes.groups * l.planes.rows * 4, sizeof(mc_entry));
+    l.planes.entries = l.entries ? l.entries - l.planes.low : NULL;
+    take_bands(&l, plan, &l.planes);
+    l.planes.list = dm_take(&l.scratch, l.planes.blocks * l.planes.list_pitch, sizeof(uint16_t));
+    if (!mc_is_small(plan, &l.planes) && is_middle(plan, &l.planes))
+        l.planes.points =
+            dm_take(&l.scratch, l.planes.planes * l.planes.strips * (l.planes.spans + 1), sizeof *l.planes.points);
+    if (mc_has_z(plan)) {
+        take_bands(&l, plan, &l.z);
+        l.z.list = dm_take(&l.scratch, l.z.blocks * l.z.list_pitch, sizeof(uint16_t));
+        l.store = dm_take(&l.scratch, plan->elements, sizeof *l.store);
+        l.planes.alive = l.z.alive = dm_take(&l.scratch, l.planes.planes, sizeof *l.planes.alive);
+    }
+    if (!mc_is_direct(plan)) {
+        l.squared = dm_take(&l.scratch, plan->elements, sizeof *l.squared);
+        l.site = plan->wants_site ? dm_take(&l.scratch, plan->elements, sizeof *l.site) : NULL;
+    }
+    return l;
+}
