@@ -43,9 +43,9 @@ static inline void dm_prefetch(const void *p) {
 static inline void dm_prefetch_far(const void *p) { dm_prefetch(p); }
 #endif
 
-/* Kernels: copies 16 or 4 bytes, aligned so, from global to shared memory while the thread goes on; dm_copies_wait waits
- * for all that the thread asked for, and other threads see them after the next barrier. */
-#ifdef __CUDACC__
+/* Kernels: copies 16 or 4 bytes, aligned so, from global to shared memory while the thread goes on (at once before compute
+ * capability 8.0); dm_copies_wait waits for all that the thread asked for, and other threads see them after the next barrier. */
+#if defined(__CUDACC__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
 DM_DEVICE void dm_copy_16(void *shared, const void *global) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(shared)),
                  "l"(global)
@@ -58,9 +58,9 @@ DM_DEVICE void dm_copy_4(void *shared, const void *global) {
 }
 DM_DEVICE void dm_copies_wait(void) { asm volatile("cp.async.wait_all;" ::: "memory"); }
 #elif defined(__cplusplus)
-static inline void dm_copy_16(void *shared, const void *global) { *(float4 *)shared = *(const float4 *)global; }
-static inline void dm_copy_4(void *shared, const void *global) { *(float *)shared = *(const float *)global; }
-static inline void dm_copies_wait(void) {}
+DM_DEVICE void dm_copy_16(void *shared, const void *global) { *(float4 *)shared = *(const float4 *)global; }
+DM_DEVICE void dm_copy_4(void *shared, const void *global) { *(float *)shared = *(const float *)global; }
+DM_DEVICE void dm_copies_wait(void) {}
 #endif
 
 /* Kernels: four neighbours to global memory in one access of 16 bytes, which nvcc 13.0 otherwise made four of 4 bytes of
