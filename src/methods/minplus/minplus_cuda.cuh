@@ -12,6 +12,11 @@ DM_DEVICE float mc_warp_least(float v) {
         v = fminf(v, __shfl_xor_sync(MC_WHOLE, v, step));
     return v;
 }
+DM_DEVICE int32_t mc_warp_most(int32_t v) {
+    for (int step = 16; step; step /= 2)
+        v = max(v, __shfl_xor_sync(MC_WHOLE, v, step));
+    return v;
+}
 
 /* On two halves: min(a, b), and min(a + b, c) where a + b stays below 2^16. Hopper has both in one instruction. */
 DM_DEVICE uint32_t mc_min(uint32_t a, uint32_t b) { return __vminu2(a, b); }

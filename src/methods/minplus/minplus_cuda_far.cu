@@ -149,15 +149,7 @@ DM_DEVICE int32_t next_tasks(int32_t *taken) {
 DM_DEVICE int32_t position_of(const mc_stage &p, const work &w, int32_t j) {
     if (!w.list)
         return min(max(p.low + j - w.first, 0), w.count);
-    int32_t low = 0, high = w.count;
-    while (low < high) {
-        const int32_t middle = (low + high) / 2;
-        if (w.list[middle] < j)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return first_from(w.list, w.count, j);
 }
 
 /* Where the winners of a unit are, by what the levels found, or the rows within its reach. */

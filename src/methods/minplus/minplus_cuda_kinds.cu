@@ -2,7 +2,7 @@
  * writes 1/4 byte per element, 1/8 more for each of `along`, `ground` and `negative`. */
 #include "methods/minplus/minplus_cuda_kinds.cuh"
 
-enum { FEWER = 128, /* threads, of a block that goes down columns */ AT_ONCE = 16 /* bands */ };
+enum { FEWER = 128, /* threads, of a block that goes down columns */ AT_ONCE = 16 /* rows, or bands, that are waited for together */ };
 
 /* One row of a band, as a lane with a column sees it. */
 template <class T> struct cell {
@@ -22,7 +22,6 @@ template <int SOURCE, bool ALONG>
 static __global__ void __launch_bounds__(MC_GROUP)
     find_rims(const __grid_constant__ dm_elements e, const __grid_constant__ mc_stage p,
               const __grid_constant__ mc_rows input) {
-    enum { AT_ONCE = 16 };
     __shared__ uint4 rows[32];
     const uint32_t band = blockIdx.x / (uint32_t)p.groups; /* of all planes */
     const uint32_t plane = band / (uint32_t)p.bands;

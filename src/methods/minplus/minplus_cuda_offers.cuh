@@ -45,12 +45,6 @@ DM_DEVICE int32_t offered_square(const mc_stage &p, int32_t least, int32_t i, in
     return least - p.wy2 * (rows * rows - i * i);
 }
 
-DM_DEVICE int32_t warp_most(int32_t v) {
-    for (int step = 16; step; step /= 2)
-        v = max(v, __shfl_xor_sync(MC_WHOLE, v, step));
-    return v;
-}
-
 /* A row of a strip, ready to be spread. Without a site it offers 2^32 at least, less than 2^25: that is none. */
 typedef struct __align__(16) row_offer {
     uint32_t bits; /* of its entry; */

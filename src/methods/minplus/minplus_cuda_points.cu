@@ -66,22 +66,10 @@ DM_DEVICE int32_t farthest(const mc_stage &p, const winners &w, int32_t first_po
     return most;
 }
 
-/* The number of the first row that is `row` at least, or of one up to three before it. */
-DM_DEVICE int32_t number_of(const points &at, int32_t row) {
-    int32_t low = 0, high = at.count;
-    while (low < high) {
-        const int32_t middle = (low + high) / 2;
-        if (at.list[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low & ~3;
-}
-
 /* The rows of a warp, from the middle of the block's points. */
 DM_DEVICE void query_points(const mc_stage &p, const points &at, int32_t first_point, winners *w) {
-    const int32_t y1 = point_row(p, first_point + POINTS - 1), middle = number_of(at, (at.y0 + y1) / 2);
+    const int32_t y1 = point_row(p, first_point + POINTS - 1);
+    const int32_t middle = first_from(at.list, at.count, (at.y0 + y1) / 2) & ~3; /* rows are read by fours */
     bool wanted[2] = {true, true};
     for (int32_t k = (int)threadIdx.x / 32; wanted[0] || wanted[1]; k += WARPS) {
         /* At the ends of the list some rows come again, which changes nothing. */
@@ -170,9 +158,9 @@ static __global__ void __launch_bounds__(WARPS * 32, 2)
     const int32_t d2 = offered_square(p, (int32_t)__int_as_float(least), row - at.y0, POINT_ROWS);
     mc_point made = {1, 0, 0}; /* no row */
     if (count) {
-        made.first = (uint16_t)-warp_most(-(int32_t)list[first]);
-        made.last = (uint16_t)warp_most(list[first + BUNCH - 1]);
-        made.farthest = warp_most(d2);
+        made.first = (uint16_t)-mc_warp_most(-(int32_t)list[first]);
+        made.last = (uint16_t)mc_warp_most(list[first + BUNCH - 1]);
+        made.farthest = mc_warp_most(d2);
     }
     if (lane == 0)
         p.points[strip * (p.spans + 1) + first_point + warp] = made;

@@ -65,6 +65,19 @@ DM_DEVICE int32_t append_rows(bool wanted, int32_t j, uint16_t *list, int32_t co
     return count;
 }
 
+/* The first position of a list of rows, in order, whose row is `row` at least. */
+DM_DEVICE int32_t first_from(const uint16_t *list, int32_t count, int32_t row) {
+    int32_t low = 0, high = count;
+    while (low < high) {
+        const int32_t middle = (low + high) / 2;
+        if (list[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* What a row offers at rows t + i step away from it, less wy2 (i step)^2, which is the same for all rows: linear in i. */
 typedef struct parabola {
     uint32_t value, slope;

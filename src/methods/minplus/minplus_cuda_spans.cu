@@ -140,7 +140,7 @@ DM_DEVICE void fill(const mc_stage &p, const span_rows &rows, int32_t first, int
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     float turn[HEIGHT];
     set_turns<HEIGHT>(p, warp * HEIGHT, 1, turn);
-    const int32_t count = warp_most(last - first) + 1;
+    const int32_t count = mc_warp_most(last - first) + 1;
     for (int32_t k = 0; k < count; k++) {
         const int32_t four = min(first + k, last);
         take_four<HEIGHT>(rows.values[four][lane], four_rows(rows, four), turn, best);
@@ -158,8 +158,8 @@ DM_DEVICE void fill_together(const mc_stage &p, const span &u, const uint16_t *l
 #pragma unroll 1
         for (int32_t i = 0; i < MC_SPAN; i += HEIGHT) {
             const int part = i * PARTS / MC_SPAN;
-            const int32_t first = max(-warp_most(-(int32_t)rows.winner[part][lane]) - start, 0);
-            const int32_t last = min(warp_most(rows.winner[part + 1][lane]) - start, (int32_t)CHUNK - 1);
+            const int32_t first = max(-mc_warp_most(-(int32_t)rows.winner[part][lane]) - start, 0);
+            const int32_t last = min(mc_warp_most(rows.winner[part + 1][lane]) - start, (int32_t)CHUNK - 1);
             if (first + warp > last)
                 continue;
             float turn[HEIGHT];
