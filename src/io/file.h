@@ -28,6 +28,9 @@ typedef struct dm_input {
 distmap_status dm_input_open(dm_input *input, const char *path);
 void dm_input_close(dm_input *input);
 
+/* Reads until `bytes` bytes are there, or the end: how many, or -1 and errno. */
+int64_t dm_read_at(int fd, int64_t offset, void *data, size_t bytes);
+
 /* Reads exactly `bytes` bytes from `offset`; less is DISTMAP_ERROR_FORMAT "truncated". */
 distmap_status dm_input_at(const dm_input *input, int64_t offset, void *data, size_t bytes);
 /* Reads up to `bytes` bytes from where the last call ended, buffered; *got is less only at the file's end. */

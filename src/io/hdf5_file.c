@@ -105,18 +105,10 @@ static herr_t on_read(H5FD_t *base, H5FD_mem_t kind, hid_t transfer, haddr_t at,
     (void)kind, (void)transfer;
     const file *f = (file *)base;
     const int fd = f->info.input ? f->info.input->fd : f->info.output->fd;
-    for (size_t got = 0; got < bytes;) {
-        const ssize_t n = pread(fd, (char *)to + got, bytes - got, (off_t)(at + got));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        if (n == 0) {
-            memset((char *)to + got, 0, bytes - got);
-            break;
-        }
-        got += (size_t)n;
-    }
+    const int64_t got = dm_read_at(fd, (int64_t)at, to, bytes);
+    if (got < 0)
+        return -1;
+    memset((char *)to + got, 0, bytes - (size_t)got);
     return 0;
 }
 

@@ -108,20 +108,25 @@ void dm_input_close(dm_input *input) {
     *input = (dm_input){.fd = -1};
 }
 
-/* Reads up to `bytes` bytes from `offset`: *got is less only at the end. */
-static distmap_status read_at(const dm_input *input, int64_t offset, void *data, size_t bytes, size_t *got) {
-    *got = 0;
-    while (*got < bytes) {
-        const ssize_t n = pread(input->fd, (char *)data + *got, bytes - *got, offset + (int64_t)*got);
+int64_t dm_read_at(int fd, int64_t offset, void *data, size_t bytes) {
+    for (size_t got = 0; got < bytes;) {
+        const ssize_t n = pread(fd, (char *)data + got, bytes - got, offset + (int64_t)got);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return fail(input->name, "cannot read");
+            return -1;
         if (n == 0)
-            break;
-        *got += (size_t)n;
+            return (int64_t)got;
+        got += (size_t)n;
     }
-    return DISTMAP_OK;
+    return (int64_t)bytes;
+}
+
+/* Reads up to `bytes` bytes from `offset`: *got is less only at the end. */
+static distmap_status read_at(const dm_input *input, int64_t offset, void *data, size_t bytes, size_t *got) {
+    const int64_t n = dm_read_at(input->fd, offset, data, bytes);
+    *got = n < 0 ? 0 : (size_t)n;
+    return n < 0 ? fail(input->name, "cannot read") : DISTMAP_OK;
 }
 
 distmap_status dm_input_at(const dm_input *input, int64_t offset, void *data, size_t bytes) {

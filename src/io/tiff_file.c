@@ -34,15 +34,8 @@ static int on_warning(TIFF *tiff, void *user, const char *module, const char *fo
 
 static tmsize_t on_read(thandle_t handle, void *data, tmsize_t bytes) {
     dm_tiff *file = handle;
-    tmsize_t got = 0;
-    while (got < bytes) {
-        const int fd = file->input ? file->input->fd : file->output->fd;
-        const ssize_t n = pread(fd, (char *)data + got, (size_t)(bytes - got), file->at);
-        if (n <= 0)
-            break;
-        got += n;
-        file->at += n;
-    }
+    const int64_t got = dm_read_at(file->input ? file->input->fd : file->output->fd, file->at, data, (size_t)bytes);
+    file->at += got > 0 ? got : 0;
     return got;
 }
 
