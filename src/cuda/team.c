@@ -1,13 +1,8 @@
-/* Several GPUs as a row of the device table: their contexts, and the right to use each other's memory. */
+/* Several GPUs as one device: their contexts, and the right to use each other's memory. What is asked of devices without a
+ * context is asked of single ones. */
 #include <string.h>
 
 #include "cuda/team.h"
-
-static int count(void) { return dm_device_cuda.count(); }
-
-static distmap_status describe(int ordinal, distmap_device_info *info) {
-    return dm_device_cuda.describe(ordinal, info);
-}
 
 static distmap_status check_ordinals(const distmap_context_options *options) {
     if (options->ordinal_count > DISTMAP_MAX_GPUS)
@@ -18,7 +13,7 @@ static distmap_status check_ordinals(const distmap_context_options *options) {
                         options->ordinal);
     if (options->stream)
         return dm_error(DISTMAP_ERROR_ARGUMENT, "context options: stream must be NULL with ordinals");
-    const int found = count();
+    const int found = dm_device_cuda.count();
     if (found == 0)
         return DISTMAP_ERROR_DEVICE;
     for (int i = 0; i < options->ordinal_count; i++) {
@@ -118,8 +113,6 @@ const dm_device dm_device_team = {
     .device = DISTMAP_DEVICE_CUDA,
     .name = "cuda",
     .space = DISTMAP_SPACE_HOST,
-    .count = count,
-    .describe = describe,
     .open = open_context,
     .close = close_context,
     .set_stream = set_stream,
