@@ -12,13 +12,11 @@
  * blocks let the next rank begin sooner, large ones take fewer messages.
  */
 #include <limits.h>
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <distmap.h>
+
+#include "ranks.h"
 
 enum { FAR = 1 << 30, ROUNDS = 5, MOST = 64 };
 
@@ -32,15 +30,6 @@ struct image {
     int *memory;    /* this rank's strips: alpha rows, with one above and one below */
     MPI_Request *request;
 };
-
-static void *reserve(size_t bytes) {
-    void *memory = malloc(bytes + 1);
-    if (!memory) {
-        fprintf(stderr, "distmap_cluster: no memory for %zu bytes\n", bytes);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    return memory;
-}
 
 static int64_t rows_of(const struct image *m, int64_t strip) {
     const int64_t left = m->height - strip * m->alpha;
@@ -243,18 +232,6 @@ static bool is_same(const struct image *m, const uint32_t *wanted) {
     return same;
 }
 
-/* Until rank 0 is there, without taking a processor from it. */
-static void wait_for_first(void) {
-    MPI_Request request;
-    int done = 0;
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    while (!done) {
-        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (!done)
-            nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
-    }
-}
-
 int main(int argc, char **argv) {
     static const int64_t usual[][2] = {{16, 256}, {32, 128}, {32, 256}, {32, 512}, {64, 256}, {128, 256}, {128, 1024}};
     int64_t numbers[6] = {3840, 3840, 0, 0, 3, 4};
@@ -285,7 +262,7 @@ int main(int argc, char **argv) {
         printf("%lld x %lld, weights %d %d: two scans by one rank %.1f ms%s, chamfer/cpu by one thread %.1f ms\n",
                (long long)height, (long long)width, a, b, 1e3 * alone, failed ? ", OTHER BITS" : "", 1e3 * by_library);
     }
-    wait_for_first();
+    meet();
     for (int i = 0; i < tried; i++) {
         const int64_t alpha = numbers[2] ? numbers[2] : usual[i][0], beta = numbers[2] ? numbers[3] : usual[i][1];
         struct image m = image_make(MPI_COMM_WORLD, height, width, alpha, beta, a, b);

@@ -4,12 +4,11 @@
  * plan of libdistmap_mpi with itself alone, while the others sleep; then all do it together. The least time of each counts,
  * and with indices the same again. Needs 5 bytes per voxel in rank 0, 9 with indices, and as much in all others together.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <distmap/mpi.h>
+
+#include "ranks.h"
 
 enum { WAYS = 3 };
 
@@ -22,27 +21,6 @@ static void check(distmap_status status) {
         return;
     fprintf(stderr, "distmap_scale: %s\n", distmap_error_text());
     MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static void *reserve(size_t bytes) {
-    void *memory = malloc(bytes + 1);
-    if (!memory) {
-        fprintf(stderr, "distmap_scale: no memory for %zu bytes\n", bytes);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    return memory;
-}
-
-/* Until all are there, without taking a processor from those that work. */
-static void meet(void) {
-    MPI_Request request;
-    int done = 0;
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    while (!done) {
-        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (!done)
-            nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
-    }
 }
 
 /* Balls of radius 20 on a lattice of 64, all but one of nine voxels in them sites. */
