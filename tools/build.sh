@@ -1,5 +1,5 @@
 #!/bin/bash
-# tools/build.sh PRESET [--group GROUP]... [--target TARGET]...
+# tools/build.sh PRESET [--group GROUP]... [--target TARGET]... [--set VARIABLE=VALUE]...
 # From nothing to a build of one CMake preset under build/PRESET: packages, configuration, compilation.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -8,10 +8,12 @@ preset=$1
 shift
 groups=()
 targets=()
+settings=()
 while [[ $# -gt 0 ]]; do
     case $1 in
     --group) groups+=("$2") ;;
     --target) targets+=(--target "$2") ;;
+    --set) settings+=("-D$2") ;;
     *) echo "build: unknown option $1" >&2; exit 2 ;;
     esac
     shift 2
@@ -24,5 +26,5 @@ options=()
 [[ -e build/$preset/CMakeCache.txt ]] || options=(-DDISTMAP_TESTS=OFF)
 [[ -e build/$preset/CMakeCache.txt ]] || ! command -v ninja >/dev/null || options+=(-G Ninja)
 [[ " ${groups[*]} " != *" test "* ]] || options+=(-DDISTMAP_TESTS=ON)
-cmake --preset "$preset" "${options[@]}" --log-level=WARNING
+cmake --preset "$preset" "${options[@]}" "${settings[@]}" --log-level=WARNING
 cmake --build --preset "$preset" --parallel "$(nproc)" "${targets[@]}"
