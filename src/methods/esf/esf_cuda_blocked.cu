@@ -26,7 +26,7 @@
 #include "methods/esf/esf_cuda.cuh"
 
 enum { COLUMNS = 4, WIDTH = 32 * COLUMNS, HALO = 8, SHORT = 4, LONG = 8 /* steps of a pass, at most */ };
-enum { RESIDENT = 12 /* warps on a multiprocessor */, LOWEST = 16, HIGHEST = 512 /* rows of a tile */ };
+enum { RESIDENT = 12 /* warps on a multiprocessor */, LOWEST = 16, HIGHEST = 128 /* rows of a tile */ };
 
 /* Tiles as high as it takes for them to fill the GPU evenly. */
 void ec_plane_tiles(const ec_stage *p, int depth, int multiprocessors, ec_tiles *t) {
