@@ -22,7 +22,7 @@
  * An element costs six operations for a step: three sums, two products and the last sum; and a seventh keeps the shape at
  * 1. Where a >= 0 no v ever falls (esf.h), and on the shape a step comes to 1 at most, because no neighbour exceeds 1. So
  * the larger of v and of what the step makes of it is right for all elements, and the shape need not be read. Where a < 0
- * it goes along with the rows, four bits of each (FALLS). With what the compiler adds these are 8.8. */
+ * it goes along with the rows, four bits of each (FALLS). With what the compiler adds these are 8.4. */
 #include "methods/esf/esf_cuda.cuh"
 
 enum { COLUMNS = 4, WIDTH = 32 * COLUMNS, HALO = 8, SHORT = 4, LONG = 8 /* steps of a pass, at most */ };
