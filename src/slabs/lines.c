@@ -227,14 +227,6 @@ void dms_panel_shape(const struct dms_layout *l, const struct dms_box *part, str
 }
 
 /* Payloads came as places in their slabs. */
-#define DEFINE_SHIFT(T)                                             \
-    static void shift_##T(T *site, int64_t count, int64_t shift) {  \
-        for (int64_t i = 0; i < count; i++)                         \
-            site[i] = site[i] < 0 ? site[i] : (T)(site[i] + shift); \
-    }
-DEFINE_SHIFT(int32_t)
-DEFINE_SHIFT(int64_t)
-
 static void shift_payload(const struct dms_layout *l, const struct dms_box *part, const distmap_view *payload) {
     int64_t run = 1, done = 0, at[DISTMAP_MAX_NDIM];
     for (int a = l->axis + 1; a < l->ndim; a++)
@@ -246,11 +238,8 @@ static void shift_payload(const struct dms_layout *l, const struct dms_box *part
             rank = 0;
         while (l->slabs[rank].count == 0 || at[l->axis] >= l->slabs[rank].first + l->slabs[rank].count)
             rank++;
-        const int64_t shift = dms_index_shift(l, rank, at);
-        if (payload->dtype == DISTMAP_INT32)
-            shift_int32_t((int32_t *)payload->data + done, run, shift);
-        else
-            shift_int64_t((int64_t *)payload->data + done, run, shift);
+        dms_indices_shift((char *)payload->data + done * (int64_t)distmap_dtype_size(payload->dtype), payload->dtype,
+                          run, dms_index_shift(l, rank, at));
         done += run;
     } while (dms_box_next(part, l->axis + 1, at));
 }

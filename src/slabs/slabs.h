@@ -58,6 +58,8 @@ struct dms_box dms_panel_part(const struct dms_layout *layout, int64_t panel, in
 struct dms_box dms_box_in_slab(const struct dms_layout *layout, struct dms_box lines, int owner);
 /* The next place in a box, over axes [0, axes), the last one fastest. False after the last place. */
 bool dms_box_next(const struct dms_box *box, int axes, int64_t at[DISTMAP_MAX_NDIM]);
+/* Adds to `count` indices of sites what makes those of a part into those of the whole; those of no site (negative) stay. */
+void dms_indices_shift(void *indices, distmap_dtype dtype, int64_t count, int64_t shift);
 /* What to add to the linear index of a site in the slab of `owner` to make it that of the whole image; `at` names its place
  * along the axes before the slabs'. */
 int64_t dms_index_shift(const struct dms_layout *layout, int owner, const int64_t at[DISTMAP_MAX_NDIM]);
