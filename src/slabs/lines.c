@@ -118,16 +118,42 @@ static distmap_status draw_borders(distmap_context *context, const distmap_probl
     return DISTMAP_OK;
 }
 
-distmap_status dms_panel_reserve(const distmap_problem *p, const struct dms_layout *l, int64_t width,
-                                 distmap_dtype samples, struct dms_panel *panel) {
+enum { ALIGNMENT = 64 };
+
+size_t dms_panel_lay(const distmap_problem *p, const struct dms_layout *l, int64_t width, distmap_dtype samples,
+                     void *memory, struct dms_panel *panel) {
+    *panel = (struct dms_panel){.memory = memory};
+    const struct {
+        distmap_view *view;
+        distmap_dtype dtype;
+    } arrays[] = {{&panel->sample, samples},
+                  {&panel->payload, p->want.index},
+                  {&panel->index, p->want.index},
+                  {&panel->distance, p->want.distance},
+                  {&panel->squared, p->want.squared}};
     int64_t shape[DISTMAP_MAX_NDIM];
+    size_t elements = 1, used = 0;
     memcpy(shape, l->shape, sizeof shape);
     shape[l->cut] = width;
-    TRY(reserve(shape, l->ndim, samples, &panel->sample, &panel->bytes));
-    TRY(reserve(shape, l->ndim, p->want.index, &panel->payload, &panel->bytes));
-    TRY(reserve(shape, l->ndim, p->want.index, &panel->index, &panel->bytes));
-    TRY(reserve(shape, l->ndim, p->want.distance, &panel->distance, &panel->bytes));
-    return reserve(shape, l->ndim, p->want.squared, &panel->squared, &panel->bytes);
+    for (int a = 0; a < l->ndim; a++)
+        elements *= (size_t)shape[a];
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        if (!arrays[i].dtype)
+            continue;
+        *arrays[i].view = distmap_view_make(memory ? (char *)memory + used : NULL, arrays[i].dtype, l->ndim, shape);
+        used += (elements * distmap_dtype_size(arrays[i].dtype) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+    return used;
+}
+
+distmap_status dms_panel_reserve(const distmap_problem *p, const struct dms_layout *l, int64_t width,
+                                 distmap_dtype samples, struct dms_panel *panel) {
+    const size_t bytes = dms_panel_lay(p, l, width, samples, NULL, panel);
+    void *memory = malloc(bytes + 1);
+    if (!memory)
+        return distmap_error_set(DISTMAP_ERROR_MEMORY, "no memory for %zu bytes of a panel", bytes);
+    dms_panel_lay(p, l, width, samples, memory, panel);
+    return DISTMAP_OK;
 }
 
 /* The finishing problem for parts of this width. */
@@ -188,14 +214,8 @@ size_t dms_lines_estimate(const distmap_context *context, const distmap_problem 
     return bytes + squares + part * exact + slice * each;
 }
 
-static void free_views(distmap_view *const *views, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        free(views[i]->data);
-}
-
 void dms_panel_free(struct dms_panel *panel) {
-    free_views(
-        (distmap_view *const[]){&panel->sample, &panel->payload, &panel->distance, &panel->squared, &panel->index}, 5);
+    free(panel->memory);
     *panel = (struct dms_panel){0};
 }
 
@@ -204,9 +224,10 @@ void dms_lines_free(struct dms_lines *lines) {
         distmap_plan_destroy(&lines->plans[i].finish);
         distmap_plan_destroy(&lines->plans[i].squares);
     }
-    free_views(
-        (distmap_view *const[]){&lines->exact, &lines->border_exact, &lines->border_distance, &lines->border_squared},
-        4);
+    free(lines->exact.data);
+    free(lines->border_exact.data);
+    free(lines->border_distance.data);
+    free(lines->border_squared.data);
     *lines = (struct dms_lines){0};
 }
 

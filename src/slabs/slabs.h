@@ -80,11 +80,15 @@ distmap_problem dms_slices_of(const distmap_problem *normal, distmap_dtype sampl
 /* The arrays of a part of a panel, row-major, of its shape; those that are not needed have data NULL. */
 struct dms_panel {
     distmap_view sample, payload, distance, squared, index;
-    size_t bytes;
+    void *memory; /* of all of them; owned where dms_panel_reserve() made it */
 };
 
 /* Bytes that an element of a part takes in a panel's arrays. */
 size_t dms_lines_bytes(const distmap_problem *problem, distmap_dtype samples);
+/* Lays the arrays for parts of this width out in `memory`, and returns how many bytes that takes. NULL: tells these alone. */
+size_t dms_panel_lay(const distmap_problem *problem, const struct dms_layout *layout, int64_t width,
+                     distmap_dtype samples, void *memory, struct dms_panel *panel);
+/* The same in memory of their own. */
 distmap_status dms_panel_reserve(const distmap_problem *problem, const struct dms_layout *layout, int64_t width,
                                  distmap_dtype samples, struct dms_panel *panel);
 void dms_panel_free(struct dms_panel *panel);
