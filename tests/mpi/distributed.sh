@@ -62,15 +62,21 @@ for ranks in 1 2 3 5 7; do
     rm -rf want
     mkdir want
     "$distmap" edt in.npy -o "want/d.$map" --index "want/i.$index" "${options[@]}" --quiet || exit 1
-    over "$ranks" in.npy -o "out/d.$map" --index "out/i.$index" "${options[@]}"
+    over "$ranks" in.npy -o "out/d.$map" --index "out/i.$index" "${options[@]}" --json
     check "$ranks ranks, ($shape) ${options[*]} to $map and $index ($(tr '\n' ' ' <stderr)): status" equal "$status" 0
     check "... the same files, and no other" diff -r want out
     check "... told" grep -qE "^$ranks ranks?$" stderr
+    check "... in JSON once" equal "$(grep '"ranks"' stdout)" "  \"ranks\": $ranks,"
 done
 
 # ---- Errors ----
 make_volume in.npy '32, 25, 40' 32000
 refuses 2 "--distributed and --memory contradict" edt in.npy -o out/d.npy --distributed --memory 1G
+refuses 2 "--distributed and --preview contradict" edt in.npy -o out/d.npy --distributed --preview out/p.png
+refuses 2 "--distributed goes with --device cpu" edt in.npy -o out/d.npy --distributed --device cuda
+refuses 2 "--distributed needs outputs that every process can write to" edt in.npy -o out/d.npy --index - --distributed
+refuses 1 "/dev/zero: is not a regular file" edt /dev/zero -o out/d.npy --distributed
+refuses 2 "distmap-mpi is what 'distmap edt --distributed' runs" edt in.npy -o out/d.npy --index --distributed
 over_fails 3 2 "--distributed goes with masks .* labels are computed by one process alone" in.npy -o out/d.npy --labels
 over_fails 2 1 "out/d.tif: one tiff file is not written by several processes; .npy.* can be" in.npy -o out/d.tif
 over_fails 2 1 "none.npy: cannot open: No such file" none.npy -o out/d.npy
@@ -112,6 +118,16 @@ for name in "${endings[@]}"; do
     fails "a full disk, $name" 1 "(rank [01]: )?out/d.$name: cannot write: No space left on device"
     check "a full disk, $name: nothing is left on it" equal "$(cat left)" ""
 done
+
+# Too little of the memory that ranks share: not all of them meet it, and none waits for one that does.
+if unshare -m true 2>/dev/null; then
+    rm -rf "$out"
+    mkdir "$out"
+    unshare -m bash -c 'mount -t tmpfs -o size=6m tmpfs /dev/shm && exec "$@"' - \
+        "${mpiexec[@]}" 2 "$distmap" edt large.npy -o out/d.npy --distributed >stdout 2>stderr
+    status=$?
+    fails "too little shared memory" 1 "rank [01]: no shared memory for [0-9]* bytes of a panel: No space left .*"
+fi
 
 # ---- HDF5 ----
 if ((hdf5)); then
