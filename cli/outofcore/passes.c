@@ -82,15 +82,6 @@ static distmap_status slab_fetch(void *user, int64_t item, int slot) {
     return distmap_reader_read(o->job->source.reader, slab.first, slab.count, o->in[slot]);
 }
 
-/* Indices of a slab that is a batch of its own count from its first element. */
-static void shift_indices(char *data, distmap_dtype dtype, int64_t count, int64_t shift) {
-    for (int64_t i = 0; i < count; i++)
-        if (dtype == DISTMAP_INT32)
-            ((int32_t *)data)[i] += ((int32_t *)data)[i] < 0 ? 0 : (int32_t)shift;
-        else
-            ((int64_t *)data)[i] += ((int64_t *)data)[i] < 0 ? 0 : shift;
-}
-
 static distmap_status slab_work(void *user, int64_t item, int slot) {
     struct outofcore *o = user;
     struct work *work = &o->job->work;
@@ -116,8 +107,8 @@ static distmap_status slab_work(void *user, int64_t item, int slot) {
     o->flags[slot] =
         distmap_plan_flags(work->plan) & (o->one_pass ? ~0u : DISTMAP_FLAG_NAN); /* sites may be elsewhere */
     o->largest[slot] = o->one_pass ? elements_largest(view) : 0;
-    if (o->one_pass && p.want.index)
-        shift_indices(o->out[slot][1], p.want.index, slab.count * o->slice, slab.first * o->slice);
+    if (o->one_pass && p.want.index) /* the slab is a batch of its own */
+        dms_indices_shift(o->out[slot][1], p.want.index, slab.count * o->slice, slab.first * o->slice);
     return DISTMAP_OK;
 }
 

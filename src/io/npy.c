@@ -206,4 +206,7 @@ const dm_codec dm_codec_npy = {
     .is_plain = true,
     .create = npy_create,
     .write = npy_write,
+    .depth = dm_raw_depth,
+    .pack = dm_raw_pack,
+    .place = dm_raw_place,
 };
