@@ -40,7 +40,7 @@ typedef enum plan { NOTHING, EACH_ALONE, ALL_TOGETHER } plan;
 template <bool SITES>
 DM_DEVICE plan solve_few(const mc_stage &p, const work &w, uint32_t *units, reach *reaches, int32_t *sum, int32_t *most,
                          bool *none) {
-    enum { HEIGHT = SITES ? MC_UNIT / 4 : MC_UNIT / 2 }; /* registers */
+    enum { HEIGHT = MC_UNIT / 2 }; /* registers */
     const int lane = (int)threadIdx.x % 32;
     if (threadIdx.x == 0)
         *sum = *most = 0;
