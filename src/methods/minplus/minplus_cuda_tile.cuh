@@ -219,11 +219,13 @@ DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, in
         return TILE_HOPELESS;
     if (LISTS && *sites && *sites * 5 <= rows * 2) /* one pixel in 320, where a search takes some 30 steps */
         return TILE_SPARSE;
+    /* The entries move through the first one's registers, for short code: instructions are what tiles wait for most. */
+#pragma unroll 1
+    for (int task = (int)threadIdx.x; task < SPREAD * 4; task += THREADS) {
+        spread(p, own[0], t, MC_WIDE - MC_REACH + task_row(task), task_word(task));
 #pragma unroll
-    for (int i = 0; i < TASKS; i++) {
-        const int task = (int)threadIdx.x + i * THREADS;
-        if (task < SPREAD * 4)
-            spread(p, own[i], t, MC_WIDE - MC_REACH + task_row(task), task_word(task));
+        for (int i = 1; i < TASKS; i++)
+            own[i - 1] = own[i];
     }
     __syncthreads();
     return TILE_LOADED;
