@@ -2,8 +2,8 @@
  * memory). What is computed stands in minplus_cuda.h and in the minplus_cuda_*.cu files.
  *
  *   pack:   rows of elements into entries, 1/4 byte per pixel; labels and signed maps across rows as well, for each stage
- *   planes: every (y, x) plane: a near search, and a far search for what it leaves open, of planes of middle size by
- *           brackets; small ones by one direct search
+ *   planes: every (y, x) plane: a near search, and a far search for what it leaves open, of planes of middle size and
+ *           of parts of large volumes by brackets; small ones by one direct search
  *   z:      the same along z, from the planes' squared distances or, with sites, the offsets of their sites: 4 bytes per
  *           voxel
  *   emit:   only for outputs other than float32 distances or uint32 squares, and indices: from squared distances, and
@@ -18,12 +18,13 @@
  */
 #include "methods/minplus/minplus_cuda_stages.h"
 
-static const char *const direct_names[] = {"never", "small"}, *const bracket_names[] = {"never", "middle"};
+static const char *const direct_names[] = {"never", "small"}, *const bracket_names[] = {"never", "sized", "mixed"};
 static const distmap_param_info params[MC_PARAMS] = {
     [MC_DIRECT] = {"direct", MC_SMALL, MC_NEVER, MC_SMALL, "small planes in one search, or in tiles as large ones are",
                    direct_names},
-    [MC_BRACKETS] = {"brackets", MC_MIDDLE, MC_NEVER, MC_MIDDLE,
-                     "what tiles leave of planes of middle size span by span, or by strips", bracket_names},
+    [MC_BRACKETS] = {"brackets", MC_SIZED, MC_NEVER, MC_MIXED,
+                     "what tiles leave span by span: never, by the image's size, or of strips with deep ones",
+                     bracket_names},
 };
 
 /* ---- What it accepts ---- */
@@ -117,14 +118,15 @@ static distmap_status search(distmap_plan *plan, const mc_stage *stage, bool z) 
     else
         TRY_CUDA(cuda, mc_near(stage, cuda->stream));
     if (stage->points) {
-        dm_phase(plan, "points");
+        dm_phase(plan, z ? "points, z" : "points");
         TRY_CUDA(cuda, mc_points(stage, cuda->stream));
-        dm_phase(plan, "spans");
+        dm_phase(plan, z ? "spans, z" : "spans");
         TRY_CUDA(cuda, mc_spans(stage, cuda->stream));
-        return DISTMAP_OK;
     }
-    dm_phase(plan, z ? "far, z" : "far");
-    TRY_CUDA(cuda, mc_far(stage, cuda->stream));
+    if (!stage->points || stage->mixed) {
+        dm_phase(plan, z ? "far, z" : "far");
+        TRY_CUDA(cuda, mc_far(stage, cuda->stream));
+    }
     return DISTMAP_OK;
 }
 
@@ -216,7 +218,9 @@ static mc_stage piece_of(const distmap_plan *plan, const mc_stage *all, int piec
     s.target.data = s.target.data ? s.target.data + from * s.target.stride[1] : NULL;
     s.site.data = s.site.data ? s.site.data + from * s.site.stride[1] : NULL;
     s.index_first += from * s.linear[1];
-    s.any_open += 2 * piece;
+    s.any_open += MC_MARKS * piece;
+    s.points = s.points ? s.points + from * s.strips * (s.spans + 1) : NULL;
+    s.left += 2 * from * s.strips;
     s.open += from * s.strips * s.units;
     const int64_t blocks = s.planes * s.strips * s.parts;
     s.blocks = blocks < s.blocks ? (int32_t)blocks : s.blocks;

@@ -130,21 +130,14 @@ DM_DEVICE mc_place mc_place_of(const mc_stage &p, int64_t plane) {
     return made;
 }
 
-/* A pixel's result with its site, the one of row y + k: of a plane, or by the offset in the plane that row y + k of the z
- * stage belongs to. `target` and `site` are where they go. */
-DM_DEVICE void mc_store_site(const mc_stage &p, const mc_place &at, char *target, char *site, int32_t y, int32_t x,
-                             uint32_t d2, int32_t k, float root, bool *none) {
+/* A pixel's result with its site, k rows and dx columns on and, in the z stage, `across` of what lies between its planes.
+ * `target` and `site` are where they go. */
+DM_DEVICE void mc_store_found(const mc_stage &p, const mc_place &at, char *target, char *site, int32_t y, int32_t x,
+                              uint32_t d2, int32_t across, int32_t k, int32_t dx, float root, bool *none) {
     const bool beyond = d2 > p.most;
     if (at.target)
         mc_store(p, target, d2, root, none);
     *none |= beyond;
-    int32_t dx = 0, across = 0;
-    if (!beyond && at.source) {
-        const uint32_t offset = *(const uint32_t *)(at.source + (y + k) * p.source.stride[2] + (int64_t)x * 4);
-        across = (int32_t)offset >> 16, dx = (int16_t)offset;
-    } else if (!beyond) {
-        dx = mc_site_along(p, at.entries[x / 32 * (int64_t)p.rows + y + k], x, d2 - (uint32_t)(p.wy2 * k * k));
-    }
     if (p.sites == MC_SITES_OFFSET)
         __stcg((unsigned *)site, beyond ? MC_NO_OFFSET : (uint32_t)k << 16 | (uint16_t)dx);
     else if (p.sites == MC_SITES_INT32) /* fewer than 2^31 elements */
@@ -153,6 +146,19 @@ DM_DEVICE void mc_store_site(const mc_stage &p, const mc_place &at, char *target
     else
         *(int64_t *)site =
             beyond ? DISTMAP_INDEX_NONE : at.index + across * p.linear[1] + (y + k) * p.linear[2] + x + dx;
+}
+
+/* The same of the site of row y + k: of a plane, or by the offset in the plane that row y + k of the z stage belongs to. */
+DM_DEVICE void mc_store_site(const mc_stage &p, const mc_place &at, char *target, char *site, int32_t y, int32_t x,
+                             uint32_t d2, int32_t k, float root, bool *none) {
+    int32_t dx = 0, across = 0;
+    if (d2 <= p.most && at.source) {
+        const uint32_t offset = *(const uint32_t *)(at.source + (y + k) * p.source.stride[2] + (int64_t)x * 4);
+        across = (int32_t)offset >> 16, dx = (int16_t)offset;
+    } else if (d2 <= p.most) {
+        dx = mc_site_along(p, at.entries[x / 32 * (int64_t)p.rows + y + k], x, d2 - (uint32_t)(p.wy2 * k * k));
+    }
+    mc_store_found(p, at, target, site, y, x, d2, across, k, dx, root, none);
 }
 
 DM_DEVICE void mc_raise(const mc_stage &p, bool none) {

@@ -50,6 +50,12 @@ enum {
 
 #define MC_NO_OFFSET 0x80008000u
 
+/* Why the near search leaves a unit open: there is hardly a site in sight; or its steps did not settle it. */
+typedef enum mc_left { MC_BLIND, MC_DEEP } mc_left;
+
+/* Marks of a stage: whether any unit is left for each of these reasons, and how many pieces of strips are taken. */
+enum { MC_TAKEN = 2, MC_MARKS };
+
 /* How a stage gives sites: not, as linear indices, or as what the z stage starts from, dy << 16 | dx in 16 bits each. */
 typedef enum mc_sites { MC_SITES_NONE, MC_SITES_INT32, MC_SITES_INT64, MC_SITES_OFFSET } mc_sites;
 
@@ -111,12 +117,16 @@ typedef struct mc_stage {
     int64_t index_first; /* from the first plane's row 0 on */
     /* Direct search. */
     int32_t row_bits; /* that hold a row, from `low` on */
-    /* Far search: by brackets, where height is all rows, */
+    /* Far searches: */
+    uint32_t *any_open; /* [MC_MARKS] */
+    uint8_t *left;      /* [plane][strip][2]: whether the strip has blind units, and deep ones */
+    uint8_t *open;      /* [plane][strip][unit]: whether it is */
+    /* by brackets, where height is all rows, */
     int32_t spans;    /* of a column */
-    mc_point *points; /* [plane][strip][spans + 1]; NULL: */
-    /* or by strips. */
-    uint32_t *any_open;                /* [2]: whether any unit is open; how many pieces of strips are taken */
-    uint8_t *open;                     /* [plane][strip][unit]: whether it is */
+    mc_point *points; /* [plane][strip][spans + 1]; NULL: not */
+    bool mixed;       /* only strips with deep units */
+    int32_t resident; /* blocks */
+    /* and by strips. */
     int32_t parts, part_units, blocks; /* blocks take pieces of strips, part_units units of `parts` to a strip */
     int32_t column_bytes;              /* shared memory of a block */
     int32_t value_rows;                /* z stage: so many rows of a strip find room there */

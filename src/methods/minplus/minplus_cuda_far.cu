@@ -40,7 +40,7 @@ typedef enum plan { NOTHING, EACH_ALONE, ALL_TOGETHER } plan;
 template <bool SITES>
 DM_DEVICE plan solve_few(const mc_stage &p, const work &w, uint32_t *units, reach *reaches, int32_t *sum, int32_t *most,
                          bool *none) {
-    enum { HEIGHT = SITES ? MC_UNIT / 4 : MC_UNIT / 2 }; /* registers */
+    enum { HEIGHT = MC_UNIT / 2 }; /* registers */
     const int lane = (int)threadIdx.x % 32;
     if (threadIdx.x == 0)
         *sum = *most = 0;
@@ -213,7 +213,7 @@ DM_DEVICE bool solve_levels(const mc_stage &p, const work &w, const shared &s, u
 DM_DEVICE uint32_t next_piece(const mc_stage &p, uint32_t *drawn) {
     __syncthreads();
     if (threadIdx.x == 0)
-        *drawn = atomicAdd(p.any_open + 1, 1);
+        *drawn = atomicAdd(p.any_open + MC_TAKEN, 1);
     __syncthreads();
     return *drawn;
 }
@@ -227,13 +227,15 @@ static __global__ void __launch_bounds__(SLOW ? MC_Z_THREADS : MC_PLANE_THREADS,
     __shared__ reach reaches[SLOW ? 1 : MC_MOST_UNITS];
     __shared__ int32_t counts[32], taken, sum, most;
     __shared__ uint32_t drawn;
-    if (!*p.any_open)
+    if (!p.any_open[MC_BLIND] && (p.mixed || !p.any_open[MC_DEEP]))
         return;
     const shared s = shared_split(p, memory);
     uint16_t *list = p.list + (int64_t)blockIdx.x * p.list_pitch;
     bool none = false;
     for (uint32_t piece; (piece = next_piece(p, &drawn)) < (uint32_t)(p.planes * p.strips * p.parts);) {
         const int64_t column = piece / (uint32_t)p.parts;
+        if (p.mixed && p.left[column * 2 + MC_DEEP])
+            continue;
         work w;
         w.u0 = (int32_t)(piece - column * p.parts) * p.part_units;
         w.units = min(p.part_units, p.units - w.u0);

@@ -64,33 +64,66 @@ DM_DEVICE few find_rows(const mc_stage &p, const uint2 *entries, int lane, int32
     return found;
 }
 
+/* Results of a column and HEIGHT rows from y on, less wy2 i^2, with their sites: row, counted from p.low, << 16 | column. */
+template <int HEIGHT>
+DM_DEVICE bool store_places(const mc_stage &p, int64_t plane, int32_t x, int32_t y, const int32_t best[HEIGHT],
+                            const uint32_t from[HEIGHT]) {
+    const mc_place at = mc_place_of(p, plane);
+    char *to = at.target + y * p.target.stride[2] + x * p.target.stride[3];
+    char *site = at.site + y * p.site.stride[2] + x * p.site.stride[3];
+    bool none = false;
+#pragma unroll
+    for (int i = 0; i < HEIGHT; i++) {
+        if (y + i >= p.height || x >= p.width)
+            break;
+        const uint32_t d2 =
+            best[i] == MC_NOTHING ? (uint32_t)MC_NOTHING : (uint32_t)best[i] + (uint32_t)p.wy2 * (uint32_t)(i * i);
+        mc_store_found(p, at, to, site, y + i, x, d2, 0, p.low + (int32_t)(from[i] >> 16) - y - i,
+                       (int32_t)(from[i] & MC_NONE) - x, mc_root((float)d2), &none);
+        to += p.target.stride[2], site += p.site.stride[2];
+    }
+    return none;
+}
+
 /* HEIGHT rows of a unit, from y on. */
 template <bool SITES, int HEIGHT>
 DM_DEVICE bool solve_rows(const mc_stage &p, const work &w, int32_t y, const few &found) {
-    /* best[i] is the result less wy2 i^2: what a row gives is then linear in i. */
+    /* best[i] is the result less wy2 i^2: what a row gives is then linear in i. With sites a candidate brings its place along,
+     * which is had once for a row. */
     const int lane = (int)threadIdx.x % 32, column = lane_column(p, w.strip, lane);
-    int32_t best[1][HEIGHT], from[1][HEIGHT];
+    const int32_t x = w.strip * 32 + lane;
+    int32_t best[1][HEIGHT];
+    uint32_t from[HEIGHT];
 #pragma unroll
     for (int i = 0; i < HEIGHT; i++)
-        best[0][i] = MC_NOTHING, from[0][i] = 0;
+        best[0][i] = MC_NOTHING, from[i] = 0;
     for (uint32_t spans = __ballot_sync(MC_WHOLE, found.rows != 0); spans; spans &= spans - 1) {
         const int span = __ffs((int)spans) - 1;
         for (uint32_t rows = __shfl_sync(MC_WHOLE, found.rows, span); rows; rows &= rows - 1) {
             const int32_t row = found.first + span * SPAN + __ffs((int)rows) - 1;
             const uint2 entry = w.entries[row];
-            const uint32_t g =
-                (entry.x ? entry_distance(entry, column) : outer_distance(entry, column)) + (uint32_t)p.rim;
+            uint32_t g, place = 0;
+            if (SITES) {
+                const int32_t along = entry_site(entry, column);
+                g = (uint32_t)abs(along);
+                place = (uint32_t)(row - p.low) << 16 | (uint32_t)(w.strip * 32 + column + along);
+            } else {
+                g = (entry.x ? entry_distance(entry, column) : outer_distance(entry, column)) + (uint32_t)p.rim;
+            }
             const parabola at = parabola_at(p, (int32_t)(g * g * (uint32_t)p.wx2), y - row, 1);
 #pragma unroll
             for (int i = 0; i < HEIGHT; i++) {
                 const int32_t here = candidate(at, i);
                 if (SITES)
-                    from[0][i] = here < best[0][i] ? row : from[0][i];
+                    from[i] = here < best[0][i] ? place : from[i];
                 best[0][i] = min(best[0][i], here);
             }
         }
     }
-    return store_rows<SITES, HEIGHT, 1>(p, w.plane, w.strip * 32 + lane, y, best, from);
+    if constexpr (SITES)
+        return store_places<HEIGHT>(p, w.plane, x, y, best[0], from);
+    else
+        return store_rows<false, HEIGHT, 1>(p, w.plane, x, y, best, NULL);
 }
 
 #endif

@@ -19,22 +19,27 @@
 #ifndef MC_KINDS /* minplus_cuda_near_kinds.cu has them */
 #define MC_KINDS 0
 #endif
-enum { STRIP = MC_STRIP, SITES = 0, KINDS = MC_KINDS };
+enum {
+    STRIP = MC_STRIP,
+    SITES = 0,
+    KINDS = MC_KINDS,
+    UNROLLED = 8, /* steps */
+};
 #include "methods/minplus/minplus_cuda_kinds.cuh"
 #include "methods/minplus/minplus_cuda_listed.cuh"
 
 /* Steps FROM..TO of a strip; row0[r & 7] + r * PAIRS is this lane's pair of the strip's row r. */
 template <int FROM, int TO>
-DM_DEVICE void steps(const mc_stage &p, const uint32_t *const row0[8], uint32_t f[STRIP + 2 * MC_REACH],
+DM_DEVICE void steps(const mc_stage &p, const uint32_t *const row0[8], uint32_t f[STRIP + 2 * UNROLLED],
                      uint32_t best[STRIP]) {
 #pragma unroll
     for (int k = FROM; k <= TO; k++) {
-        f[MC_REACH - k] = row0[-k & 7][-k * PAIRS];
-        f[MC_REACH + STRIP - 1 + k] = row0[(STRIP - 1 + k) & 7][(STRIP - 1 + k) * PAIRS];
+        f[UNROLLED - k] = row0[-k & 7][-k * PAIRS];
+        f[UNROLLED + STRIP - 1 + k] = row0[(STRIP - 1 + k) & 7][(STRIP - 1 + k) * PAIRS];
         const uint32_t cost = p.cost[k];
 #pragma unroll
         for (int i = 0; i < STRIP; i++)
-            best[i] = mc_add_min(mc_min(f[MC_REACH + i - k], f[MC_REACH + i + k]), cost, best[i]);
+            best[i] = mc_add_min(mc_min(f[UNROLLED + i - k], f[UNROLLED + i + k]), cost, best[i]);
     }
 }
 
@@ -62,13 +67,15 @@ DM_DEVICE bool beyond(const mc_stage &p, const uint32_t best[STRIP], int k) {
     return __any_sync(MC_WHOLE, largest(best) > p.done[k]);
 }
 
-/* How results are stored: PLAIN as roots, without a limit that could be passed; SIGNED as roots with signs, of kinds. */
-typedef enum storing { PLAIN, SIGNED, ANY } storing;
+/* How results are stored: as ROOTS or SQUARES, without a limit that could be passed; SIGNED as roots with signs, of kinds. */
+typedef enum storing { ROOTS, SQUARES, SIGNED, ANY } storing;
 
 template <storing HOW>
 DM_DEVICE void store_one(const mc_stage &p, char *to, uint32_t d2, float root, uint32_t negative, bool *none) {
-    if (HOW == PLAIN)
+    if (HOW == ROOTS)
         __stcs((float *)to, root);
+    else if (HOW == SQUARES)
+        __stcs((unsigned *)to, d2);
     else if (HOW == SIGNED)
         mc_store_signed(p, to, d2, root, negative, none);
     else
@@ -107,7 +114,9 @@ DM_DEVICE void store_strip(const mc_stage &p, int64_t plane, int32_t y, int32_t 
     if (KINDS && p.negative)
         mc_raise(p, store_rows<SIGNED>(p, plane, y, x, best));
     else if (!p.squared && p.most >= MC_SURE)
-        store_rows<PLAIN>(p, plane, y, x, best);
+        store_rows<ROOTS>(p, plane, y, x, best);
+    else if (p.squared && p.most >= MC_SURE)
+        store_rows<SQUARES>(p, plane, y, x, best);
     else
         mc_raise(p, store_rows<ANY>(p, plane, y, x, best));
 }
@@ -118,7 +127,7 @@ DM_DEVICE void finish_strip(const mc_stage &p, const tile &t, int32_t y, int32_t
     if (!open)
         store_strip(p, t.plane, y, x, best);
     else if (threadIdx.x % 16 == 0)
-        leave_open(p, t.plane, y, x / 32);
+        leave_open(p, t.plane, y, x / 32, MC_DEEP);
 }
 
 /* Kinds: a strip's own band, of both of the lane's columns. */
@@ -177,11 +186,11 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
             mc_caps(p, own.across, best);
         if (KINDS && !SLOW && p.ground)
             mc_clear(own.ground, best);
-        uint32_t f[STRIP + 2 * MC_REACH];
+        uint32_t f[STRIP + 2 * UNROLLED];
 #pragma unroll
         for (int i = 0; i < STRIP; i++) {
-            f[MC_REACH + i] = row0[i & 7][i * PAIRS];
-            const uint32_t least = KINDS ? mc_min(best[i], f[MC_REACH + i]) : f[MC_REACH + i];
+            f[UNROLLED + i] = row0[i & 7][i * PAIRS];
+            const uint32_t least = KINDS ? mc_min(best[i], f[UNROLLED + i]) : f[UNROLLED + i];
             best[i] = y + i < p.height ? least & inside : 0;
         }
         /* Tests cost as much as a step, so they are few. */
@@ -192,23 +201,18 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
             steps<3, 5>(p, row0, f, best), open = beyond(p, best, 6);
         if (open)
             steps<6, 8>(p, row0, f, best), open = beyond(p, best, 9);
-        if (open)
-            steps<9, 12>(p, row0, f, best), open = beyond(p, best, 13);
-        if (open)
-            steps<13, 16>(p, row0, f, best), open = beyond(p, best, 17);
-        if (open)
-            steps<17, 20>(p, row0, f, best), open = beyond(p, best, 21);
-        if (open)
-            steps<21, MC_REACH>(p, row0, f, best), open = beyond(p, best, MC_REACH + 1);
     }
-    int32_t reach = MC_REACH;
-    for (int32_t to; (to = widen<SLOW>(p, t, reach, open, largest(best), &hardest)) > reach; reach = to)
+    /* From there on a loop: short code is worth more than the rows that it reads again. */
+    for (int32_t reach = UNROLLED, to = MC_REACH; to > reach;
+         to = widen<SLOW>(p, t, reach, open, largest(best), &hardest)) {
         for (int32_t k = reach + 1; open && k <= to; k += SEGMENT) {
             segment<1>(p, row0, k, best);
             segment<-1>(p, row0, k, best);
             const uint32_t done = min((uint32_t)(p.wy2 * (k + SEGMENT) * (k + SEGMENT)), (uint32_t)MC_SURE - 1);
             open = __any_sync(MC_WHOLE, largest(best) > done);
         }
+        reach = to;
+    }
     finish_strip(p, t, y, x, open, best);
 }
 

@@ -159,7 +159,7 @@ template <bool SLOW> DM_DEVICE void search_longs(const mc_stage &p, const part &
             loaded = reach = to;
         }
         if (wanted && open && threadIdx.x % 16 == 0)
-            leave_open(p, at.t.plane, at.y, at.t.group * 4 + at.x % MC_GROUP / 32);
+            leave_open(p, at.t.plane, at.y, at.t.group * 4 + at.x % MC_GROUP / 32, MC_DEEP);
         wanted = wanted && !open;
         if (wanted)
             store_strip<SLOW, false>(p, at.t, at.y, x, best);

@@ -74,4 +74,33 @@ DM_DEVICE uint32_t spread_row(const row_offer &row, int column, float wx2) {
     return __float_as_uint(fmaf(g * wx2, g, row.level));
 }
 
+/* h of row t in the z stage, from its value there. */
+DM_DEVICE uint32_t slow_row(const mc_stage &p, int32_t value, int32_t t, int32_t rows) {
+    return offer_bits(true, offer_start(p, (uint32_t)value, t, rows));
+}
+
+/* Whether row j of a strip has a site. `entries` are the strip's; `alive` is of the z stage. */
+template <bool SLOW> DM_DEVICE bool offers_any(const uint2 *entries, const uint8_t *alive, int32_t j) {
+    return SLOW ? alive[j] : has_any(entries[j]);
+}
+
+/* ---- What a block works on ---- */
+
+/* For the whole block: of `items`, of which it has every gridDim.x-th one, those that are `wanted`, which it takes to `solve`. */
+template <typename Wanted, typename Solve>
+DM_DEVICE void for_wanted(uint32_t items, const Wanted &wanted, const Solve &solve) {
+    __shared__ uint32_t found[32];
+    for (uint32_t start = blockIdx.x; start < items; start += gridDim.x * blockDim.x) {
+        const uint32_t own = start + threadIdx.x * gridDim.x;
+        const uint32_t warps = __ballot_sync(MC_WHOLE, own < items && wanted(own));
+        if (threadIdx.x % 32 == 0)
+            found[threadIdx.x / 32] = warps;
+        __syncthreads();
+        for (uint32_t warp = 0; warp < blockDim.x / 32; warp++)
+            for (uint32_t left = found[warp]; left; left &= left - 1)
+                solve(start + (warp * 32 + (uint32_t)__ffs((int)left) - 1) * gridDim.x);
+        __syncthreads();
+    }
+}
+
 #endif

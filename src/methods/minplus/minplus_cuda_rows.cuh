@@ -34,6 +34,14 @@ DM_DEVICE uint32_t entry_distance(uint2 entry, int lane) {
     return min(left, right);
 }
 
+/* How far from it the nearest of them is, the left one of two: negative to the left. */
+DM_DEVICE int32_t entry_site(uint2 entry, int lane) {
+    const uint32_t at = entry.x << (31 - lane), after = entry.x >> lane;
+    const int32_t left = at ? __clz((int)at) : (int32_t)(entry.y & MC_NONE) + lane + 1;
+    const int32_t right = after ? __ffs((int)after) - 1 : (int32_t)(entry.y >> 16) + 32 - lane;
+    return right < left ? right : -left;
+}
+
 DM_DEVICE uint2 row_entry(const mc_stage &p, const uint2 *entries, int32_t j) {
     return is_known(p, j) ? entries[j] : make_uint2(0, MC_WHOLE);
 }

@@ -12,8 +12,8 @@
 
 #include "methods/minplus/minplus_cuda_tile.cuh"
 
-/* What is wanted most: distances and int32 indices, of a plane or of a volume, and offsets for the z stage; all side by side
- * along x, and without a limit that could be passed. */
+/* What is wanted most: int32 indices, of a plane or of a volume, with distances or without, and offsets for the z stage; all side
+ * by side along x, and without a limit that could be passed. */
 typedef enum mc_form { MC_PLANE, MC_VOLUME, MC_OFFSETS } mc_form;
 
 /* Keys: of 16 bits in pairs, for columns x and x + 16, or of 32 for one column. */
@@ -43,8 +43,9 @@ DM_DEVICE void store_form(const mc_stage &p, const tile &t, int32_t y, int32_t x
         return;
     const uint32_t signed_zero = 0x4B400000; /* 1.5 * 2^23: from there, mantissas count up and down */
     const mc_place at = mc_place_of(p, t.plane);
-    char *target = FORM == MC_OFFSETS ? NULL : mc_forget(at.target + y * p.target.stride[2] + (int64_t)x * 4);
     char *site = mc_forget(at.site + y * p.site.stride[2] + (int64_t)x * 4);
+    const bool distances = FORM != MC_OFFSETS && p.target.data;
+    char *target = distances ? mc_forget(at.target + y * p.target.stride[2] + (int64_t)x * 4) : site;
     /* The plane's rows, from MIDDLE before the strip's first on, as rows are counted in keys. */
     const uint32_t *lefts = t.lefts + x % MC_GROUP / 32 * HELD + MC_WIDE + (y - t.y0) - MIDDLE;
     const char *source[COLUMNS];
@@ -54,7 +55,7 @@ DM_DEVICE void store_form(const mc_stage &p, const tile &t, int32_t y, int32_t x
     const uint32_t source_pitch = (uint32_t)p.source.stride[2]; /* of planes below 2^15 x 2^15 */
     const uint32_t last = (uint32_t)(MIDDLE + rows - 1);
     const uint32_t linear = (uint32_t)p.linear[2], across = (uint32_t)p.linear[1];
-    const int64_t to_target = p.target.stride[2], to_site = p.site.stride[2];
+    const int64_t to_site = p.site.stride[2], to_target = distances ? p.target.stride[2] : to_site;
     uint32_t index = (uint32_t)at.index + (uint32_t)(y - MIDDLE) * linear + (uint32_t)x;
     const float wy = __fsqrt_rn((float)p.wy2), middle_wy = wy * MIDDLE;
 #pragma unroll
@@ -96,10 +97,10 @@ DM_DEVICE void store_form(const mc_stage &p, const tile &t, int32_t y, int32_t x
                 /* Made here, or there would be a branch around making them. */
                 const uint32_t root = mc_forget(__float_as_uint(mc_root(d2)));
                 const uint32_t linear_index = mc_forget(index + 16 * c + k * linear + from);
-                if (inside) {
+                if (inside && distances)
                     __stcs((unsigned *)(target + 64 * c), root);
+                if (inside)
                     __stcs((unsigned *)(site + 64 * c), linear_index);
-                }
             }
             if (FORM != MC_OFFSETS)
                 target = mc_forget(target + to_target);
@@ -141,7 +142,7 @@ DM_DEVICE void store_any(const mc_stage &p, const tile &t, int32_t y, int32_t x,
 /* A strip's results, the first column being x. */
 template <bool SLOW, bool PAIRED>
 DM_DEVICE void store_strip(const mc_stage &p, const tile &t, int32_t y, int32_t x, const uint32_t best[STRIP]) {
-    const bool dense = p.target.data && p.target.stride[3] == 4 && p.site.stride[3] == 4 && !p.squared &&
+    const bool dense = (!p.target.data || (p.target.stride[3] == 4 && !p.squared)) && p.site.stride[3] == 4 &&
                        p.sites == MC_SITES_INT32 && p.most >= MC_SURE;
     if (dense)
         store_form<SLOW ? MC_VOLUME : MC_PLANE, PAIRED>(p, t, y, x, best);

@@ -25,8 +25,10 @@ enum {
 typedef struct span {
     int64_t plane;
     int32_t strip, y0;
-    const uint2 *entries;
-    int column; /* this lane's */
+    const uint2 *entries; /* planes */
+    const char *source;   /* z stage: this lane's column, of row 0, */
+    const uint8_t *alive; /* and which rows have a site */
+    int column;           /* this lane's */
     float wx2;
     int32_t count; /* rows in the list, */
     int32_t fours; /* and by fours */
@@ -49,6 +51,7 @@ typedef struct span_rows {
 DM_DEVICE float4 four_rows(const span_rows &rows, int32_t four) { return ((const float4 *)rows.t)[four]; }
 
 /* Rows of the bracket that are near enough, in order. */
+template <bool SLOW>
 DM_DEVICE void list_bracket(const mc_stage &p, const mc_point bracket[2], span *u, span_rows &rows, uint16_t *list) {
     /* A pixel between two points is no farther from its site than it is from a point and that from its own. */
     const int32_t end = min(u->y0 + MC_SPAN, p.height - 1);
@@ -61,7 +64,9 @@ DM_DEVICE void list_bracket(const mc_stage &p, const mc_point bracket[2], span *
     for (int32_t start = bracket[0].first; start <= last; start += WARPS * 32) {
         const int32_t j = start + (int32_t)threadIdx.x;
         float low = INFINITY, high;
-        if (j <= last)
+        if (SLOW)
+            low = j <= last && u->alive[j] ? 0.0f : INFINITY;
+        else if (j <= last)
             strip_squares(p, u->entries[j], &low, &high);
         const float dy = (float)max(max(u->y0 - j, j - end), 0);
         u->count = append_rows(low + (float)p.wy2 * dy * dy <= bound2, j, list, u->count, rows.counts);
@@ -70,17 +75,29 @@ DM_DEVICE void list_bracket(const mc_stage &p, const mc_point bracket[2], span *
 }
 
 /* Fours from number `start` on into shared memory, for all to see. */
+template <bool SLOW>
 DM_DEVICE void spread_chunk(const mc_stage &p, const span &u, const uint16_t *list, int32_t start, span_rows &rows) {
     const int lane = (int)threadIdx.x % 32;
     const int32_t fours = min(u.fours - start, (int32_t)CHUNK);
     __syncthreads();
     for (int32_t i = (int)threadIdx.x; i < fours * 4; i += WARPS * 32) {
         const int32_t row = list[min(start * 4 + i, u.count - 1)]; /* the last one again */
-        rows.row[i] = row_offer_of(p, u.entries[row], row - u.y0, MC_SPAN);
+        if (!SLOW)
+            rows.row[i] = row_offer_of(p, u.entries[row], row - u.y0, MC_SPAN);
         rows.t[i] = (float)(row - u.y0);
     }
     __syncthreads();
     for (int32_t four = (int)threadIdx.x / 32; four < fours; four += WARPS) {
+        if constexpr (SLOW) {
+            uint32_t own[4];
+#pragma unroll
+            for (int n = 0; n < 4; n++) {
+                const int32_t row = list[min((start + four) * 4 + n, u.count - 1)];
+                own[n] = slow_row(p, *(const int32_t *)(u.source + row * p.source.stride[2]), row - u.y0, MC_SPAN);
+            }
+            rows.values[four][lane] = make_uint4(own[0], own[1], own[2], own[3]);
+            continue;
+        }
         const row_offer *row = rows.row + four * 4;
         rows.values[four][lane] = make_uint4(spread_row(row[0], u.column, u.wx2), spread_row(row[1], u.column, u.wx2),
                                              spread_row(row[2], u.column, u.wx2), spread_row(row[3], u.column, u.wx2));
@@ -97,6 +114,7 @@ template <int COUNT> DM_DEVICE void set_turns(const mc_stage &p, int32_t i, int3
 }
 
 /* Among which fours the winners of the first rows of parts are, and of the row after the last one. */
+template <bool SLOW>
 DM_DEVICE void query_parts(const mc_stage &p, const span &u, const uint16_t *list, span_rows &rows) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     int32_t best[PARTS + 1], from[PARTS + 1];
@@ -106,7 +124,7 @@ DM_DEVICE void query_parts(const mc_stage &p, const span &u, const uint16_t *lis
         best[q] = NO_OFFER, from[q] = 0;
     set_turns<PARTS + 1>(p, 0, MC_SPAN / PARTS, turn);
     for (int32_t start = 0; start < u.fours; start += CHUNK) {
-        spread_chunk(p, u, list, start, rows);
+        spread_chunk<SLOW>(p, u, list, start, rows);
         for (int32_t four = warp; four < min(u.fours - start, (int32_t)CHUNK); four += WARPS) {
             int32_t here[PARTS + 1];
 #pragma unroll
@@ -148,13 +166,14 @@ DM_DEVICE void fill(const mc_stage &p, const span_rows &rows, int32_t first, int
 }
 
 /* The same where the list takes several chunks: the warps share the rows of all pixels. */
+template <bool SLOW>
 DM_DEVICE void fill_together(const mc_stage &p, const span &u, const uint16_t *list, span_rows &rows,
                              int32_t best[HEIGHT]) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     for (int r = 0; r < HEIGHT; r++)
         rows.pixels[warp * HEIGHT + r][lane] = NO_OFFER;
     for (int32_t start = 0; start < u.fours; start += CHUNK) {
-        spread_chunk(p, u, list, start, rows);
+        spread_chunk<SLOW>(p, u, list, start, rows);
 #pragma unroll 1
         for (int32_t i = 0; i < MC_SPAN; i += HEIGHT) {
             const int part = i * PARTS / MC_SPAN;
@@ -179,39 +198,42 @@ DM_DEVICE void fill_together(const mc_stage &p, const span &u, const uint16_t *l
         best[r] = rows.pixels[warp * HEIGHT + r][lane];
 }
 
-/* Grid: a block per span: spans, strips, planes. Shared memory: the list, a row of the plane 2 bytes. */
-static __global__ void __launch_bounds__(WARPS * 32, 4) solve_spans(const __grid_constant__ mc_stage p) {
-    DM_DYNAMIC_SHARED(uint16_t, list);
-    __shared__ span_rows rows;
-    const uint32_t strip = blockIdx.z * (uint32_t)p.strips + blockIdx.y; /* of all planes */
-    enum { UNITS = MC_SPAN / MC_UNIT };
-    const int32_t unit = (int32_t)blockIdx.x * UNITS + (int32_t)threadIdx.x;
-    if (!__syncthreads_or(threadIdx.x < UNITS && unit < p.units && p.open[strip * (uint32_t)p.units + (uint32_t)unit]))
-        return;
+/* Whether a span of a strip, of all planes, is open. */
+DM_DEVICE bool is_open(const mc_stage &p, int64_t strip, int32_t at) {
+    static_assert(MC_SPAN == 2 * MC_UNIT, "units of a span");
+    const uint8_t *open = p.open + strip * p.units + at * 2;
+    return open[0] | (at * 2 + 1 < p.units ? open[1] : 0);
+}
+
+template <bool SLOW>
+DM_DEVICE void solve_span(const mc_stage &p, uint32_t strip, int32_t at, span_rows &rows, uint16_t *list) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     span u;
-    u.plane = blockIdx.z;
-    u.strip = (int32_t)blockIdx.y;
-    u.y0 = (int32_t)blockIdx.x * MC_SPAN;
-    u.entries = mc_entries(p, u.plane, u.strip);
+    const uint32_t plane = strip / (uint32_t)p.strips;
+    u.plane = plane;
+    u.strip = (int32_t)(strip - plane * (uint32_t)p.strips);
+    u.y0 = at * MC_SPAN;
     u.column = lane_column(p, u.strip, lane);
+    u.entries = SLOW ? NULL : mc_entries(p, u.plane, u.strip);
+    u.source = SLOW ? mc_row(p.source, u.plane, 0) + ((int64_t)u.strip * 32 + u.column) * 4 : NULL;
+    u.alive = SLOW ? mc_alive(p, u.plane) : NULL;
     u.wx2 = (float)p.wx2;
-    list_bracket(p, p.points + strip * (p.spans + 1) + blockIdx.x, &u, rows, list);
+    list_bracket<SLOW>(p, p.points + (int64_t)strip * (p.spans + 1) + at, &u, rows, list);
     int32_t best[HEIGHT];
     for (int r = 0; r < HEIGHT; r++)
         best[r] = NO_OFFER;
     if (u.fours <= ENOUGH) {
         if (u.count) {
-            spread_chunk(p, u, list, 0, rows);
+            spread_chunk<SLOW>(p, u, list, 0, rows);
             fill(p, rows, 0, u.fours - 1, best);
         }
     } else {
-        query_parts(p, u, list, rows);
+        query_parts<SLOW>(p, u, list, rows);
         if (u.fours <= CHUNK) {
             const int part = warp * PARTS / WARPS;
             fill(p, rows, rows.winner[part][lane], rows.winner[part + 1][lane], best);
         } else {
-            fill_together(p, u, list, rows, best);
+            fill_together<SLOW>(p, u, list, rows, best);
         }
     }
 #pragma unroll
@@ -221,15 +243,41 @@ static __global__ void __launch_bounds__(WARPS * 32, 4) solve_spans(const __grid
     }
     mc_raise(p, store_rows<false, HEIGHT, 1>(p, u.plane, u.strip * 32 + lane, u.y0 + warp * HEIGHT,
                                              (const int32_t(*)[HEIGHT]) & best, NULL));
+    __syncthreads(); /* for those who still read */
+}
+
+/* Grid: a block per span; MIXED: any, blocks have some spans of strips. Shared memory: the list, a row of the plane 2 bytes. */
+template <bool SLOW, bool MIXED>
+static __global__ void __launch_bounds__(WARPS * 32, 4) solve_spans(const __grid_constant__ mc_stage p) {
+    DM_DYNAMIC_SHARED(uint16_t, list);
+    __shared__ span_rows rows;
+    if (MIXED && !p.any_open[MC_DEEP])
+        return;
+    const uint32_t spans = (uint32_t)p.spans;
+    const auto solve = [&](uint32_t i) { solve_span<SLOW>(p, i / spans, (int32_t)(i % spans), rows, list); };
+    if constexpr (MIXED)
+        for_wanted(
+            (uint32_t)(p.planes * p.strips) * spans,
+            [&](uint32_t i) { return p.left[i / spans * 2 + MC_DEEP] && is_open(p, i / spans, (int32_t)(i % spans)); },
+            solve);
+    else if (is_open(p, blockIdx.x / spans, (int32_t)(blockIdx.x % spans)))
+        solve(blockIdx.x);
+}
+
+template <bool SLOW, bool MIXED> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {
+    const size_t bytes = (size_t)p->height * sizeof(uint16_t);
+    const cudaError_t error = cudaFuncSetAttribute((const void *)solve_spans<SLOW, MIXED>,
+                                                   cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    if (error != cudaSuccess)
+        return error;
+    const int64_t items = p->planes * p->strips * p->spans;
+    DM_LAUNCH((solve_spans<SLOW, MIXED>), (unsigned)(MIXED && items > p->resident ? p->resident : items), WARPS * 32,
+              bytes, stream, *p);
+    return cudaGetLastError();
 }
 
 cudaError_t mc_spans(const mc_stage *p, cudaStream_t stream) {
-    const size_t bytes = (size_t)p->height * sizeof(uint16_t);
-    const cudaError_t error =
-        cudaFuncSetAttribute((const void *)solve_spans, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-    if (error != cudaSuccess)
-        return error;
-    DM_LAUNCH(solve_spans, dim3((unsigned)p->spans, (unsigned)p->strips, (unsigned)p->planes), WARPS * 32, bytes,
-              stream, *p);
-    return cudaGetLastError();
+    if (p->source.data)
+        return launch<true, true>(p, stream);
+    return p->mixed ? launch<false, true>(p, stream) : launch<false, false>(p, stream);
 }

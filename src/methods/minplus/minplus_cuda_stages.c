@@ -2,7 +2,8 @@
 #include "methods/minplus/minplus_cuda_stages.h"
 
 static void take_marks(mc_layout *l, mc_stage *s) {
-    s->any_open = dm_take(&l->scratch, 2 * MC_PIECES, sizeof *s->any_open);
+    s->any_open = dm_take(&l->scratch, MC_MARKS * MC_PIECES, sizeof *s->any_open);
+    s->left = dm_take(&l->scratch, 2 * s->planes * s->strips, sizeof *s->left);
     s->open = dm_take(&l->scratch, s->planes * s->strips * s->units, sizeof *s->open);
 }
 
@@ -26,6 +27,7 @@ static void set_columns(const struct dm_cuda *cuda, mc_stage *s, bool z) {
     const size_t row = 32 * sizeof(int32_t), fit = (cuda->shared_bytes - MC_STATIC_BYTES - bytes) / row;
     s->value_rows = !z ? 0 : fit < (size_t)s->height ? (int32_t)fit : s->height;
     s->column_bytes = (int32_t)(bytes + (size_t)s->value_rows * row);
+    s->resident = cuda->multiprocessors * 8 + 1;
     const int64_t blocks = columns * s->parts, resident = 2 * (int64_t)cuda->multiprocessors;
     s->blocks = (int32_t)(blocks < resident ? blocks : resident);
     s->list_pitch = s->rows + 8; /* a step of the search */
@@ -99,16 +101,24 @@ bool mc_is_small(const distmap_plan *plan, const mc_stage *s) {
            plan->elements * s->rows <= MOST_PAIRS;
 }
 
-/* The same of the bracket search, for what the near search leaves of planes, all rows of which are this GPU's. It adds
- * w MC_POINT_ROWS^2 to squared distances, also to those of the rows that the last span has beyond the plane
- * (minplus_cuda_offers.cuh). */
-static bool is_middle(const distmap_plan *plan, const mc_stage *s) {
-    enum { MOST_UNITS = 1 << 13 };
+/* The same of the bracket search, of planes and columns all rows of which are this GPU's. It adds w MC_POINT_ROWS^2 to squared
+ * distances, also to those of the rows that the last span has beyond the plane (minplus_cuda_offers.cuh). */
+static bool fits_brackets(const distmap_plan *plan, const mc_stage *s) {
     const int64_t beyond = 2 * MC_SPAN * ((int64_t)s->height + MC_SPAN);
     const int64_t largest = (int64_t)plan->max2 + s->wy2 * ((int64_t)MC_POINT_ROWS * MC_POINT_ROWS + beyond);
-    return plan->params[MC_BRACKETS] == MC_MIDDLE && s->rows == s->height && s->height >= MC_UNIT &&
-           !plan->wants_site && !dm_by_kind(plan) && s->planes * s->strips * s->units <= MOST_UNITS &&
-           largest < 1 << 24;
+    return s->rows == s->height && s->height >= MC_UNIT && !plan->wants_site && !dm_by_kind(plan) &&
+           !mc_is_small(plan, s) && largest < 1 << 24;
+}
+
+/* Planes of middle size leave all to the bracket search, large volumes the strips that it takes less time for. */
+static void take_points(mc_layout *l, const distmap_plan *plan, mc_stage *s) {
+    enum { MIDDLE_UNITS = 1 << 13, LARGE_UNITS = 1 << 16 };
+    const int64_t how = plan->params[MC_BRACKETS], units = s->planes * s->strips * s->units;
+    s->mixed = how == MC_MIXED || (how == MC_SIZED && mc_has_z(plan) && units >= LARGE_UNITS);
+    s->mixed = s->mixed && fits_brackets(plan, s);
+    const bool alone = how == MC_SIZED && s == &l->planes && units <= MIDDLE_UNITS && fits_brackets(plan, s);
+    if (s->mixed || alone)
+        s->points = dm_take(&l->scratch, s->planes * s->strips * (s->spans + 1), sizeof *s->points);
 }
 
 mc_layout mc_lay_out(const distmap_plan *plan, char *base) {
@@ -125,11 +135,10 @@ mc_layout mc_lay_out(const distmap_plan *plan, char *base) {
     l.planes.entries = l.entries ? l.entries - l.planes.low : NULL;
     take_bands(&l, plan, &l.planes);
     l.planes.list = dm_take(&l.scratch, l.planes.blocks * l.planes.list_pitch, sizeof(uint16_t));
-    if (!mc_is_small(plan, &l.planes) && is_middle(plan, &l.planes))
-        l.planes.points =
-            dm_take(&l.scratch, l.planes.planes * l.planes.strips * (l.planes.spans + 1), sizeof *l.planes.points);
+    take_points(&l, plan, &l.planes);
     if (mc_has_z(plan)) {
         take_bands(&l, plan, &l.z);
+        take_points(&l, plan, &l.z);
         l.z.list = dm_take(&l.scratch, l.z.blocks * l.z.list_pitch, sizeof(uint16_t));
         l.store = dm_take(&l.scratch, plan->elements, sizeof *l.store);
         l.planes.alive = l.z.alive = dm_take(&l.scratch, l.planes.planes, sizeof *l.planes.alive);

@@ -5,9 +5,9 @@
 #include "core/scratch.h"
 #include "methods/minplus/minplus_cuda.h"
 
-enum { MC_DIRECT, MC_BRACKETS, MC_PARAMS };         /* parameters, */
-enum { MC_NEVER = 0, MC_SMALL = 1, MC_MIDDLE = 1 }; /* and their values */
-enum { MC_PIECES = 8 };                             /* of a volume's planes over several GPUs, at most */
+enum { MC_DIRECT, MC_BRACKETS, MC_PARAMS };                      /* parameters, */
+enum { MC_NEVER = 0, MC_SMALL = 1, MC_SIZED = 1, MC_MIXED = 2 }; /* and their values */
+enum { MC_PIECES = 8 };                                          /* of a volume's planes over several GPUs, at most */
 
 typedef struct mc_layout {
     dm_scratch scratch;

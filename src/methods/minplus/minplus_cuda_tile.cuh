@@ -159,12 +159,14 @@ template <bool SLOW> DM_DEVICE void load_rows(const mc_stage &p, const tile &t, 
         }
 }
 
-/* For the far search: the unit of row y of a strip. */
-DM_DEVICE void leave_open(const mc_stage &p, int64_t plane, int32_t y, int32_t strip) {
+/* For the far searches: the unit of row y of a strip. */
+DM_DEVICE void leave_open(const mc_stage &p, int64_t plane, int32_t y, int32_t strip, mc_left why) {
     if (strip * 32 >= p.width)
         return;
-    p.open[(plane * p.strips + strip) * p.units + y / MC_UNIT] = true;
-    *p.any_open = true;
+    const int64_t at = plane * p.strips + strip;
+    p.open[at * p.units + y / MC_UNIT] = true;
+    p.left[at * 2 + why] = true;
+    p.any_open[why] = true;
 }
 
 /* The same for all units of a tile. */
@@ -172,7 +174,7 @@ DM_DEVICE void leave_tile(const mc_stage &p, const tile &t) {
     enum { UNITS = (ROWS + MC_UNIT - 1) / MC_UNIT };
     const int32_t y = t.y0 + (int32_t)threadIdx.x / 4 * MC_UNIT;
     if (threadIdx.x < UNITS * 4 && y < p.height)
-        leave_open(p, t.plane, y, t.group * 4 + (int32_t)threadIdx.x % 4);
+        leave_open(p, t.plane, y, t.group * 4 + (int32_t)threadIdx.x % 4, MC_BLIND);
 }
 
 /* What to do with a tile: nothing, for hardly an entry of it has a site in sight; to list its sites, so few are there; or to
@@ -219,11 +221,13 @@ DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, in
         return TILE_HOPELESS;
     if (LISTS && *sites && *sites * 5 <= rows * 2) /* one pixel in 320, where a search takes some 30 steps */
         return TILE_SPARSE;
+        /* The entries move through the first one's registers, for short code: instructions are what tiles wait for most. */
+#pragma unroll 1
+    for (int task = (int)threadIdx.x; task < SPREAD * 4; task += THREADS) {
+        spread(p, own[0], t, MC_WIDE - MC_REACH + task_row(task), task_word(task));
 #pragma unroll
-    for (int i = 0; i < TASKS; i++) {
-        const int task = (int)threadIdx.x + i * THREADS;
-        if (task < SPREAD * 4)
-            spread(p, own[i], t, MC_WIDE - MC_REACH + task_row(task), task_word(task));
+        for (int i = 1; i < TASKS; i++)
+            own[i - 1] = own[i];
     }
     __syncthreads();
     return TILE_LOADED;
@@ -260,7 +264,7 @@ DM_DEVICE uint32_t largest(const uint32_t best[STRIP]) {
 
 /* For the whole block: on from `reach` steps with as many rows more as the hardest of the open strips can need, in two
  * strides. The same `reach` comes back where that is the end: nothing is open, or most pixels have not seen a site yet and are
- * likely to lie too deep; before a far search by brackets, which takes less, many are farther than the first stride. `most` is
+ * likely to lie too deep; before brackets, which take less, many are farther than the first stride. `most` is
  * the largest of this thread's values where its strip is open; *hardest is 0 between calls. */
 template <bool SLOW>
 DM_DEVICE int32_t widen(const mc_stage &p, const tile &t, int32_t reach, bool open, uint32_t most, uint32_t *hardest) {
