@@ -3,10 +3,6 @@
  * A name with a dataset in it, out.h5:/a/b, adds that to the file if there is one. Nothing in it is overwritten, and it is never
  * written to itself: the work is done on a copy (a clone, where the file system has them), which takes the name when it is whole.
  * A name without one, out.h5, is a new file with the dataset /data, as in all other formats.
- *
- * Chunks are as deep as SLICES_BYTES of slices, in volumes no deeper than DEEPEST, and halved along their longest axis until they
- * are of CHUNK_BYTES or less. Bands come in any height: slices are gathered until a row of chunks is whole, so that no chunk is
- * packed twice.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -14,13 +10,12 @@
 
 #include "io/hdf5.h"
 
-enum { SLICES_BYTES = 8 << 20, CHUNK_BYTES = 1 << 19, DEEPEST = 64, GZIP_LEVEL = 1 };
+enum { GZIP_LEVEL = 1 };
 
 typedef struct state {
     hid_t file, dataset, type; /* < 0: closed */
-    hsize_t chunk[DISTMAP_MAX_NDIM];
-    char *gathered;           /* slices that make no row of chunks yet */
-    int64_t waiting, written; /* how many these are; slices in the file */
+    dm_rows rows;
+    int64_t written; /* slices */
 } state;
 
 static distmap_status failed(const distmap_writer *writer) {
@@ -64,26 +59,6 @@ static distmap_status check_place(const distmap_writer *writer, hid_t file) {
     return status;
 }
 
-static void choose_chunk(const distmap_writer *writer, hsize_t chunk[DISTMAP_MAX_NDIM]) {
-    const distmap_image_info *info = &writer->info;
-    const int64_t fit = SLICES_BYTES / (int64_t)writer->slice_bytes,
-                  deepest = info->ndim > 2 && fit > DEEPEST ? DEEPEST : fit;
-    size_t bytes = distmap_dtype_size(info->dtype);
-    for (int a = 0; a < info->ndim; a++) {
-        const int64_t most = a ? info->shape[a] : deepest > 1 ? deepest : 1;
-        chunk[a] = (hsize_t)(info->shape[a] < most ? info->shape[a] : most);
-        bytes *= (size_t)chunk[a];
-    }
-    const int last = info->ndim - 1;
-    while (bytes > CHUNK_BYTES) {
-        int longest = last;
-        for (int a = last; a >= 0; a--)
-            longest = chunk[a] > chunk[longest] ? a : longest;
-        bytes = bytes / chunk[longest] * ((chunk[longest] + 1) / 2);
-        chunk[longest] = (chunk[longest] + 1) / 2;
-    }
-}
-
 static distmap_status make_dataset(distmap_writer *writer, state *s) {
     const distmap_image_info *info = &writer->info;
     hsize_t shape[DISTMAP_MAX_NDIM];
@@ -94,8 +69,13 @@ static distmap_status make_dataset(distmap_writer *writer, state *s) {
     H5Pset_create_intermediate_group(links, 1);
     H5Pset_obj_track_times(made, 0); /* the same result is the same file */
     if (writer->slice_bytes && info->shape[0]) {
-        choose_chunk(writer, s->chunk);
-        H5Pset_chunk(made, info->ndim, s->chunk);
+        int64_t chosen[DISTMAP_MAX_NDIM];
+        hsize_t chunk[DISTMAP_MAX_NDIM];
+        dm_chunk_choose(writer, chosen);
+        for (int a = 0; a < info->ndim; a++)
+            chunk[a] = (hsize_t)chosen[a];
+        s->rows.row = chosen[0];
+        H5Pset_chunk(made, info->ndim, chunk);
         H5Pset_shuffle(made);
         H5Pset_deflate(made, GZIP_LEVEL);
     }
@@ -121,9 +101,7 @@ static distmap_status create(distmap_writer *writer, state *s) {
         return failed(writer);
     TRY(check_place(writer, s->file));
     s->type = dm_hdf5_type(writer->info.dtype);
-    TRY(make_dataset(writer, s));
-    s->gathered = malloc((size_t)s->chunk[0] * writer->slice_bytes + 1);
-    return s->gathered ? DISTMAP_OK : dm_no_memory(writer->output.name);
+    return make_dataset(writer, s);
 }
 
 distmap_status dm_hdf5_create(distmap_writer *writer) {
@@ -142,8 +120,9 @@ distmap_status dm_hdf5_create(distmap_writer *writer) {
 }
 
 /* Writes `count` slices behind those that are written. */
-static distmap_status put(const distmap_writer *writer, state *s, int64_t count, const void *slices) {
+static distmap_status put(distmap_writer *writer, int64_t count, const void *slices) {
     const distmap_image_info *info = &writer->info;
+    state *s = writer->state;
     hsize_t from[DISTMAP_MAX_NDIM] = {(hsize_t)s->written}, size[DISTMAP_MAX_NDIM];
     for (int a = 0; a < info->ndim; a++)
         size[a] = (hsize_t)(a ? info->shape[a] : count);
@@ -157,31 +136,11 @@ static distmap_status put(const distmap_writer *writer, state *s, int64_t count,
     return status;
 }
 
-static distmap_status gather(distmap_writer *writer, state *s, int64_t count, const char *slices) {
-    const int64_t row = (int64_t)s->chunk[0];
-    while (count) {
-        int64_t taken = row - s->waiting < count ? row - s->waiting : count;
-        if (!s->waiting && count >= row) {
-            taken = count / row * row;
-            TRY(put(writer, s, taken, slices));
-        } else {
-            memcpy(s->gathered + (size_t)s->waiting * writer->slice_bytes, slices, (size_t)taken * writer->slice_bytes);
-            s->waiting += taken;
-            if (s->waiting == row) {
-                s->waiting = 0;
-                TRY(put(writer, s, row, s->gathered));
-            }
-        }
-        slices += (size_t)taken * writer->slice_bytes;
-        count -= taken;
-    }
-    return DISTMAP_OK;
-}
-
 distmap_status dm_hdf5_write(distmap_writer *writer, int64_t count, const void *slices) {
+    state *s = writer->state;
     dm_hdf5_call call;
     dm_hdf5_begin(&call);
-    const distmap_status status = gather(writer, writer->state, count, slices);
+    const distmap_status status = dm_rows_write(writer, &s->rows, count, slices, put);
     dm_hdf5_end(&call);
     return status;
 }
@@ -198,7 +157,7 @@ distmap_status dm_hdf5_finish(distmap_writer *writer) {
     state *s = writer->state;
     dm_hdf5_call call;
     dm_hdf5_begin(&call);
-    distmap_status status = s->waiting ? put(writer, s, s->waiting, s->gathered) : DISTMAP_OK;
+    distmap_status status = dm_rows_end(writer, &s->rows, put);
     if (!status && (!close_all(s) || writer->output.error))
         status = failed(writer);
     dm_hdf5_end(&call);
@@ -213,6 +172,6 @@ void dm_hdf5_discard(distmap_writer *writer) {
     dm_hdf5_begin(&call);
     close_all(s);
     dm_hdf5_end(&call);
-    free(s->gathered);
+    free(s->rows.gathered);
     free(s);
 }
