@@ -309,6 +309,8 @@ int sink_write(struct sink *sink, const struct options *options);
 /* Gives all files their names, when all are whole; if one fails, none is left (but what was added to a file that was there). */
 int sinks_commit(struct sink *const *sinks, int count);
 void sink_close(struct sink *sink);
+/* A file, or a folder with all that it holds. */
+void remove_all(const char *path);
 
 /* ---- Elements of any type (elements.c) ---- */
 

@@ -22,6 +22,12 @@ int source_open(struct source *source, const struct options *options) {
     return 0;
 }
 
+/* Slices to read at a time: of a format in chunks whole rows of them, so that each is unpacked once. */
+static int64_t band_of(const distmap_image_info *info, int64_t slice_bytes) {
+    const int64_t chunk = info->chunk[0] ? info->chunk[0] : 1, fit = BAND_BYTES / slice_bytes / chunk;
+    return (fit > 1 ? fit : 1) * chunk;
+}
+
 /* Reads all bands, each behind the last one (`step` true) or all into the same place, and shows each to `visit`. */
 static int read_bands(struct source *source, const struct options *options, bool step,
                       void (*visit)(const distmap_view *band, void *user), void *user) {
@@ -30,7 +36,7 @@ static int read_bands(struct source *source, const struct options *options, bool
     if (elements == 0)
         return 0;
     const int64_t slice_bytes = elements / slices * (int64_t)distmap_dtype_size(info->dtype);
-    const int64_t band = slice_bytes < BAND_BYTES ? BAND_BYTES / slice_bytes : 1;
+    const int64_t band = band_of(info, slice_bytes);
     const size_t bytes = (size_t)((step || band > slices ? slices : band) * slice_bytes);
     source->buffer = malloc(bytes);
     if (!source->buffer)

@@ -9,7 +9,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@
 
 #include "pass.h"
 
-enum { LISTED = 8, OPEN_FOLDERS = 16 };
+enum { LISTED = 8 };
 static const char mark_name[] = "shard-", plan_name[] = "plan.json";
 
 int state_name(struct state *state, const char *output) {
@@ -64,12 +63,6 @@ static int publish(const struct state *state, const char *name, const char *text
     return good ? 0 : fail("%s: cannot write: %s", path, strerror(reason));
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place) {
-    (void)info, (void)kind, (void)place;
-    remove(path);
-    return 0;
-}
-
 int state_take_name(const char *part, const char *output) {
     struct stat info;
     const bool folder = stat(part, &info) == 0 && S_ISDIR(info.st_mode);
@@ -78,7 +71,7 @@ int state_take_name(const char *part, const char *output) {
     if (!taken && !there_is(output))
         return fail("%s: cannot take its name: %s", output, strerror(reason));
     /* A second name of the output; or, where another process was first, a part that is none. */
-    nftw(part, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+    remove_all(part);
     return 0;
 }
 
