@@ -34,7 +34,8 @@ all() { # shards, then arguments: all of a pass, in a drawn order
 }
 
 # ---- Bits ----
-for round in $(seq 24); do
+rounds=$(awk -v scale="${DISTMAP_TEST_SCALE:-1}" 'BEGIN { n = int(24 * scale); print n < 6 ? 6 : n }')
+for round in $(seq "$rounds"); do
     case $((round % 3)) in
     0) y=$(odd 200) x=$(odd 300); shape="$y, $x" axes=(x y) count=$((y * x)) ;;
     1) z=$(odd 40) y=$(odd 60) x=$(odd 100); shape="$z, $y, $x" axes=(y,x z) count=$((z * y * x)) ;;
