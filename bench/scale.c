@@ -1,4 +1,4 @@
-/* distmap_scale DEPTH HEIGHT WIDTH [ROUNDS [PANEL_BYTES]]: what several ranks gain, by mpiexec with as many as wanted, one thread each.
+/* distmap_scale DEPTH HEIGHT WIDTH [ROUNDS [PANEL_BYTES [NEAR_RANKS]]]: what several ranks gain, by mpiexec with as many as wanted, one thread each.
  *
  * In turns, of a volume of blobs that every rank makes its part of: rank 0 transforms the whole by a plan of the core, and by a
  * plan of libdistmap_mpi with itself alone, while the others sleep; then all do it together. The least time of each counts,
@@ -115,6 +115,7 @@ int main(int argc, char **argv) {
         printf("%lld x %lld x %lld on %d ranks of one thread\n", (long long)problem.shape[0],
                (long long)problem.shape[1], (long long)problem.shape[2], size);
     options.panel_bytes = argc > 5 ? strtoull(argv[5], NULL, 0) : 0;
+    options.near_ranks = argc > 6 ? atoi(argv[6]) : 0;
     const int rounds = argc > 4 ? atoi(argv[4]) : 5;
     race(&problem, rounds);
     problem.want.index = DISTMAP_INT32;

@@ -93,6 +93,7 @@ struct options {
     name_list pass_axes;   /* pass: along which */
     int64_t shard, shards; /* pass: number `shard` of `shards`, from 1 on; 0: not given */
     number_list chunks;    /* pass; count 0: chosen */
+    bool distributed;
     distmap_dtype dtype; /* NONE: by the result */
     name_list axes;      /* count 0: all */
     distmap_esf esf;
@@ -158,10 +159,16 @@ int usage(const char *format, ...) __attribute__((format(printf, 1, 2))); /* one
 int fail_library(void);                                                   /* distmap_error_text() */
 void say(const struct options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3))); /* unless --quiet */
+/* From here on the lines of fail() and usage() are kept in `text` instead of said. */
+void messages_keep(char *text, size_t size);
+/* Results on stdout count only when they got there: a full disk must not end in status 0. */
+int results_flush(int status);
 
 /* ---- Progress, time, signals ---- */
 
 double seconds_now(void);
+/* Writing into a closed pipe, or past a file size limit, is an error with a message, not a death. */
+void signals_ignore(void);
 /* From here on Ctrl-C, SIGTERM and SIGHUP are noted rather than fatal, so that unfinished outputs are removed. */
 void signals_catch(void);
 int signal_caught(void); /* its number, or 0 */
@@ -249,6 +256,8 @@ struct source {
 int source_open(struct source *source, const struct options *options);
 /* All elements into source->view. */
 int source_read(struct source *source, const struct options *options);
+/* Those of slices [first, first + count). */
+int source_read_slices(struct source *source, const struct options *options, int64_t first, int64_t count);
 /* The elements band by band, for whoever needs to see them but once: the whole is never held. */
 int source_visit(struct source *source, const struct options *options,
                  void (*visit)(const distmap_view *band, void *user), void *user);
@@ -400,6 +409,7 @@ struct job {
         int parts; /* slabs; 0: in memory */
         int64_t limit, peak;
     } out_of_core;
+    int ranks; /* that shared the work; 0: this process did it */
 };
 
 /* A whole run, of whose steps `compute` is all but giving everything back. */
@@ -413,6 +423,9 @@ int job_finish(struct job *job, const struct options *options);
 void job_close(struct job *job);
 /* edt --memory: the whole run, out of core (outofcore/). */
 int outofcore_run(const struct options *options);
+/* edt --distributed: by distmap-mpi, which takes this process over and gets its arguments (distributed/). Returns after an error
+ * alone. */
+int distributed_hand_over(const char **argv);
 /* The largest distance, of either sign. */
 double job_farthest(const struct job *job);
 

@@ -2,7 +2,6 @@
  *
  * Exit status: 0 done; 1 it failed; 2 the command line is wrong; 128 + n after signal n.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,29 +37,23 @@ static int unknown(const char *name) {
                 : usage("a subcommand is needed: %s", names);
 }
 
-/* Results on stdout count only when they got there: a full disk must not end in status 0. */
-static int flush_results(int status) {
-    const bool broken = ferror(stdout);
-    if ((fflush(stdout) || broken) && status == 0)
-        return fail("standard output: writing failed");
-    return status;
-}
-
 int main(int argc, const char **argv) {
-    /* Writing into a closed pipe, or past a file size limit, is an error with a message, not a death. */
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
-
+    signals_ignore();
     if (argc < 2)
         return unknown(NULL);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         help();
-        return flush_results(0);
+        return results_flush(0);
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("distmap %s\n", distmap_version());
-        return flush_results(0);
+        return results_flush(0);
     }
+    /* Before options are checked, so that of several processes not each says what is wrong with them. */
+    if (strcmp(argv[1], command_edt.name) == 0)
+        for (int i = 2; i < argc; i++)
+            if (strcmp(argv[i], "--distributed") == 0)
+                return distributed_hand_over(argv);
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(argv[1], commands[i]->name) == 0) {
             struct options options;
@@ -69,7 +62,7 @@ int main(int argc, const char **argv) {
             if (status == 0 && !answered)
                 status = commands[i]->run(&options);
             options_free(&options);
-            return flush_results(status);
+            return results_flush(status);
         }
     return unknown(argv[1]);
 }

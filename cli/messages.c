@@ -4,8 +4,22 @@
 
 #include "cli.h"
 
+static struct {
+    char *text; /* NULL: lines are said */
+    size_t size;
+} kept;
+
+void messages_keep(char *text, size_t size) {
+    kept.text = text;
+    kept.size = size;
+}
+
 static void line(const char *format, va_list arguments) {
     progress_end();
+    if (kept.text) {
+        vsnprintf(kept.text, kept.size, format, arguments);
+        return;
+    }
     fputs("distmap: ", stderr);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
@@ -43,4 +57,11 @@ void say(const struct options *options, const char *format, ...) {
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
+}
+
+int results_flush(int status) {
+    const bool broken = ferror(stdout);
+    if ((fflush(stdout) || broken) && status == 0)
+        return fail("standard output: writing failed");
+    return status;
 }

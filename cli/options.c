@@ -101,6 +101,11 @@ static int read_shard(struct options *o, const char *option, const char *text) {
 static int read_chunks(struct options *o, const char *option, const char *text) {
     return value_numbers(option, text, 1, 1 << 30, &o->chunks);
 }
+static int read_distributed(struct options *o, const char *option, const char *text) {
+    (void)option, (void)text;
+    o->distributed = true;
+    return 0;
+}
 static int read_dtype(struct options *o, const char *option, const char *text) {
     o->dtype = distmap_dtype_from_name(text);
     return o->dtype ? 0 : usage("%s: '%s' is no element type; float32, float64, uint32, uint64 are", option, text);
@@ -425,6 +430,8 @@ static const option_row rows[] = {
     {"memory", 0, EDT, "SIZE", read_memory, "work out of core: hold at most SIZE (4G, 512M), of an image of any size"},
     {"scratch", 0, EDT, "DIR", read_scratch, "with --memory: the folder for intermediate results (default: the output's)"},
     {"resume", 0, EDT, NULL, read_resume, "with --memory: go on with what a run that was cut off has done"},
+    {"distributed", 0, EDT, NULL, read_distributed,
+     "under mpirun: each of its processes reads, transforms and writes a slab of the image"},
     {"device", 0, PLANS | TUNE, "DEVICE", read_device,
      "auto (a GPU if there is one; default), cpu, cuda or cuda:N, or several: cuda:0-3, cuda:0,2; 'distmap devices'\n"
      "                           lists them"},
@@ -515,20 +522,41 @@ static int check_cvt(const struct options *o) {
     return known ? 0 : usage("-o %s: points go to .npy, .csv or .svg", o->output);
 }
 
+/* What is computed in slabs, because of `option`. */
+static int check_slabs(const struct options *o, const char *option, const char *alone, const char *why_cpu) {
+    if (o->labels || o->is_signed || o->metric != DISTMAP_METRIC_EUCLIDEAN)
+        return usage("%s goes with masks and --metric euclidean or squared: %s are computed %s alone", option,
+                     o->labels      ? "labels"
+                     : o->is_signed ? "signed maps"
+                                    : "other metrics",
+                     alone);
+    if (o->preview || o->method)
+        return usage("%s and --%s contradict each other", option, o->preview ? "preview" : "method");
+    if (o->device_given && o->device != DISTMAP_DEVICE_CPU)
+        return usage("%s goes with --device cpu: %s", option, why_cpu);
+    return 0;
+}
+
+static int check_distributed(const struct options *o) {
+    if (!o->distributed)
+        return 0;
+    if (o->memory)
+        return usage("--distributed and --memory contradict each other: each process holds its slab");
+    if (strcmp(o->input, "-") == 0)
+        return usage("--distributed needs an input that every process can read, not standard input");
+    if (strcmp(o->output, "-") == 0 || (o->index && strcmp(o->index, "-") == 0))
+        return usage("--distributed needs outputs that every process can write to, not standard output");
+    return check_slabs(o, "--distributed", "by one process", "processes share the processors, not the GPUs");
+}
+
 static int check_memory(const struct options *o) {
     if (!o->memory)
         return o->scratch  ? usage("--scratch goes with --memory")
                : o->resume ? usage("--resume goes with --memory")
                            : 0;
-    if (o->labels || o->is_signed || o->metric != DISTMAP_METRIC_EUCLIDEAN)
-        return usage("--memory goes with masks and --metric euclidean or squared: %s are computed in memory alone",
-                     o->labels      ? "labels"
-                     : o->is_signed ? "signed maps"
-                                    : "other metrics");
-    if (o->preview || o->method)
-        return usage("--memory and --%s contradict each other", o->preview ? "preview" : "method");
-    if (o->device_given && o->device != DISTMAP_DEVICE_CPU)
-        return usage("--memory goes with --device cpu: disks, not processors, are what it waits for");
+    const int status = check_slabs(o, "--memory", "in memory", "disks, not processors, are what it waits for");
+    if (status)
+        return status;
     if (o->resume && strcmp(o->input, "-") == 0)
         return usage("--resume needs an input that can be read again, not standard input");
     if (o->resume && strcmp(o->output, "-") == 0)
@@ -579,13 +607,14 @@ static int check_together(const struct options *o) {
             return usage("-o - and --json contradict each other: both write to stdout");
         if (o->index && strcmp(o->index, "-") == 0 && (to_stdout || o->json))
             return usage("--index - and %s contradict each other: both write to stdout", o->json ? "--json" : "-o -");
-        const int status = o->command->bit == ESF        ? check_esf(o)
-                           : o->command->bit == SKELETON ? check_skeleton(o)
-                           : o->command->bit == MORPH    ? check_morph(o)
-                           : o->command->bit == CVT      ? check_cvt(o)
-                           : o->command->bit == EDT      ? check_memory(o)
-                           : o->command->bit == PASS     ? check_pass(o)
-                                                         : 0;
+        int status = o->command->bit == ESF        ? check_esf(o)
+                     : o->command->bit == SKELETON ? check_skeleton(o)
+                     : o->command->bit == MORPH    ? check_morph(o)
+                     : o->command->bit == CVT      ? check_cvt(o)
+                     : o->command->bit == EDT      ? check_distributed(o)
+                     : o->command->bit == PASS     ? check_pass(o)
+                                                   : 0;
+        status = status || o->command->bit != EDT ? status : check_memory(o);
         return status ? status : sinks_check(o);
     }
     if (o->command->bit == COMPARE)

@@ -1,4 +1,6 @@
-/* Time, signals, and a progress bar that shows up only on a terminal and only when there is something to wait for. */
+/* Time, signals, and a progress bar that shows up only on a terminal and only when there is something to wait for.
+ * mpirun gives its processes no terminal: what they share says now and then how far it is, by a line.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +13,11 @@ double seconds_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void signals_ignore(void) {
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 static volatile sig_atomic_t caught;
@@ -33,25 +40,31 @@ void signals_catch(void) {
 int signal_caught(void) { return caught; }
 
 enum { BAR_WIDTH = 40 };
-static const double FIRST_SHOWN = 0.5, BETWEEN = 0.1; /* seconds */
+static const double FIRST_SHOWN = 0.5, BETWEEN = 0.1, BETWEEN_LINES = 10; /* seconds */
 
 static struct {
     const char *phase; /* NULL: no bar wanted */
     double began, shown;
     bool visible;
+    bool lines; /* instead */
 } bar;
 
 void progress_begin(const struct options *options, const char *phase) {
     progress_end();
-    bar.phase = options->quiet || !isatty(STDERR_FILENO) ? NULL : phase;
+    bar.lines = options->distributed && !isatty(STDERR_FILENO);
+    bar.phase = options->quiet || (!bar.lines && !isatty(STDERR_FILENO)) ? NULL : phase;
     bar.began = seconds_now();
+    bar.shown = bar.lines ? bar.began : bar.shown;
 }
 
 int progress_step(void *user, double fraction) {
     (void)user;
     if (bar.phase) {
         const double now = seconds_now();
-        if (now - bar.began > FIRST_SHOWN && now - bar.shown > BETWEEN) {
+        if (bar.lines && now - bar.shown > BETWEEN_LINES) {
+            fprintf(stderr, "%s %d%%\n", bar.phase, (int)(fraction * 100));
+            bar.shown = now;
+        } else if (!bar.lines && now - bar.began > FIRST_SHOWN && now - bar.shown > BETWEEN) {
             const int full = (int)(fraction * BAR_WIDTH);
             fprintf(stderr, "\r%-9s [%.*s%*s] %3d%%", bar.phase, full, "########################################",
                     BAR_WIDTH - full, "", (int)(fraction * 100));

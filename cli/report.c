@@ -138,6 +138,8 @@ static void give_json(const struct job *job, const struct options *options) {
         json_object_object_add(memory, "slabs", json_object_new_int(job->out_of_core.parts));
         json_object_object_add(object, "memory", memory);
     }
+    if (job->ranks)
+        json_object_object_add(object, "ranks", json_object_new_int(job->ranks));
     json_object_object_add(object, "flags", flags);
     json_object_object_add(object, "ms", times);
     json_print(object);
@@ -182,6 +184,8 @@ void report_give(const struct job *job, const struct options *options) {
     if (job->out_of_core.parts)
         say(options, "%d slabs, at most %lld of %lld MiB of memory", job->out_of_core.parts,
             (long long)(job->out_of_core.peak >> 20), (long long)(job->out_of_core.limit >> 20));
+    if (job->ranks)
+        say(options, "%d rank%s", job->ranks, job->ranks == 1 ? "" : "s");
     const double farthest = options->squared ? sqrt(job_farthest(job)) : job_farthest(job);
     if (options->preview && job->problem.sign)
         say(options, "%s: %d x %d, red below 0 and blue above it, up to %g, iso-lines every %g%s%s", options->preview,

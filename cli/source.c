@@ -28,14 +28,15 @@ static int64_t band_of(const distmap_image_info *info, int64_t slice_bytes) {
     return (fit > 1 ? fit : 1) * chunk;
 }
 
-/* Reads all bands, each behind the last one (`step` true) or all into the same place, and shows each to `visit`. */
-static int read_bands(struct source *source, const struct options *options, bool step,
+/* Reads slices [from, from + slices) by bands, each behind the last one (`step` true) or all into the same place, and shows each to
+ * `visit`. */
+static int read_bands(struct source *source, const struct options *options, int64_t from, int64_t slices, bool step,
                       void (*visit)(const distmap_view *band, void *user), void *user) {
     const distmap_image_info *info = source->info;
-    const int64_t slices = info->shape[0], elements = element_count(info->ndim, info->shape);
-    if (elements == 0)
+    const int64_t slice_bytes =
+        element_count(info->ndim - 1, info->shape + 1) * (int64_t)distmap_dtype_size(info->dtype);
+    if (slices == 0 || slice_bytes == 0)
         return 0;
-    const int64_t slice_bytes = elements / slices * (int64_t)distmap_dtype_size(info->dtype);
     const int64_t band = band_of(info, slice_bytes);
     const size_t bytes = (size_t)((step || band > slices ? slices : band) * slice_bytes);
     source->buffer = malloc(bytes);
@@ -48,7 +49,7 @@ static int read_bands(struct source *source, const struct options *options, bool
         char *place = (char *)source->buffer + (step ? first * slice_bytes : 0);
         if (progress_step(NULL, (double)first / (double)slices))
             return fail("interrupted");
-        if (distmap_reader_read(source->reader, first, count, place))
+        if (distmap_reader_read(source->reader, from + first, count, place))
             return fail_library();
         if (visit) {
             distmap_view view = distmap_view_make(place, info->dtype, info->ndim, info->shape);
@@ -60,23 +61,30 @@ static int read_bands(struct source *source, const struct options *options, bool
     return 0;
 }
 
-int source_read(struct source *source, const struct options *options) {
+int source_read_slices(struct source *source, const struct options *options, int64_t first, int64_t count) {
     const double began = seconds_now();
     int status = 0;
     source->view = distmap_reader_map(source->reader);
-    if (!source->view.data) {
-        status = read_bands(source, options, true, NULL, NULL);
+    if (source->view.data) {
+        source->view.data = (char *)source->view.data + first * source->view.strides[0];
+    } else {
+        status = read_bands(source, options, first, count, true, NULL, NULL);
         source->view = distmap_view_make(source->buffer, source->info->dtype, source->info->ndim, source->info->shape);
     }
+    source->view.shape[0] = count;
     source->seconds += seconds_now() - began;
     return status;
+}
+
+int source_read(struct source *source, const struct options *options) {
+    return source_read_slices(source, options, 0, source->info->shape[0]);
 }
 
 int source_visit(struct source *source, const struct options *options,
                  void (*visit)(const distmap_view *band, void *user), void *user) {
     const distmap_view whole = distmap_reader_map(source->reader);
     if (!whole.data)
-        return read_bands(source, options, false, visit, user);
+        return read_bands(source, options, 0, source->info->shape[0], false, visit, user);
     visit(&whole, user);
     return 0;
 }

@@ -105,15 +105,6 @@ distmap_status steps_run(struct steps *s, const char *name, struct pipeline pipe
 
 /* ---- A slab ---- */
 
-/* Indices of a slab count from its first element. */
-static void shift_indices(char *data, distmap_dtype dtype, int64_t count, int64_t shift) {
-    for (int64_t i = 0; i < count; i++)
-        if (dtype == DISTMAP_INT32)
-            ((int32_t *)data)[i] += ((int32_t *)data)[i] < 0 ? 0 : (int32_t)shift;
-        else
-            ((int64_t *)data)[i] += ((int64_t *)data)[i] < 0 ? 0 : shift;
-}
-
 distmap_status steps_slab(struct steps *s, int64_t item, int slot, struct dms_slab slab) {
     struct work *work = s->work;
     const distmap_problem p = steps_slices(s, slab.count);
@@ -137,8 +128,8 @@ distmap_status steps_slab(struct steps *s, int64_t item, int slot, struct dms_sl
     s->flags[slot] =
         distmap_plan_flags(work->plan) & (s->one_pass ? ~0u : DISTMAP_FLAG_NAN); /* sites may be elsewhere */
     s->largest[slot] = s->one_pass ? elements_largest(view) : 0;
-    if (p.want.index)
-        shift_indices(s->out[slot][1], p.want.index, slab.count * s->slice, slab.first * s->slice);
+    if (p.want.index) /* they count from the slab's first element */
+        dms_indices_shift(s->out[slot][1], p.want.index, slab.count * s->slice, slab.first * s->slice);
     return DISTMAP_OK;
 }
 

@@ -105,6 +105,39 @@ DISTMAP_API distmap_status distmap_writer_finish(distmap_writer **writer);
 /* Gives up: removes what was written (of a shared writer nothing). NULL and pointers to NULL are fine. */
 DISTMAP_API void distmap_writer_abort(distmap_writer **writer);
 
+/* ---- One file by several processes ----
+ *
+ * NPY and HDF5 are made of pieces (of HDF5, chunks) that are made apart. Every process has some slices of the image, and one of
+ * them, the root, the writer. How they tell each other what follows is theirs:
+ *
+ *     each    distmap_pieces_pack()      its slices, as they will lie in the file
+ *     root    distmap_writer_place()     from the lengths of all pieces: where each belongs
+ *     each    distmap_pieces_put()       puts its own there
+ *     root    distmap_writer_finish()    when all are done
+ *
+ * The file is the same for any number of processes, to the byte. All of them see the folder of the file, which may be on a network. */
+typedef struct distmap_pieces distmap_pieces;
+
+/* Slices of a piece (the last ones may be thinner) in a file of that name and form: a process's slices begin and end where pieces
+ * do. Other formats are DISTMAP_ERROR_UNSUPPORTED. */
+DISTMAP_API distmap_status distmap_pieces_depth(const char *path, const distmap_image_info *info, int64_t *depth);
+/* Packs slices [first, first + count) of an image like `info`. Owned by the caller. The pieces of NPY are `slices` itself, which
+ * is to stay until they are put; those of HDF5 are copies. */
+DISTMAP_API distmap_status distmap_pieces_pack(const char *path, const distmap_image_info *info, int64_t first,
+                                               int64_t count, const void *slices, distmap_pieces **pieces);
+/* The length of each, and how many there are. */
+DISTMAP_API const uint64_t *distmap_pieces_bytes(const distmap_pieces *pieces, int64_t *count);
+/* Takes the lengths of all pieces of the image, in the order of its slices, and tells their places in the file. Once, of a writer
+ * that nothing was written to; then all are to be put before the file is finished. */
+DISTMAP_API distmap_status distmap_writer_place(distmap_writer *writer, int64_t count, const uint64_t *bytes,
+                                                int64_t *offsets);
+/* The name under which the file grows, until it is finished; NULL where it is written as it comes (standard output, pipes). */
+DISTMAP_API const char *distmap_writer_part(const distmap_writer *writer);
+/* Writes the pieces to their places, in the file that grows under the name `part`. */
+DISTMAP_API distmap_status distmap_pieces_put(const distmap_pieces *pieces, const char *part, const int64_t *offsets);
+/* Frees *pieces and sets it to NULL; NULL and pointers to NULL are fine. */
+DISTMAP_API void distmap_pieces_free(distmap_pieces **pieces);
+
 /* ---- The codec table ---- */
 
 typedef struct distmap_format_info {

@@ -9,7 +9,8 @@
  * How it goes: every rank transforms its slices along all axes but the slowest. Then lines along the slowest axis are made
  * whole, each on one of the ranks, a *panel* of lines at a time; they are finished by the lower envelope of what the slices
  * gave (A. Meijster, J. Roerdink, W. Hesselink, "A general algorithm for computing distance transforms in linear time",
- * 2000, whose phases these are), and go back. An element's value crosses the network twice. docs/scale.md has the figures.
+ * 2000, whose phases these are), and go back. An element's value crosses the network twice; ranks of one machine copy it instead,
+ * through memory that they share. docs/scale.md has the figures.
  *
  * Each function says whether it is *collective*, called by all ranks of the communicator in the same order, or *local*.
  * The error of one rank is the status of all: distmap_error_text() then names the rank, and the rule. What MPI itself reports
@@ -32,6 +33,8 @@ extern "C" {
 typedef struct distmap_mpi_options {
     size_t panel_bytes; /* memory for one panel of lines, about: it is at least one element thick along the axis that
                            divides it (distmap_mpi_description.cut). 0: 4 MiB, which caches hold. Equal on all ranks */
+    int near_ranks;     /* at most so many ranks of a machine, that follow each other in `comm`, share memory, and copy what they have for
+                           each other; the rest are messages. 0: all of a machine; 1: none. Equal on all ranks */
 } distmap_mpi_options;
 
 typedef struct distmap_mpi_plan distmap_mpi_plan;
@@ -56,7 +59,8 @@ DISTMAP_API distmap_status distmap_mpi_slab(int64_t n, int size, int rank, int64
  *
  * The plan holds, for each element of this rank's slab, the scratch that the core needs for its slices (distmap_plan_options),
  * and 4 (8 with samples of 8 bytes) where neither distance nor squared is an output with elements of that size, which are
- * used as the intermediate memory; and for each element of one panel the core's scratch and what it takes in and gives. With
+ * used as the intermediate memory; and for each element of one panel the core's scratch and what it takes in and gives, which lies in
+ * memory shared with the ranks of the machine. With
  * border and index together also a slice of the whole image. No message is larger than this rank's slab divided by the length
  * of the axis `cut`, or than a panel.
  *

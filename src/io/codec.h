@@ -57,6 +57,14 @@ struct distmap_writer {
     void *state;
 };
 
+struct distmap_pieces {
+    char *name; /* of the file, for messages */
+    int64_t count;
+    uint64_t *bytes;
+    void **data; /* each owned, unless lent */
+    bool lent;
+};
+
 struct dm_codec {
     distmap_format_info info;
     /* Reading. `head` is the file's first `bytes` bytes, at most DM_SNIFF_BYTES. */
@@ -76,8 +84,13 @@ struct dm_codec {
     distmap_status (*write)(distmap_writer *writer, int64_t count, const void *slices); /* count > 0 */
     distmap_status (*put)(distmap_writer *writer, const dm_box *box,
                           const void *elements);      /* not empty. Where info.shares */
-    distmap_status (*finish)(distmap_writer *writer); /* may be NULL */
-    void (*discard)(distmap_writer *writer);          /* frees the state; after finish too. May be NULL */
+    distmap_status (*finish)(distmap_writer *writer);                                   /* may be NULL */
+    void (*discard)(distmap_writer *writer); /* frees the state; after finish too. May be NULL */
+    /* By several processes; NULL where the format is written in one piece. `depth` is at least 1. `pack` gets whole pieces, and at
+     * least one element; it fills in all but the name, also before it fails. */
+    int64_t (*depth)(const distmap_image_info *info);
+    distmap_status (*pack)(const distmap_image_info *info, int64_t count, const void *slices, distmap_pieces *pieces);
+    distmap_status (*place)(distmap_writer *writer, int64_t count, const uint64_t *bytes, int64_t *offsets);
 };
 
 enum { DM_SNIFF_BYTES = 1024 };
@@ -91,6 +104,9 @@ extern const dm_codec dm_codec_npy, dm_codec_png, dm_codec_tiff, dm_codec_jpeg, 
 /* Whether `name` ends with `ending`, or with one of a list such as ".tif .tiff", whatever the case. */
 bool dm_ends_with(const char *name, const char *ending);
 bool dm_ends_with_any(const char *name, const char *endings);
+
+/* The codec that writes a file of that name and form, or why there is none. Checks both. */
+distmap_status dm_codec_choose(const char *path, const distmap_image_info *info, const dm_codec **codec);
 
 /* Takes "FILE:/DATASET" apart: copies of the whole and of the file's name, which the caller frees, also after an error; *dataset
  * points into the first one, or is NULL. */
@@ -138,7 +154,7 @@ distmap_status dm_box_runs(const distmap_image_info *info, const dm_box *box,
 
 /* ---- Slices for formats in chunks (chunks.c) ---- */
 
-void dm_chunk_choose(const distmap_writer *writer, int64_t chunk[DISTMAP_MAX_NDIM]);
+void dm_chunk_choose(const distmap_image_info *info, int64_t chunk[DISTMAP_MAX_NDIM]);
 
 typedef struct dm_rows {
     int64_t row;    /* slices of a row of chunks */
@@ -153,6 +169,12 @@ typedef distmap_status dm_rows_put(distmap_writer *writer, int64_t count, const 
 distmap_status dm_rows_write(distmap_writer *writer, dm_rows *rows, int64_t count, const void *slices,
                              dm_rows_put *put);
 distmap_status dm_rows_end(distmap_writer *writer, dm_rows *rows, dm_rows_put *put);
+/* Makes room for `count` pieces, whose lengths are the caller's to fill in. */
+distmap_status dm_pieces_reserve(distmap_pieces *pieces, int64_t count);
+/* Frees all but the name. */
+void dm_pieces_clear(distmap_pieces *pieces);
+/* Elements of a slice of the slowest axis. */
+int64_t dm_slice_elements(const distmap_image_info *info);
 
 /* ---- Elements that lie in the file as they are (raw.c) ---- */
 
@@ -162,5 +184,9 @@ distmap_status dm_raw_read(distmap_reader *reader, int64_t first, int64_t count,
 distmap_status dm_raw_read_box(distmap_reader *reader, const dm_box *box, void *out);
 distmap_status dm_raw_put(distmap_writer *writer, const dm_box *box, const void *elements);
 distmap_view dm_raw_map(distmap_reader *reader);
+/* Such a file by several processes: one piece each. */
+int64_t dm_raw_depth(const distmap_image_info *info);
+distmap_status dm_raw_pack(const distmap_image_info *info, int64_t count, const void *slices, distmap_pieces *pieces);
+distmap_status dm_raw_place(distmap_writer *writer, int64_t count, const uint64_t *bytes, int64_t *offsets);
 
 #endif

@@ -86,6 +86,13 @@ distmap_status dm_shape_bytes(const char *name, int ndim, const int64_t *shape, 
     return DISTMAP_OK;
 }
 
+int64_t dm_slice_elements(const distmap_image_info *info) {
+    int64_t elements = 1;
+    for (int a = 1; a < info->ndim; a++)
+        elements *= info->shape[a];
+    return elements;
+}
+
 distmap_status dm_check_holds(const dm_input *input, int64_t bytes, int64_t ratio) {
     if (bytes / ratio > input->size)
         return dm_broken(input,

@@ -40,9 +40,26 @@ hid_t dm_hdf5_type(distmap_dtype dtype);
 void dm_hdf5_spacing_read(hid_t dataset, distmap_image_info *info);
 bool dm_hdf5_spacing_write(hid_t dataset, const distmap_image_info *info);
 
+/* What is written from `ghost` from now on is not: *at becomes the place in the file where it belongs. NULL: no more. */
+void dm_hdf5_haunt(const void *ghost, haddr_t *at);
+
+/* ---- hdf5_chunks.c: no libhdf5, no lock ---- */
+
+enum { DM_HDF5_GZIP = 1 }; /* level */
+
+/* The shape of a dataset's chunks; the image has elements. */
+void dm_hdf5_chunk(const distmap_image_info *info, hsize_t chunk[DISTMAP_MAX_NDIM]);
+/* How many there are in the first `slices` slices, 0 in an image without elements. */
+int64_t dm_hdf5_chunk_count(const distmap_image_info *info, int64_t slices);
+/* The first element of chunk number i, row-major. */
+void dm_hdf5_chunk_origin(const distmap_image_info *info, const hsize_t *chunk, int64_t i, hsize_t *origin);
+int64_t dm_hdf5_depth(const distmap_image_info *info);
+distmap_status dm_hdf5_pack(const distmap_image_info *info, int64_t count, const void *slices, distmap_pieces *pieces);
+
 /* The writing half of the codec, for its row in hdf5_read.c. */
 distmap_status dm_hdf5_create(distmap_writer *writer);
 distmap_status dm_hdf5_write(distmap_writer *writer, int64_t count, const void *slices);
+distmap_status dm_hdf5_place(distmap_writer *writer, int64_t count, const uint64_t *bytes, int64_t *offsets);
 distmap_status dm_hdf5_finish(distmap_writer *writer);
 void dm_hdf5_discard(distmap_writer *writer);
 

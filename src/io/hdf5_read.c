@@ -296,6 +296,9 @@ const dm_codec dm_codec_hdf5 = {
     .holds_datasets = true,
     .create = dm_hdf5_create,
     .write = dm_hdf5_write,
+    .depth = dm_hdf5_depth,
+    .pack = dm_hdf5_pack,
+    .place = dm_hdf5_place,
     .finish = dm_hdf5_finish,
     .discard = dm_hdf5_discard,
 };

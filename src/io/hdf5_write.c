@@ -1,8 +1,14 @@
 /* Writing HDF5: one dataset, in chunks packed by shuffling and gzip.
  *
- * A name with a dataset in it, out.h5:/a/b, adds that to the file if there is one. Nothing in it is overwritten, and it is never
- * written to itself: the work is done on a copy (a clone, where the file system has them), which takes the name when it is whole.
- * A name without one, out.h5, is a new file with the dataset /data, as in all other formats.
+ * A name with a dataset in it, out.h5:/a/b, adds that to the file if there is one. Nothing in it is overwritten, and it
+ * is never written to itself: the work is done on a copy (a clone, where the file system has them), which takes the
+ * name when it is whole. A name without one, out.h5, is a new file with the dataset /data, as in all other formats.
+ *
+ * Bands come in any height: slices are gathered until a row of chunks is whole. Chunks are packed here (hdf5_chunks.c),
+ * and not by libhdf5, so that several processes can do it: then libhdf5, in one of them, is only asked where each chunk
+ * belongs. It is given one of that length to write, of which our driver notes the place instead. So no process needs a
+ * libhdf5 that knows of the others, and a full disk stays an error of ours; and since chunks are always stored in their
+ * order, the file is always the same.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -10,12 +16,11 @@
 
 #include "io/hdf5.h"
 
-enum { GZIP_LEVEL = 1 };
-
 typedef struct state {
     hid_t file, dataset, type; /* < 0: closed */
+    hsize_t chunk[DISTMAP_MAX_NDIM];
     dm_rows rows;
-    int64_t written; /* slices */
+    int64_t chunks; /* in the file */
 } state;
 
 static distmap_status failed(const distmap_writer *writer) {
@@ -69,15 +74,11 @@ static distmap_status make_dataset(distmap_writer *writer, state *s) {
     H5Pset_create_intermediate_group(links, 1);
     H5Pset_obj_track_times(made, 0); /* the same result is the same file */
     if (writer->slice_bytes && info->shape[0]) {
-        int64_t chosen[DISTMAP_MAX_NDIM];
-        hsize_t chunk[DISTMAP_MAX_NDIM];
-        dm_chunk_choose(writer, chosen);
-        for (int a = 0; a < info->ndim; a++)
-            chunk[a] = (hsize_t)chosen[a];
-        s->rows.row = chosen[0];
-        H5Pset_chunk(made, info->ndim, chunk);
+        dm_hdf5_chunk(info, s->chunk);
+        H5Pset_chunk(made, info->ndim, s->chunk);
+        s->rows.row = (int64_t)s->chunk[0];
         H5Pset_shuffle(made);
-        H5Pset_deflate(made, GZIP_LEVEL);
+        H5Pset_deflate(made, DM_HDF5_GZIP);
     }
     s->dataset = H5Dcreate2(s->file, path_of(writer), s->type, space, links, made, H5P_DEFAULT);
     const bool good = s->dataset >= 0 && dm_hdf5_spacing_write(s->dataset, info);
@@ -119,21 +120,27 @@ distmap_status dm_hdf5_create(distmap_writer *writer) {
     return status;
 }
 
-/* Writes `count` slices behind those that are written. */
+/* The chunk's packed bytes, behind those before it. */
+static bool write_chunk(const distmap_writer *writer, state *s, uint64_t bytes, const void *packed) {
+    hsize_t origin[DISTMAP_MAX_NDIM];
+    dm_hdf5_chunk_origin(&writer->info, s->chunk, s->chunks++, origin);
+    return H5Dwrite_chunk(s->dataset, H5P_DEFAULT, 0, origin, bytes, packed) >= 0 && !writer->output.error;
+}
+
+/* Whole rows of chunks, and what is left at the end: one row packed at a time. */
 static distmap_status put(distmap_writer *writer, int64_t count, const void *slices) {
-    const distmap_image_info *info = &writer->info;
     state *s = writer->state;
-    hsize_t from[DISTMAP_MAX_NDIM] = {(hsize_t)s->written}, size[DISTMAP_MAX_NDIM];
-    for (int a = 0; a < info->ndim; a++)
-        size[a] = (hsize_t)(a ? info->shape[a] : count);
-    const hid_t there = H5Dget_space(s->dataset), here = H5Screate_simple(info->ndim, size, NULL);
-    const bool good = H5Sselect_hyperslab(there, H5S_SELECT_SET, from, NULL, size, NULL) >= 0 &&
-                      H5Dwrite(s->dataset, s->type, here, there, H5P_DEFAULT, slices) >= 0 && !writer->output.error;
-    const distmap_status status = good ? DISTMAP_OK : failed(writer);
-    H5Sclose(here);
-    H5Sclose(there);
-    s->written += count;
-    return status;
+    const int64_t most = s->rows.row;
+    for (int64_t first = 0; first < count; first += most) {
+        distmap_pieces row = {.name = writer->output.name};
+        distmap_status status = dm_hdf5_pack(&writer->info, count - first < most ? count - first : most,
+                                             (const char *)slices + (size_t)first * writer->slice_bytes, &row);
+        for (int64_t i = 0; i < row.count && !status; i++)
+            status = write_chunk(writer, s, row.bytes[i], row.data[i]) ? DISTMAP_OK : failed(writer);
+        dm_pieces_clear(&row);
+        TRY(status);
+    }
+    return DISTMAP_OK;
 }
 
 distmap_status dm_hdf5_write(distmap_writer *writer, int64_t count, const void *slices) {
@@ -144,6 +151,43 @@ distmap_status dm_hdf5_write(distmap_writer *writer, int64_t count, const void *
     dm_hdf5_end(&call);
     return status;
 }
+
+/* ---- By several processes ---- */
+
+static distmap_status place(distmap_writer *writer, state *s, int64_t count, const uint64_t *bytes, int64_t *offsets,
+                            const void *ghost) {
+    for (int64_t i = 0; i < count; i++) {
+        haddr_t at = HADDR_UNDEF;
+        dm_hdf5_haunt(ghost, &at);
+        const bool good = write_chunk(writer, s, bytes[i], ghost);
+        dm_hdf5_haunt(NULL, NULL);
+        if (!good || at == HADDR_UNDEF)
+            return failed(writer);
+        offsets[i] = (int64_t)at;
+    }
+    return DISTMAP_OK;
+}
+
+distmap_status dm_hdf5_place(distmap_writer *writer, int64_t count, const uint64_t *bytes, int64_t *offsets) {
+    const int64_t chunks = dm_hdf5_chunk_count(&writer->info, writer->info.shape[0]);
+    if (count != chunks)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: count: %lld pieces, the image has %lld",
+                                 writer->output.name, (long long)count, (long long)chunks);
+    uint64_t most = 1;
+    for (int64_t i = 0; i < count; i++)
+        most = bytes[i] > most ? bytes[i] : most;
+    void *ghost = malloc(most); /* never looked at */
+    if (!ghost)
+        return dm_no_memory(writer->output.name);
+    dm_hdf5_call call;
+    dm_hdf5_begin(&call);
+    const distmap_status status = place(writer, writer->state, count, bytes, offsets, ghost);
+    dm_hdf5_end(&call);
+    free(ghost);
+    return status;
+}
+
+/* ---- The end ---- */
 
 static bool close_all(state *s) {
     bool good = s->type < 0 || H5Tclose(s->type) >= 0;

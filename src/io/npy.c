@@ -190,4 +190,7 @@ const dm_codec dm_codec_npy = {
     .create = npy_create,
     .write = npy_write,
     .put = dm_raw_put,
+    .depth = dm_raw_depth,
+    .pack = dm_raw_pack,
+    .place = dm_raw_place,
 };

@@ -1,4 +1,4 @@
-/* Elements that lie in the file as they are: NPY, NIfTI, binary PGM.
+/* Elements that lie in the file as they are: NPY, NIfTI, binary PGM. What several processes bring follows one another.
  *
  * Bands are read straight into the caller's buffer and their byte order turned there. In Fortran order a band is scattered
  * over the whole file: it is gathered from a mapping, in tiles of 32 x 32 elements, so that each cache line fetched is used
@@ -137,4 +137,32 @@ distmap_view dm_raw_map(distmap_reader *reader) {
         }
     }
     return view;
+}
+
+/* ---- By several processes ---- */
+
+int64_t dm_raw_depth(const distmap_image_info *info) {
+    (void)info;
+    return 1;
+}
+
+distmap_status dm_raw_pack(const distmap_image_info *info, int64_t count, const void *slices, distmap_pieces *pieces) {
+    pieces->lent = true;
+    TRY(dm_pieces_reserve(pieces, 1));
+    pieces->bytes[0] = (uint64_t)(count * dm_slice_elements(info)) * distmap_dtype_size(info->dtype);
+    pieces->data[0] = (void *)slices; /* only read */
+    return DISTMAP_OK;
+}
+
+distmap_status dm_raw_place(distmap_writer *writer, int64_t count, const uint64_t *bytes, int64_t *offsets) {
+    const uint64_t whole = (uint64_t)writer->info.shape[0] * writer->slice_bytes;
+    uint64_t placed = 0;
+    for (int64_t i = 0; i < count && placed <= whole; i++) {
+        offsets[i] = writer->raw_offset + (int64_t)placed;
+        placed = bytes[i] <= whole - placed ? placed + bytes[i] : whole + 1;
+    }
+    if (placed != whole)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: bytes: the pieces are not the image's %llu bytes",
+                                 writer->output.name, (unsigned long long)whole);
+    return DISTMAP_OK;
 }

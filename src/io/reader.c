@@ -49,9 +49,7 @@ static distmap_status open_codec(distmap_reader *reader) {
     const distmap_image_info *info = &reader->info;
     int64_t bytes;
     TRY(dm_shape_bytes(reader->input.name, info->ndim, info->shape, distmap_dtype_size(info->dtype), &bytes));
-    reader->slice_elements = 1;
-    for (int a = 1; a < info->ndim; a++)
-        reader->slice_elements *= info->shape[a];
+    reader->slice_elements = dm_slice_elements(info);
     reader->slice_bytes = (size_t)reader->slice_elements * distmap_dtype_size(info->dtype);
     static const char *const axes[] = {"", "x", "yx", "zyx", "tzyx"};
     strcpy(reader->info.axes, axes[info->ndim]);

@@ -54,13 +54,11 @@ static distmap_status choose(const char *path, const char *file, const distmap_i
     return DISTMAP_OK;
 }
 
-static distmap_status check(const char *path, const distmap_image_info *info, distmap_writer **writer) {
+static distmap_status check(const char *path, const distmap_image_info *info) {
     if (!path)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "path: must not be NULL");
     if (!info)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info: must not be NULL");
-    if (!writer)
-        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "writer: must not be NULL");
     if (!distmap_dtype_size(info->dtype))
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->dtype: %d is not an element type", (int)info->dtype);
     if (info->ndim < 1 || info->ndim > DISTMAP_MAX_NDIM)
@@ -90,24 +88,30 @@ static distmap_status not_shared(const char *path, const dm_codec *codec) {
                              codec->info.name, endings);
 }
 
-static distmap_status create(const char *path, const char *part, bool shared, const distmap_image_info *info,
-                             const uint8_t (*palette)[3], distmap_writer **writer) {
-    if (writer)
-        *writer = NULL;
-    TRY(check(path, info, writer));
+distmap_status dm_codec_choose(const char *path, const distmap_image_info *info, const dm_codec **codec) {
+    TRY(check(path, info));
     int64_t bytes;
-    const dm_codec *codec;
     TRY(dm_shape_bytes(path, info->ndim, info->shape, distmap_dtype_size(info->dtype), &bytes));
     char *file = strndup(path, distmap_path_file_bytes(path));
     if (!file)
         return dm_no_memory(path);
     const bool in_file = strlen(file) < strlen(path);
-    const distmap_status found = choose(path, file, info, bytes, &codec);
+    const distmap_status found = choose(path, file, info, bytes, codec);
     free(file);
     TRY(found);
-    if (in_file && !codec->holds_datasets)
+    if (in_file && !(*codec)->holds_datasets)
         return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: a %s file is one image, it has no datasets", path,
-                                 codec->info.name);
+                                 (*codec)->info.name);
+    return DISTMAP_OK;
+}
+
+static distmap_status create(const char *path, const char *part, bool shared, const distmap_image_info *info,
+                             const uint8_t (*palette)[3], distmap_writer **writer) {
+    if (!writer)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "writer: must not be NULL");
+    *writer = NULL;
+    const dm_codec *codec;
+    TRY(dm_codec_choose(path, info, &codec));
     if (palette && !codec->holds_palette)
         return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: %s is not written with a palette; .png can", path,
                                  codec->info.name);
@@ -129,9 +133,7 @@ static distmap_status create(const char *path, const char *part, bool shared, co
     for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
         if (a >= info->ndim || !codec->info.chunked)
             made->info.chunk[a] = 0;
-    made->slice_elements = 1;
-    for (int a = 1; a < info->ndim; a++)
-        made->slice_elements *= info->shape[a];
+    made->slice_elements = dm_slice_elements(info);
     made->slice_bytes = (size_t)made->slice_elements * distmap_dtype_size(info->dtype);
     made->palette = palette;
     made->placed = part != NULL;

@@ -75,7 +75,7 @@ static distmap_status store(distmap_writer *writer, const char *name, const void
 static void choose_chunk(distmap_writer *writer) {
     distmap_image_info *info = &writer->info;
     int64_t chosen[DISTMAP_MAX_NDIM];
-    dm_chunk_choose(writer, chosen);
+    dm_chunk_choose(info, chosen);
     for (int a = 0; a < info->ndim; a++) {
         const int64_t most = info->shape[a] ? info->shape[a] : 1;
         info->chunk[a] = info->chunk[a] ? info->chunk[a] : chosen[a];

@@ -71,6 +71,7 @@ static int list_fields(const distmap_problem *p, const distmap_mpi_options *opti
     field[n++] = (struct field){"problem.want.squared", p->want.squared};
     field[n++] = (struct field){"problem.want.index", p->want.index};
     field[n++] = (struct field){"options.panel_bytes", (double)options->panel_bytes};
+    field[n++] = (struct field){"options.near_ranks", options->near_ranks};
     return n;
 }
 

@@ -1,5 +1,5 @@
 /* What the files of libdistmap_mpi share. plan.c makes and runs plans; agree.c lets one rank's error be everyone's; types.c
- * describes boxes of views to MPI. The arithmetic of slabs and panels, and what is done to whole lines, are in src/slabs.
+ * describes boxes of views to MPI, and copies them; near.c lets ranks of one machine copy without it. The arithmetic of slabs and panels, and what is done to whole lines, are in src/slabs.
  */
 #ifndef DISTMAP_MPI_INTERNAL_H
 #define DISTMAP_MPI_INTERNAL_H
@@ -37,6 +37,8 @@ struct dmm_views {
     int64_t origin[DISTMAP_MAX_NDIM];
 };
 
+void dmm_views_add(struct dmm_views *views, const distmap_view *view); /* unless its data is NULL */
+
 /* A committed datatype, relative to MPI_BOTTOM, of all elements of the box in these views, one after the other; MPI_BYTE
  * where there are none. *count is 1, or then 0. */
 distmap_status dmm_type_make(const struct dms_layout *layout, const struct dmm_views *views, const struct dms_box *box,
@@ -50,14 +52,50 @@ struct dmm_exchange {
 };
 distmap_status dmm_exchange_allocate(int size, struct dmm_exchange *exchange);
 void dmm_exchange_free(struct dmm_exchange *exchange);
-/* From slabs to the whole lines of this panel, or back; what stays on its rank aside. */
-distmap_status dmm_exchange_make(const struct dms_layout *layout, int rank, int64_t panel, const struct dmm_views *slab,
-                                 const struct dmm_views *lines, bool back, struct dmm_exchange *exchange);
-/* And that: a copy. */
-void dmm_exchange_own(const struct dms_layout *layout, int rank, int64_t panel, const struct dmm_views *from,
-                      const struct dmm_views *to);
+/* From slabs to the whole lines of this panel, or back; but not between this rank and those that are `near`, one flag for each. */
+distmap_status dmm_exchange_make(const struct dms_layout *layout, int rank, const bool *near, int64_t panel,
+                                 const struct dmm_views *slab, const struct dmm_views *lines, bool back,
+                                 struct dmm_exchange *exchange);
 distmap_status dmm_exchange_run(MPI_Comm comm, const struct dmm_exchange *exchange);
 /* Frees the datatypes. */
 void dmm_exchange_clear(int size, struct dmm_exchange *exchange);
+/* Copies the elements of a box from views to views of the same types. */
+void dmm_copy(const struct dms_layout *layout, const struct dms_box *box, const struct dmm_views *from,
+              const struct dmm_views *to);
+
+/* ---- near.c ---- */
+
+enum { DMM_NAME = 48 };
+
+/* The ranks whose memory this one sees, and so theirs: of one machine, itself among them. Each has the arrays of its part
+ * of a panel where all of them reach them. */
+struct dmm_near {
+    MPI_Comm comm;
+    bool *is; /* for each rank */
+    struct dms_panel
+        *panel;         /* for each rank: its arrays, as this process sees them; nothing of those that are not near */
+    bool all;           /* everyone is: nothing is left to messages */
+    size_t each, bytes; /* of a rank's arrays; of this rank's, which has none if it has no lines */
+    char (*names)[DMM_NAME]; /* of memory, while it is made known */
+};
+/* Collective; the answer is this rank's own. Who is near: at most `most` ranks to each other, 0: all of a machine. */
+distmap_status dmm_near_find(MPI_Comm comm, int size, int most, struct dmm_near *near);
+/* Collective, and agreed on. Makes the arrays, for parts as wide as the layout's. */
+distmap_status dmm_near_allocate(MPI_Comm comm, const distmap_problem *problem, const struct dms_layout *layout,
+                                 int rank, distmap_dtype samples, struct dmm_near *near);
+/* Collective, before MPI ends; after that it frees what is not MPI's. */
+void dmm_near_free(int size, bool finalised, struct dmm_near *near);
+/* Gives all near arrays the shapes of their parts of this panel. */
+void dmm_near_shape(const struct dms_layout *layout, int64_t panel, struct dmm_near *near);
+/* The arrays of a part, as they are received (`in`) and as they are sent. */
+void dmm_near_views(const struct dms_panel *panel, const struct dms_box *part, struct dmm_views *in,
+                    struct dmm_views *out);
+/* From this rank's slab to the near ranks' parts, and back. When: see near.c. */
+void dmm_near_put(const struct dms_layout *layout, int rank, int64_t panel, const struct dmm_views *slab,
+                  const struct dmm_near *near);
+void dmm_near_take(const struct dms_layout *layout, int rank, int64_t panel, const struct dmm_views *slab,
+                   const struct dmm_near *near);
+/* Before and after the arrays are used by their rank. */
+void dmm_near_sync(void);
 
 #endif

@@ -1,5 +1,7 @@
 /* Plans over several ranks: the slices' transform, then panels of whole lines, there and back.
  *
+ * Ranks of one machine have the parts of a panel in memory that they share (near.c), the others exchange messages.
+ *
  * The squares of a slab's slices rest in an output with elements of their size, or else in scratch, and the sites in the index
  * output; the outputs of a panel are received where its squares were, which have left by then.
  *
@@ -22,7 +24,7 @@ struct distmap_mpi_plan {
     void *sample_memory; /* NULL: an output serves */
     struct dms_layout layout;
     struct dms_lines lines;
-    struct dms_panel panel;
+    struct dmm_near near;
     struct dmm_exchange forth, back;
     size_t scratch_bytes;
     unsigned flags;
@@ -41,11 +43,13 @@ static distmap_status check_threads(const distmap_context *context) {
 }
 
 static distmap_status check_own(const distmap_context *context, const distmap_problem *problem,
-                                distmap_dtype *samples) {
+                                const distmap_mpi_options *options, distmap_dtype *samples) {
     if (!context)
         return bad("context is NULL");
     if (!problem)
         return bad("problem is NULL");
+    if (options->near_ranks < 0)
+        return bad("options.near_ranks is %d, must be at least 0", options->near_ranks);
     TRY(check_threads(context));
     TRY(dms_check_kind(problem, "over several ranks"));
     return dms_find_samples(context, problem, samples);
@@ -81,9 +85,8 @@ static distmap_status make_lines(distmap_mpi_plan *plan, const distmap_problem *
     if (share == 0 || l->width == 0 || l->shape[l->axis] == 0)
         return DISTMAP_OK;
     const int64_t width = share < l->width ? share : l->width, last = share - (share - 1) / width * width;
-    TRY(dms_panel_reserve(&plan->given, l, width, plan->samples, &plan->panel));
     TRY(dms_lines_make(plan->context, normal, l, width, last, plan->samples, &plan->lines));
-    plan->scratch_bytes += plan->lines.bytes + plan->panel.bytes;
+    plan->scratch_bytes += plan->lines.bytes;
     return DISTMAP_OK;
 }
 
@@ -125,7 +128,7 @@ static distmap_status gather_slabs(distmap_mpi_plan *plan, int64_t first, int64_
 static distmap_status make_all(distmap_mpi_plan *plan, const distmap_problem *problem, int64_t first, int64_t count,
                                const distmap_mpi_options *options) {
     static const distmap_problem nothing;
-    distmap_status status = check_own(plan->context, problem, &plan->samples);
+    distmap_status status = check_own(plan->context, problem, options, &plan->samples);
     status = dmm_same(plan->comm, status, problem ? problem : &nothing, options);
     if (status == DISTMAP_OK) {
         plan->given = *problem;
@@ -139,7 +142,12 @@ static distmap_status make_all(distmap_mpi_plan *plan, const distmap_problem *pr
     plan->given.shape[plan->layout.axis] = count;
     const distmap_problem normal = dms_normal_problem(problem);
     status = make_own(plan, &normal, options->panel_bytes ? options->panel_bytes : (size_t)4 << 20);
-    return dmm_agree(plan->comm, status, NULL);
+    TRY(dmm_agree(plan->comm, status, NULL));
+    status = dmm_near_find(plan->comm, plan->layout.size, options->near_ranks, &plan->near);
+    TRY(dmm_agree(plan->comm, status, NULL));
+    status = dmm_near_allocate(plan->comm, &plan->given, &plan->layout, plan->rank, plan->samples, &plan->near);
+    plan->scratch_bytes += plan->near.bytes;
+    return status;
 }
 
 distmap_status distmap_mpi_plan_create(MPI_Comm comm, distmap_context *context, const distmap_problem *problem,
@@ -169,6 +177,7 @@ distmap_status distmap_mpi_plan_create(MPI_Comm comm, distmap_context *context, 
         return status;
     }
     self->comm = own;
+    self->near = (struct dmm_near){.comm = MPI_COMM_NULL};
     self->context = context;
     MPI_Comm_rank(own, &self->rank);
     MPI_Comm_size(own, &self->layout.size);
@@ -185,11 +194,11 @@ void distmap_mpi_plan_destroy(distmap_mpi_plan **plan) {
     distmap_mpi_plan *self = *plan;
     int finalised;
     MPI_Finalized(&finalised);
+    dmm_near_free(self->layout.size, finalised, &self->near);
     if (!finalised)
         MPI_Comm_free(&self->comm);
     distmap_plan_destroy(&self->slice_plan);
     dms_lines_free(&self->lines);
-    dms_panel_free(&self->panel);
     dmm_exchange_free(&self->forth);
     dmm_exchange_free(&self->back);
     free(self->sample_memory);
@@ -226,15 +235,10 @@ static distmap_view normal_view(const distmap_mpi_plan *plan, distmap_view view)
     return view;
 }
 
-static void add_view(struct dmm_views *views, const distmap_view *view) {
-    if (view->data)
-        views->view[views->count++] = view;
-}
-
 struct run {
     distmap_view input, distance, squared, index; /* the caller's */
     distmap_view sample;                          /* the slices' squares */
-    struct dmm_views slab_in, slab_out, lines_in, lines_out;
+    struct dmm_views slab_in, slab_out;
 };
 
 static void lay_out(const distmap_mpi_plan *plan, const distmap_arrays *arrays, struct run *run) {
@@ -248,17 +252,11 @@ static void lay_out(const distmap_mpi_plan *plan, const distmap_arrays *arrays, 
     run->sample.dtype = plan->samples;
     run->slab_in.origin[l->axis] = run->slab_out.origin[l->axis] =
         l->slabs[plan->rank].count ? l->slabs[plan->rank].first : 0;
-    add_view(&run->slab_in, &run->sample);
-    add_view(&run->slab_in, &run->index);
-    add_view(&run->slab_out, &run->distance);
-    add_view(&run->slab_out, &run->squared);
-    add_view(&run->slab_out, &run->index);
-    const struct dms_panel *panel = &plan->panel;
-    add_view(&run->lines_in, &panel->sample);
-    add_view(&run->lines_in, &panel->payload);
-    add_view(&run->lines_out, &panel->distance);
-    add_view(&run->lines_out, &panel->squared);
-    add_view(&run->lines_out, &panel->index);
+    dmm_views_add(&run->slab_in, &run->sample);
+    dmm_views_add(&run->slab_in, &run->index);
+    dmm_views_add(&run->slab_out, &run->distance);
+    dmm_views_add(&run->slab_out, &run->squared);
+    dmm_views_add(&run->slab_out, &run->index);
 }
 
 static distmap_status transform_slices(distmap_mpi_plan *plan, const struct run *run) {
@@ -274,23 +272,28 @@ static distmap_status transform_slices(distmap_mpi_plan *plan, const struct run 
 /* Collective: returns what the ranks agree on. *own is this rank's status, of what came before and of what came last. */
 static distmap_status run_panel(distmap_mpi_plan *plan, struct run *run, int64_t panel, distmap_status *own) {
     const struct dms_layout *l = &plan->layout;
+    struct dmm_near *near = &plan->near;
     const struct dms_box part = dms_panel_part(l, panel, plan->rank);
-    dms_panel_shape(l, &part, &plan->panel);
-    memcpy(run->lines_in.origin, part.lo, sizeof part.lo);
-    memcpy(run->lines_out.origin, part.lo, sizeof part.lo);
+    struct dmm_views in, out;
+    dmm_near_shape(l, panel, near);
+    dmm_near_views(&near->panel[plan->rank], &part, &in, &out);
     if (*own == DISTMAP_OK)
-        *own = dmm_exchange_make(l, plan->rank, panel, &run->slab_in, &run->lines_in, false, &plan->forth);
+        *own = dmm_exchange_make(l, plan->rank, near->is, panel, &run->slab_in, &in, false, &plan->forth);
     if (*own == DISTMAP_OK)
-        *own = dmm_exchange_make(l, plan->rank, panel, &run->slab_out, &run->lines_out, true, &plan->back);
+        *own = dmm_exchange_make(l, plan->rank, near->is, panel, &run->slab_out, &out, true, &plan->back);
+    if (*own == DISTMAP_OK)
+        dmm_near_put(l, plan->rank, panel, &run->slab_in, near);
     TRY(dmm_agree(plan->comm, *own, NULL));
-    *own = dmm_exchange_run(plan->comm, &plan->forth);
-    dmm_exchange_own(l, plan->rank, panel, &run->slab_in, &run->lines_in);
+    *own = near->all ? DISTMAP_OK : dmm_exchange_run(plan->comm, &plan->forth);
+    dmm_near_sync();
     if (*own == DISTMAP_OK)
-        *own = dms_lines_finish(l, &part, &plan->panel, &plan->lines);
+        *own = dms_lines_finish(l, &part, &near->panel[plan->rank], &plan->lines);
     plan->flags |= plan->lines.flags;
+    dmm_near_sync();
     TRY(dmm_agree(plan->comm, *own, NULL));
-    *own = dmm_exchange_run(plan->comm, &plan->back);
-    dmm_exchange_own(l, plan->rank, panel, &run->lines_out, &run->slab_out);
+    *own = near->all ? DISTMAP_OK : dmm_exchange_run(plan->comm, &plan->back);
+    if (*own == DISTMAP_OK)
+        dmm_near_take(l, plan->rank, panel, &run->slab_out, near);
     return DISTMAP_OK;
 }
 

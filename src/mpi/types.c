@@ -9,6 +9,11 @@
 
 #include "mpi/internal.h"
 
+void dmm_views_add(struct dmm_views *views, const distmap_view *view) {
+    if (view->data)
+        views->view[views->count++] = view;
+}
+
 /* Where the element at this place of the image lies in view number i. */
 static char *place_of(const struct dms_layout *l, const struct dmm_views *views, int i, const int64_t *at) {
     char *place = views->view[i]->data;
@@ -90,11 +95,12 @@ void dmm_exchange_free(struct dmm_exchange *e) {
     *e = (struct dmm_exchange){0};
 }
 
-distmap_status dmm_exchange_make(const struct dms_layout *l, int rank, int64_t panel, const struct dmm_views *slab,
-                                 const struct dmm_views *lines, bool back, struct dmm_exchange *e) {
+distmap_status dmm_exchange_make(const struct dms_layout *l, int rank, const bool *near, int64_t panel,
+                                 const struct dmm_views *slab, const struct dmm_views *lines, bool back,
+                                 struct dmm_exchange *e) {
     const struct dms_box own = dms_panel_part(l, panel, rank);
     for (int r = 0; r < l->size; r++) {
-        if (r == rank)
+        if (near[r])
             continue;
         const struct dms_box theirs_here = dms_box_in_slab(l, dms_panel_part(l, panel, r), rank);
         const struct dms_box ours_there = dms_box_in_slab(l, own, r);
@@ -106,18 +112,17 @@ distmap_status dmm_exchange_make(const struct dms_layout *l, int rank, int64_t p
     return DISTMAP_OK;
 }
 
-void dmm_exchange_own(const struct dms_layout *l, int rank, int64_t panel, const struct dmm_views *from,
-                      const struct dmm_views *to) {
-    const struct dms_box box = dms_box_in_slab(l, dms_panel_part(l, panel, rank), rank);
-    if (dms_box_elements(l, &box) == 0)
+void dmm_copy(const struct dms_layout *l, const struct dms_box *box, const struct dmm_views *from,
+              const struct dmm_views *to) {
+    if (dms_box_elements(l, box) == 0)
         return;
     const int x = l->ndim - 1;
-    const int64_t run = box.hi[x] - box.lo[x];
+    const int64_t run = box->hi[x] - box->lo[x];
     for (int i = 0; i < from->count; i++) {
         const int64_t size = (int64_t)distmap_dtype_size(from->view[i]->dtype);
         const int64_t step = from->view[i]->strides[x], step_to = to->view[i]->strides[x];
         int64_t at[DISTMAP_MAX_NDIM];
-        memcpy(at, box.lo, sizeof at);
+        memcpy(at, box->lo, sizeof at);
         do {
             const char *source = place_of(l, from, i, at);
             char *target = place_of(l, to, i, at);
@@ -126,7 +131,7 @@ void dmm_exchange_own(const struct dms_layout *l, int rank, int64_t panel, const
             else
                 for (int64_t k = 0; k < run; k++)
                     memcpy(target + k * step_to, source + k * step, (size_t)size);
-        } while (dms_box_next(&box, x, at));
+        } while (dms_box_next(box, x, at));
     }
 }
 

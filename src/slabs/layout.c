@@ -98,6 +98,21 @@ bool dms_box_next(const struct dms_box *box, int axes, int64_t at[DISTMAP_MAX_ND
     return false;
 }
 
+#define DEFINE_SHIFT(T)                                             \
+    static void shift_##T(T *site, int64_t count, int64_t shift) {  \
+        for (int64_t i = 0; i < count; i++)                         \
+            site[i] = site[i] < 0 ? site[i] : (T)(site[i] + shift); \
+    }
+DEFINE_SHIFT(int32_t)
+DEFINE_SHIFT(int64_t)
+
+void dms_indices_shift(void *indices, distmap_dtype dtype, int64_t count, int64_t shift) {
+    if (dtype == DISTMAP_INT32)
+        shift_int32_t(indices, count, shift);
+    else
+        shift_int64_t(indices, count, shift);
+}
+
 /* With o the number of the batch before the axis, z the slice and p the place in it, of P, the slab says (o count + z) P + p
  * and the image (o n + first + z) P + p. */
 int64_t dms_index_shift(const struct dms_layout *l, int rank, const int64_t at[DISTMAP_MAX_NDIM]) {

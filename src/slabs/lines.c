@@ -118,16 +118,42 @@ static distmap_status draw_borders(distmap_context *context, const distmap_probl
     return DISTMAP_OK;
 }
 
-distmap_status dms_panel_reserve(const distmap_problem *p, const struct dms_layout *l, int64_t width,
-                                 distmap_dtype samples, struct dms_panel *panel) {
+enum { ALIGNMENT = 64 };
+
+size_t dms_panel_lay(const distmap_problem *p, const struct dms_layout *l, int64_t width, distmap_dtype samples,
+                     void *memory, struct dms_panel *panel) {
+    *panel = (struct dms_panel){.memory = memory};
+    const struct {
+        distmap_view *view;
+        distmap_dtype dtype;
+    } arrays[] = {{&panel->sample, samples},
+                  {&panel->payload, p->want.index},
+                  {&panel->index, p->want.index},
+                  {&panel->distance, p->want.distance},
+                  {&panel->squared, p->want.squared}};
     int64_t shape[DISTMAP_MAX_NDIM];
+    size_t elements = 1, used = 0;
     memcpy(shape, l->shape, sizeof shape);
     shape[l->cut] = width;
-    TRY(reserve(shape, l->ndim, samples, &panel->sample, &panel->bytes));
-    TRY(reserve(shape, l->ndim, p->want.index, &panel->payload, &panel->bytes));
-    TRY(reserve(shape, l->ndim, p->want.index, &panel->index, &panel->bytes));
-    TRY(reserve(shape, l->ndim, p->want.distance, &panel->distance, &panel->bytes));
-    return reserve(shape, l->ndim, p->want.squared, &panel->squared, &panel->bytes);
+    for (int a = 0; a < l->ndim; a++)
+        elements *= (size_t)shape[a];
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        if (!arrays[i].dtype)
+            continue;
+        *arrays[i].view = distmap_view_make(memory ? (char *)memory + used : NULL, arrays[i].dtype, l->ndim, shape);
+        used += (elements * distmap_dtype_size(arrays[i].dtype) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+    return used;
+}
+
+distmap_status dms_panel_reserve(const distmap_problem *p, const struct dms_layout *l, int64_t width,
+                                 distmap_dtype samples, struct dms_panel *panel) {
+    const size_t bytes = dms_panel_lay(p, l, width, samples, NULL, panel);
+    void *memory = malloc(bytes + 1);
+    if (!memory)
+        return distmap_error_set(DISTMAP_ERROR_MEMORY, "no memory for %zu bytes of a panel", bytes);
+    dms_panel_lay(p, l, width, samples, memory, panel);
+    return DISTMAP_OK;
 }
 
 /* The finishing problem for parts of this width. */
@@ -188,14 +214,8 @@ size_t dms_lines_estimate(const distmap_context *context, const distmap_problem 
     return bytes + squares + part * exact + slice * each;
 }
 
-static void free_views(distmap_view *const *views, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        free(views[i]->data);
-}
-
 void dms_panel_free(struct dms_panel *panel) {
-    free_views(
-        (distmap_view *const[]){&panel->sample, &panel->payload, &panel->distance, &panel->squared, &panel->index}, 5);
+    free(panel->memory);
     *panel = (struct dms_panel){0};
 }
 
@@ -204,9 +224,10 @@ void dms_lines_free(struct dms_lines *lines) {
         distmap_plan_destroy(&lines->plans[i].finish);
         distmap_plan_destroy(&lines->plans[i].squares);
     }
-    free_views(
-        (distmap_view *const[]){&lines->exact, &lines->border_exact, &lines->border_distance, &lines->border_squared},
-        4);
+    free(lines->exact.data);
+    free(lines->border_exact.data);
+    free(lines->border_distance.data);
+    free(lines->border_squared.data);
     *lines = (struct dms_lines){0};
 }
 
@@ -227,14 +248,6 @@ void dms_panel_shape(const struct dms_layout *l, const struct dms_box *part, str
 }
 
 /* Payloads came as places in their slabs. */
-#define DEFINE_SHIFT(T)                                             \
-    static void shift_##T(T *site, int64_t count, int64_t shift) {  \
-        for (int64_t i = 0; i < count; i++)                         \
-            site[i] = site[i] < 0 ? site[i] : (T)(site[i] + shift); \
-    }
-DEFINE_SHIFT(int32_t)
-DEFINE_SHIFT(int64_t)
-
 static void shift_payload(const struct dms_layout *l, const struct dms_box *part, const distmap_view *payload) {
     int64_t run = 1, done = 0, at[DISTMAP_MAX_NDIM];
     for (int a = l->axis + 1; a < l->ndim; a++)
@@ -246,11 +259,8 @@ static void shift_payload(const struct dms_layout *l, const struct dms_box *part
             rank = 0;
         while (l->slabs[rank].count == 0 || at[l->axis] >= l->slabs[rank].first + l->slabs[rank].count)
             rank++;
-        const int64_t shift = dms_index_shift(l, rank, at);
-        if (payload->dtype == DISTMAP_INT32)
-            shift_int32_t((int32_t *)payload->data + done, run, shift);
-        else
-            shift_int64_t((int64_t *)payload->data + done, run, shift);
+        dms_indices_shift((char *)payload->data + done * (int64_t)distmap_dtype_size(payload->dtype), payload->dtype,
+                          run, dms_index_shift(l, rank, at));
         done += run;
     } while (dms_box_next(part, l->axis + 1, at));
 }

@@ -58,6 +58,8 @@ struct dms_box dms_panel_part(const struct dms_layout *layout, int64_t panel, in
 struct dms_box dms_box_in_slab(const struct dms_layout *layout, struct dms_box lines, int owner);
 /* The next place in a box, over axes [0, axes), the last one fastest. False after the last place. */
 bool dms_box_next(const struct dms_box *box, int axes, int64_t at[DISTMAP_MAX_NDIM]);
+/* Adds to `count` indices of sites what makes those of a part into those of the whole; those of no site (negative) stay. */
+void dms_indices_shift(void *indices, distmap_dtype dtype, int64_t count, int64_t shift);
 /* What to add to the linear index of a site in the slab of `owner` to make it that of the whole image; `at` names its place
  * along the axes before the slabs'. */
 int64_t dms_index_shift(const struct dms_layout *layout, int owner, const int64_t at[DISTMAP_MAX_NDIM]);
@@ -78,11 +80,15 @@ distmap_problem dms_slices_of(const distmap_problem *normal, distmap_dtype sampl
 /* The arrays of a part of a panel, row-major, of its shape; those that are not needed have data NULL. */
 struct dms_panel {
     distmap_view sample, payload, distance, squared, index;
-    size_t bytes;
+    void *memory; /* of all of them; owned where dms_panel_reserve() made it */
 };
 
 /* Bytes that an element of a part takes in a panel's arrays. */
 size_t dms_lines_bytes(const distmap_problem *problem, distmap_dtype samples);
+/* Lays the arrays for parts of this width out in `memory`, and returns how many bytes that takes. NULL: tells these alone. */
+size_t dms_panel_lay(const distmap_problem *problem, const struct dms_layout *layout, int64_t width,
+                     distmap_dtype samples, void *memory, struct dms_panel *panel);
+/* The same in memory of their own. */
 distmap_status dms_panel_reserve(const distmap_problem *problem, const struct dms_layout *layout, int64_t width,
                                  distmap_dtype samples, struct dms_panel *panel);
 void dms_panel_free(struct dms_panel *panel);

@@ -37,6 +37,13 @@ mkdir folder.npy
 refuses 1 "folder.npy: " edt image.pgm -o folder.npy
 check "the folder is still there, alone" equal "$(ls -d folder.npy*)" folder.npy
 
+# Without the program that has MPI in it.
+mkdir alone
+cp "$distmap" alone
+alone/distmap edt image.pgm -o out/d.npy --distributed 2>stderr
+check "without distmap-mpi: status" equal "$?" 1
+check "without distmap-mpi: one line" one_line "there is no .*/alone/distmap-mpi: this distmap was built without MPI"
+
 # No room: a limit on the size of files does what a full disk does, in every format.
 for ending in npy tif nii; do
     largest_file=100

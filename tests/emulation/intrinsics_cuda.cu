@@ -250,7 +250,8 @@ struct float_row {
 static const float_row float_rows[] = {FLOAT_ROWS(FLOAT_TABLE_ROW)};
 enum { FLOAT_ROW_COUNT = sizeof float_rows / sizeof *float_rows };
 
-static __global__ void run_float_rows(const float2 *in, const unsigned long long *numbers, double *out, float *roots) {
+static __global__ void run_float_rows(const float2 *in, const unsigned long long *numbers, double *out,
+                                      float2 *inexact) {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= INPUTS)
         return;
@@ -260,13 +261,13 @@ static __global__ void run_float_rows(const float2 *in, const unsigned long long
     double *to = out + i * FLOAT_ROW_COUNT;
 #define RUN_FLOAT_ROW(call, definition) *to++ = (call);
     FLOAT_ROWS(RUN_FLOAT_ROW)
-    __stcs(roots + i, rsqrtf(f));
+    __stcs(inexact + i, make_float2(rsqrtf(f), __fdividef(f, g)));
 }
 
 static void check_floats(void) {
     static float2 in[INPUTS];
     static unsigned long long numbers[INPUTS];
-    static float roots[INPUTS];
+    static float2 inexact[INPUTS];
     for (int i = 0; i < INPUTS; i++) { /* 2^-20 to 2^44 */
         in[i].x = ldexpf(1 + (float)(check_draw() >> 9) * 0x1p-23f, (int)(check_draw() % 64) - 20);
         in[i].y = ldexpf(1 + (float)(check_draw() >> 9) * 0x1p-23f, (int)(check_draw() % 64) - 20);
@@ -275,11 +276,12 @@ static void check_floats(void) {
     double *out = (double *)calloc((size_t)INPUTS * FLOAT_ROW_COUNT, sizeof *out);
     float2 *device_in = check_to_device(in, INPUTS);
     unsigned long long *device_numbers = check_to_device(numbers, INPUTS);
-    float *device_roots = check_to_device(roots, INPUTS);
+    float2 *device_inexact = check_to_device(inexact, INPUTS);
     double *device_out = check_to_device(out, (size_t)INPUTS * FLOAT_ROW_COUNT);
-    DM_LAUNCH(run_float_rows, (INPUTS + 127) / 128, 128, 0, NULL, device_in, device_numbers, device_out, device_roots);
+    DM_LAUNCH(run_float_rows, (INPUTS + 127) / 128, 128, 0, NULL, device_in, device_numbers, device_out,
+              device_inexact);
     check_to_host(out, device_out, (size_t)INPUTS * FLOAT_ROW_COUNT);
-    check_to_host(roots, device_roots, INPUTS);
+    check_to_host(inexact, device_inexact, INPUTS);
     for (int i = 0; i < INPUTS; i++) {
         for (int k = 0; k < FLOAT_ROW_COUNT; k++) {
             const double got = out[i * FLOAT_ROW_COUNT + k];
@@ -287,11 +289,13 @@ static void check_floats(void) {
             CHECK(got == want, "%s of %a, %a, %llu: %a, not %a", float_rows[k].name, in[i].x, in[i].y, numbers[i], got,
                   want);
         }
-        CHECK(fabs(roots[i] * sqrt((double)in[i].x) - 1) < 3 * 0x1p-24, "rsqrtf of %a: %a", in[i].x, roots[i]);
+        const double root = inexact[i].x, quotient = inexact[i].y, f = in[i].x, g = in[i].y;
+        CHECK(fabs(root * sqrt(f) - 1) < 3 * 0x1p-24, "rsqrtf of %a: %a", f, root);
+        CHECK(fabs(quotient * (g / f) - 1) < 5 * 0x1p-24, "__fdividef of %a and %a: %a", f, g, quotient);
     }
     CUDA(cudaFree(device_in));
     CUDA(cudaFree(device_numbers));
-    CUDA(cudaFree(device_roots));
+    CUDA(cudaFree(device_inexact));
     CUDA(cudaFree(device_out));
     free(out);
 }

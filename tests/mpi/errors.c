@@ -75,6 +75,8 @@ static void test_problems(void) {
     REFUSE("rank 1: problem.axes", ON(1) p->axes = 6);
     REFUSE("rank 2: problem.want.index", ON(2) p->want.index = DISTMAP_INT32);
     REFUSE("rank 1: options.panel_bytes", ON(1) options.panel_bytes = 1000);
+    REFUSE("rank 1: options.near_ranks is 2 here and 0 on rank 0", ON(1) options.near_ranks = 2);
+    REFUSE("rank 0: options.near_ranks is -1, must be at least 0", options.near_ranks = -1);
     REFUSE("rank 0: problem is NULL", ON(0) p = NULL);
     REFUSE("rank 2: context is NULL", ON(2) c = NULL);
     REFUSE("rank 0: problem.want names no output", p->want.distance = DISTMAP_NONE);

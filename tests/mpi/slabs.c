@@ -191,8 +191,10 @@ static void tell(const struct job *j, const char *why) {
     if (++failures > 3)
         return;
     fprintf(stderr,
-            "FAILED %s\n  rank %d of %d, slices %" PRId64 " + %" PRId64 ", panels of %zu bytes; dtype %s, axes 0x%x",
-            j->name, rank, size, j->first, j->count, j->options.panel_bytes, distmap_dtype_name(p->dtype), p->axes);
+            "FAILED %s\n  rank %d of %d, slices %" PRId64 " + %" PRId64
+            ", panels of %zu bytes, %d near; dtype %s, axes 0x%x",
+            j->name, rank, size, j->first, j->count, j->options.panel_bytes, j->options.near_ranks,
+            distmap_dtype_name(p->dtype), p->axes);
     for (int a = 0; a < p->ndim; a++)
         fprintf(stderr, ", pitch %g", p->spacing[a]);
     fprintf(stderr, ", limit %.17g, border %d; want d %s, d2 %s, i %s: %s\n", p->limit, p->border,
@@ -218,6 +220,7 @@ static void run_case(int number, uint64_t seed, struct rng *r) {
     compute(&j);
     j.axis = j.test.problem.axes ? __builtin_ctz(j.test.problem.axes) : 0;
     j.options.panel_bytes = rng_chance(r, 0.5) ? (size_t)rng_range(r, 1, 20000) : 0;
+    j.options.near_ranks = (int)rng_range(r, 0, 3); /* all by memory or by messages, or both */
     draw_slabs(&j, r);
     struct rng mine = {rng_next(r) + (uint64_t)rank}; /* where views lie is each rank's own affair */
     distmap_mpi_plan *plan = NULL;

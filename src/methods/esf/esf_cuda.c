@@ -63,7 +63,11 @@ static layout lay_out(const distmap_plan *plan, void *memory) {
     if (!steps) {
         ec_rest_lay_out(plan, p, &walk, &l.rest);
     } else if (plan->params[EC_KERNEL] == EC_BLOCKED) {
-        (p->axes > 2 ? ec_volume_tiles : ec_plane_tiles)(p, (int)(depth < steps ? depth : steps), &l.tiles);
+        const int most = (int)(depth < steps ? depth : steps);
+        if (p->axes > 2)
+            ec_volume_tiles(p, most, &l.tiles);
+        else
+            ec_plane_tiles(p, most, plan->context->cuda->multiprocessors, &l.tiles);
         for (int i = 0; i < 2; i++)
             l.tiles.flags[i] = dm_take(&walk, l.tiles.count, 1);
     } else if (plan->params[EC_KERNEL] == EC_TEXTURE) {
@@ -188,7 +192,7 @@ static const char *const kernel_names[] = {"blocked", "shared", "texture"};
 static const char *const solver_names[] = {"multigrid", "sor"};
 static const distmap_param_info params[] = {
     [EC_KERNEL] = {"kernel", EC_BLOCKED, EC_BLOCKED, EC_TEXTURE, "how steps are made", kernel_names},
-    [EC_DEPTH] = {"depth", 8, 1, 16, "kernel=blocked: steps to a tile's visit", NULL},
+    [EC_DEPTH] = {"depth", 8, 1, 8, "kernel=blocked: steps to a tile's visit", NULL},
     [EC_SOLVER] = {"solver", EC_MULTIGRID, EC_MULTIGRID, EC_SOR, "how the state at rest is found", solver_names},
 };
 

@@ -54,7 +54,7 @@ cudaError_t ec_texture(const ec_stage *p, cudaTextureObject_t from, float *to, c
 /* ---- kernel=blocked (esf_cuda_blocked.cu, esf_cuda_volume.cu) ---- */
 
 /* For passes of at most `depth` steps. */
-void ec_plane_tiles(const ec_stage *p, int depth, ec_tiles *tiles);
+void ec_plane_tiles(const ec_stage *p, int depth, int multiprocessors, ec_tiles *tiles);
 void ec_volume_tiles(const ec_stage *p, int depth, ec_tiles *tiles);
 void ec_tiles_set(const ec_stage *p, int depth, int width, int height, int z, ec_tiles *tiles);
 /* flags[0] from the bits. */

@@ -22,6 +22,12 @@ template <bool EDGE> DM_DEVICE float degree_of(const ec_view &w, ec_ends ends, i
     return !EDGE ? 4.0f : (float)(4 - (k == ends.first) - (k == ends.last) - (w.y + i == 0) - (w.y + i == w.rows - 1));
 }
 
+/* The sum of the neighbours of an element of a coarser level, of those that it has. */
+template <bool EDGE> DM_DEVICE float others_of(float v, float degree, float x0, float x1, float y0, float y1) {
+    const float sum = (y0 + y1) + (x0 + x1);
+    return EDGE ? __fmaf_rn(degree - 4, v, sum) : sum;
+}
+
 /* ---- Sweeps ---- */
 
 /* Half a sweep: elements with i + k + HALF even. */
@@ -46,16 +52,14 @@ DM_DEVICE void relax_half(const ec_level &l, const ec_view &w, tile_rows<FINEST>
             const float v = row.lane[k], x0 = ec_before<EDGE>(row, beyond, ends, k),
                         x1 = ec_after<EDGE>(row, beyond, ends, k);
             const float y0 = ec_above<EDGE>(w, row, up, i, k), y1 = ec_below<EDGE>(w, row, down, i, k);
-            const float sum = ((y0 - v) + (y1 - v)) + ((x0 - v) + (x1 - v));
+            const float degree = degree_of<EDGE>(w, ends, i, k);
             if (FINEST) {
-                const float degree = degree_of<EDGE>(w, ends, i, k);
+                const float sum = ((y0 - v) + (y1 - v)) + ((x0 - v) + (x1 - v));
                 const float by = degree == 4 ? inverse : degree == 3 ? fewer : fewest;
                 const float next = ec_held(__fmaf_rn(__fmaf_rn(-l.decay, v, sum), by, v));
                 row.lane[k] = v == 1 ? 1 : next;
             } else {
-                /* sum - d v - f, less what `inverse` takes it to: (degree + d) (next - v) */
-                const float degree = degree_of<EDGE>(w, ends, i, k);
-                row.lane[k] = (sum + degree * v - t->f[i].lane[k]) * t->inverse[i].lane[k];
+                row.lane[k] = (others_of<EDGE>(v, degree, x0, x1, y0, y1) - t->f[i].lane[k]) * t->inverse[i].lane[k];
             }
         }
     }
@@ -80,7 +84,7 @@ template <bool EDGE> DM_DEVICE void load_fixed(const ec_level &l, const ec_view 
         t->f[i] = ec_load_row(w, l.f, i);
 #pragma unroll
         for (int k = 0; k < EC_LANES; k++)
-            t->inverse[i].lane[k] = 1.0f / (degree_of<EDGE>(w, ends, i, k) + d.lane[k]);
+            t->inverse[i].lane[k] = __fdividef(1.0f, degree_of<EDGE>(w, ends, i, k) + d.lane[k]);
     }
 }
 
@@ -101,8 +105,14 @@ DM_DEVICE ec_cells remains(const ec_level &l, const ec_view &w, const tile_rows<
     for (int k = 0; k < EC_LANES; k++) {
         const float v = row.lane[k], x0 = ec_before<EDGE>(row, left, ends, k), x1 = ec_after<EDGE>(row, right, ends, k);
         const float y0 = ec_above<EDGE>(w, row, up, i, k), y1 = ec_below<EDGE>(w, row, down, i, k);
-        const float sum = ((y0 - v) + (y1 - v)) + ((x0 - v) + (x1 - v));
-        r.lane[k] = FINEST ? v == 1 ? 0 : sum - l.decay * v : (sum - d.lane[k] * v) - t.f[FINEST ? 0 : i].lane[k];
+        if (FINEST) {
+            const float sum = ((y0 - v) + (y1 - v)) + ((x0 - v) + (x1 - v));
+            r.lane[k] = v == 1 ? 0 : __fmaf_rn(-l.decay, v, sum);
+        } else {
+            const float degree = degree_of<EDGE>(w, ends, i, k);
+            r.lane[k] =
+                __fmaf_rn(-(degree + d.lane[k]), v, others_of<EDGE>(v, degree, x0, x1, y0, y1)) - t.f[i].lane[k];
+        }
         if (EDGE && (k > ends.last || k < ends.first))
             r.lane[k] = 0;
         if (FINEST)

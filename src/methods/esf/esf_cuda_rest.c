@@ -40,7 +40,7 @@ static void set_levels(const distmap_plan *plan, const ec_stage *p, ec_rest *res
                                 .nx = p->nx,
                                 .pitch = p->pitch,
                                 .decay = (float)decay};
-    for (rest->levels = 1; rest->levels < EC_LEVELS && decay < 4 && !one; rest->levels++, decay *= 4) {
+    for (rest->levels = 1; rest->levels < EC_LEVELS && decay < 1 && !one; rest->levels++, decay *= 4) {
         ec_level *l = &rest->level[rest->levels - 1];
         l->halve_z = l->nz > 1;
         l->halve_y = l->ny > 1 && p->axes > 1;

@@ -1,4 +1,4 @@
-/* esf/cuda: a tile of an image in the registers of a block, for kernel=blocked and for multigrid.
+/* esf/cuda: a tile of an image in the registers of a block, for multigrid and for steps of volumes.
  *
  * A warp has ROWS rows of 256 columns, eight neighbouring ones to a thread; a block's warps lie below each other.
  * Neighbours along rows come by shuffles, the rows above and below a warp's by shared memory. What is needed beyond the
@@ -88,65 +88,6 @@ DM_DEVICE ec_row ec_look(const ec_room *room, int which) {
     const int lane = (int)threadIdx.x;
     const float4 low = room->half[which][0][lane], high = room->half[which][1][lane];
     return ec_row{{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
-}
-
-/* ---- Rows of a tile from and to memory ----
- *
- * A thread's eight neighbours lie 32 bytes apart from the next thread's, and accesses of 16 bytes each would fill half of
- * every sector. So lane n takes the n-th and the (n + 32)-th group of four of a row instead, and the warp's room changes
- * them over. */
-
-DM_DEVICE bool ec_is_row(const ec_view &w, int i) { return w.y + i >= 0 && w.y + i < w.rows; }
-DM_DEVICE bool ec_is_column(const ec_view &w, int x) { return x >= 0 && x < w.pitch; }
-
-/* The column of the lane's first group. */
-DM_DEVICE int ec_group(const ec_view &w) { return w.x - (int)threadIdx.x * (EC_LANES / 2); }
-
-DM_DEVICE void ec_change_over(ec_room *room, bool in, ec_row *row) {
-    float4 *groups = &room->half[0][0][0];
-    const int lane = (int)threadIdx.x, first = in ? lane : 2 * lane, second = in ? lane + 32 : 2 * lane + 1;
-    groups[first] = make_float4(row->lane[0], row->lane[1], row->lane[2], row->lane[3]);
-    groups[second] = make_float4(row->lane[4], row->lane[5], row->lane[6], row->lane[7]);
-    __syncwarp();
-    const float4 low = groups[in ? 2 * lane : lane], high = groups[in ? 2 * lane + 1 : lane + 32];
-    __syncwarp();
-    *row = ec_row{{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
-}
-
-template <int ROWS>
-DM_DEVICE void ec_load_rows(const ec_view &w, const float *field, ec_room *room, ec_row (&v)[ROWS]) {
-    const int x = ec_group(w);
-#pragma unroll
-    for (int i = 0; i < ROWS; i++) {
-        const float *row = field + (w.first + w.y + i) * w.pitch;
-        float4 low = make_float4(0, 0, 0, 0), high = low;
-        if (ec_is_row(w, i) && ec_is_column(w, x))
-            low = *(const float4 *)(row + x);
-        if (ec_is_row(w, i) && ec_is_column(w, x + 128))
-            high = *(const float4 *)(row + x + 128);
-        v[i] = ec_row{{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
-    }
-#pragma unroll
-    for (int i = 0; i < ROWS; i++)
-        ec_change_over(room, true, &v[i]);
-}
-
-/* Rows [top, end) of the thread's, less `halo` columns on either side. */
-template <int ROWS>
-DM_DEVICE void ec_store_rows(const ec_view &w, float *field, ec_room *room, int top, int end, int halo,
-                             const ec_row (&v)[ROWS]) {
-    const int x = ec_group(w), column = (int)threadIdx.x * 4;
-#pragma unroll
-    for (int i = 0; i < ROWS; i++) {
-        ec_row r = v[i];
-        ec_change_over(room, false, &r);
-        const bool own = ec_is_row(w, i) && i >= top && i < end;
-        float *row = field + (w.first + w.y + i) * w.pitch;
-        if (own && column >= halo && ec_is_column(w, x))
-            dm_store_16(row + x, r.lane[0], r.lane[1], r.lane[2], r.lane[3]);
-        if (own && column + 128 < EC_COLUMNS - halo && ec_is_column(w, x + 128))
-            dm_store_16(row + x + 128, r.lane[4], r.lane[5], r.lane[6], r.lane[7]);
-    }
 }
 
 /* Rooms of a block, in turns: nobody's rows are replaced while another may still look. */

@@ -22,8 +22,10 @@
  * lines, blobs, mazes; rho from 4 to 1000) 0.2 does about best: 5 to 14 cycles in images to a residual of 1e-6, 5 to 21
  * in volumes, half of what R = 0 takes.
  *
- * Cells are made until 1/rho^2 outweighs their neighbours, or one is left; there, some sweeps do. A cycle goes down
- * from the finest level to that one and up again; what remains is seen on the way down, after the sweeps, and ends it.
+ * Cells are made until 1/rho^2 weighs as much as an edge between them, or one is left; there four sweeps leave, of n
+ * axes, at most (2n / (2n + 1))^8 of an error, 0.17 in images and 0.29 in volumes, no more than a cycle does. A cycle goes
+ * down from the finest level to that one and up again; what remains is seen on the way down, after the sweeps, and ends
+ * it.
  *
  * Memory: with 4 bytes to a value and sides that halve evenly 13.3 bytes per element of an image, 10.3 of a volume; for
  * each worker 15 slabs.
@@ -44,7 +46,7 @@ static void set_levels(esf_rest *rest) {
     const int64_t nj = g->axes > 2 ? g->nz : g->ny, ni = g->axes > 2 ? g->ny : 1;
     double decay = rest->job->plan->esf.decay;
     rest->level[0] = (esf_level){.nj = nj, .ni = ni, .nx = g->nx, .pitch = g->pitch};
-    for (rest->levels = 1; rest->levels < ESF_LEVELS && decay < 4; rest->levels++, decay *= 4) {
+    for (rest->levels = 1; rest->levels < ESF_LEVELS && decay < 1; rest->levels++, decay *= 4) {
         esf_level *l = &rest->level[rest->levels - 1];
         l->halve_j = l->nj > 1;
         l->halve_i = l->ni > 1;

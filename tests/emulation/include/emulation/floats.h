@@ -47,6 +47,16 @@ static inline float rsqrtf(float x) {
     return nextafterf(root, drawn == 1 ? 0.0f : FLT_MAX);
 }
 
+/* Approximate too (2 ulp), and a method may rely on its being the same for the same arguments: off by one, either way, as
+ * a hash of the quotient says. */
+static inline float __fdividef(float x, float y) {
+    const float quotient = x / y;
+    const uint32_t drawn = __float_as_uint(quotient) * 2654435761u >> 30;
+    if (!(fabsf(quotient) > FLT_MIN && fabsf(quotient) < FLT_MAX) || drawn == 0)
+        return quotient;
+    return nextafterf(quotient, drawn == 1 ? -FLT_MAX : FLT_MAX);
+}
+
 static inline float __int2float_rn(int x) { return (float)x; }
 static inline float __uint2float_rn(unsigned x) { return (float)x; }
 static inline float __ll2float_rn(long long x) { return (float)x; }

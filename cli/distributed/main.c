@@ -1,0 +1,21 @@
+/* distmap-mpi: what `distmap edt --distributed` becomes. Its arguments are the command's. */
+#include <string.h>
+
+#include "distributed.h"
+
+int main(int argc, char **argv) {
+    struct options options = {0};
+    bool answered = false;
+    signals_ignore();
+    ranks_begin(&argc, &argv);
+    int status = 0;
+    if (argc > 1 && strcmp(argv[1], command_edt.name) == 0)
+        status = options_read(&command_edt, argc - 1, (const char **)argv + 1, &options, &answered);
+    if (status == 0 && !answered && !options.distributed)
+        status = usage("distmap-mpi is what 'distmap edt --distributed' runs, and does nothing else");
+    status = ranks_agree(status);
+    if (status == 0 && !answered)
+        status = distributed_run(&options);
+    options_free(&options);
+    return ranks_end(results_flush(status));
+}
