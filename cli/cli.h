@@ -31,9 +31,10 @@ enum {
     COMPARE = 2048,
     THICKNESS = 4096,
     CVT = 8192,
-    ALL = 16383 - REPORT, /* that compute */
+    PASS = 16384,
+    ALL = 32767 - REPORT, /* that compute */
     DISTANCES = EDT | VORONOI,
-    INWARDS = EDT | SKELETON | THICKNESS,               /* the sites are the background, unless told otherwise */
+    INWARDS = EDT | SKELETON | THICKNESS | PASS,        /* the sites are the background, unless told otherwise */
     LENGTHS = DISTANCES | SKELETON | MORPH | THICKNESS, /* in the units of the spacing */
     SHAPES = LENGTHS | ESF,                             /* of sites */
     MAPS = SHAPES | CVT,
@@ -52,7 +53,7 @@ struct command {
 };
 
 extern const struct command command_edt, command_voronoi, command_skeleton, command_thickness, command_morph, command_compare,
-    command_cvt, command_esf, command_info, command_methods, command_devices, command_bench, command_tune, command_report;
+    command_cvt, command_esf, command_pass, command_info, command_methods, command_devices, command_bench, command_tune, command_report;
 
 /* ---- Options ---- */
 
@@ -89,6 +90,9 @@ struct options {
     int64_t memory;      /* bytes; 0: as much as it takes */
     char *scratch;       /* folder; NULL: beside the output */
     bool resume;
+    name_list pass_axes;   /* pass: along which */
+    int64_t shard, shards; /* pass: number `shard` of `shards`, from 1 on; 0: not given */
+    number_list chunks;    /* pass; count 0: chosen */
     bool distributed;
     distmap_dtype dtype; /* NONE: by the result */
     name_list axes;      /* count 0: all */
@@ -137,6 +141,8 @@ int value_bytes(const char *option, const char *text, int64_t *value);
 int value_integer(const char *option, const char *text, int64_t lowest, int64_t highest, int64_t *value);
 int value_numbers(const char *option, const char *text, double lowest, double highest, number_list *list);
 int value_names(const char *option, const char *text, name_list *list);
+/* "3/40" */
+int value_shard(const char *option, const char *text, int64_t *shard, int64_t *shards);
 /* One of `names`, a list that ends with NULL: its place. */
 int value_choice(const char *option, const char *text, const char *const *names, int *choice);
 int value_sites(const char *option, const char *text, distmap_sites *sites);
@@ -263,6 +269,9 @@ int64_t element_count(int ndim, const int64_t *shape);
 
 /* The problem that the options state for the file, without outputs wanted. */
 int problem_make(const struct options *options, const distmap_image_info *info, distmap_problem *problem);
+/* A list of axes, by name or number, as bits. */
+int problem_axes(const struct options *options, const char *option, const name_list *names,
+                 const distmap_image_info *info, unsigned *axes);
 /* Chooses the dtype of the distances wanted, or refuses the one asked for. */
 int problem_want_distance(const struct options *options, const distmap_context *context, distmap_problem *problem,
                           distmap_dtype *dtype);
@@ -309,6 +318,8 @@ int sink_write(struct sink *sink, const struct options *options);
 /* Gives all files their names, when all are whole; if one fails, none is left (but what was added to a file that was there). */
 int sinks_commit(struct sink *const *sinks, int count);
 void sink_close(struct sink *sink);
+/* A file, or a folder with all that it holds. */
+void remove_all(const char *path);
 
 /* ---- Elements of any type (elements.c) ---- */
 

@@ -8,8 +8,9 @@
 #include "cli.h"
 
 static const struct command *const commands[] = {
-    &command_edt,   &command_voronoi, &command_skeleton, &command_thickness, &command_morph, &command_compare, &command_cvt,
-    &command_esf,   &command_info,    &command_methods,  &command_devices,   &command_bench, &command_tune,    &command_report,
+    &command_edt, &command_voronoi, &command_skeleton, &command_thickness, &command_morph,   &command_compare, &command_cvt,
+    &command_esf, &command_pass,    &command_info,     &command_methods,   &command_devices, &command_bench,   &command_tune,
+    &command_report,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

@@ -92,6 +92,15 @@ static int read_resume(struct options *o, const char *option, const char *text) 
     o->resume = true;
     return 0;
 }
+static int read_pass_axes(struct options *o, const char *option, const char *text) {
+    return value_names(option, text, &o->pass_axes);
+}
+static int read_shard(struct options *o, const char *option, const char *text) {
+    return value_shard(option, text, &o->shard, &o->shards);
+}
+static int read_chunks(struct options *o, const char *option, const char *text) {
+    return value_numbers(option, text, 1, 1 << 30, &o->chunks);
+}
 static int read_distributed(struct options *o, const char *option, const char *text) {
     (void)option, (void)text;
     o->distributed = true;
@@ -316,6 +325,10 @@ static int read_version(struct options *o, const char *option, const char *text)
 /* ---- The table ---- */
 
 static const option_row rows[] = {
+    {"axis", 0, PASS, "AXES", read_pass_axes,
+     "what this pass goes along, as in 1,2 or y,x: in the first all measured axes but the slowest, in the last that"},
+    {"shard", 0, PASS, "I/N", read_shard, "which part of the pass to do: 1/N to N/N"},
+    {"output", 'o', PASS, "OUT", read_output, "what all shards write: .npy or .zarr"},
     {"output", 'o', MAPS, "OUT", read_output, "where the result goes; its ending tells the format, - is stdout (NPY)"},
     {"output", 'o', BENCH, "OUT.json", read_output, "write the results as JSON"},
     {"output", 'o', REPORT, "OUT.html", read_output, "where the page goes"},
@@ -327,7 +340,7 @@ static const option_row rows[] = {
     {"op", 0, MORPH, "OP", read_op, "dilate, erode, open or close"},
     {"radius", 0, MORPH, "R", read_radius, "of the ball, in the unit of the spacing"},
     {"outside", 0, MORPH, "WHAT", read_outside, "what lies outside the image: background (default) or set"},
-    {"sites", 0, DISTANCES, "SITES", read_sites,
+    {"sites", 0, DISTANCES | PASS, "SITES", read_sites,
      "elements to measure from: zero, nonzero, VALUE, LO..HI (either end may be left out)"},
     {"sites", 0, SKELETON | THICKNESS, "SITES", read_sites,
      "the background's elements: zero (default), nonzero, VALUE, LO..HI (either end may be left out)"},
@@ -353,14 +366,16 @@ static const option_row rows[] = {
     {"radius", 0, CVT, "R", read_dot,
      "of the dots in .svg and preview, in elements (default: they cover half as much as the weights)"},
     {"seed", 0, CVT, "N", read_seed, "of the start (default 0)"},
-    {"threshold", 0, SHAPES, "T", read_threshold, "the foreground is what is >= T, instead of what is not 0"},
+    {"threshold", 0, SHAPES | PASS, "T", read_threshold, "the foreground is what is >= T, instead of what is not 0"},
     {"metric", 0, EDT, "METRIC", read_metric, "euclidean (default), squared, cityblock, chessboard or chamfer:A,B[,C]"},
+    {"metric", 0, PASS, "METRIC", read_metric, "of the last pass: euclidean (default) or squared"},
     {"pruning", 0, SKELETON, "RULE", read_pruning,
      "which branches are left out: square-root (default), linear, constant"},
     {"gamma", 0, SKELETON, "G", read_gamma, "how many: linear, a ratio of about 0.5 to 1; constant, a length"},
-    {"spacing", 0, LENGTHS | COMPARE | CVT, "W,W[,W]", read_spacing,
+    {"spacing", 0, LENGTHS | COMPARE | CVT | PASS, "W,W[,W]", read_spacing,
      "element pitch per axis, slowest first, or one for all; default: the file's"},
-    {"axes", 0, SHAPES, "AXES", read_axes, "measure along these axes only, as in y,x or 1,2; each slice for itself"},
+    {"axes", 0, SHAPES | PASS, "AXES", read_axes,
+     "measure along these axes only, as in y,x or 1,2; each slice for itself"},
     {"labels", 0, EDT, NULL, read_labels, "measure to the nearest element of another label; 0 is background"},
     {"labels", 0, MORPH, NULL, read_labels, "dilate or erode each label; 0 is background"},
     {"labels", 0, VORONOI, NULL, read_labels, "OUT gets the input's value at the nearest site"},
@@ -371,13 +386,21 @@ static const option_row rows[] = {
      "with --signed: from elements of the other side (centre, default), or half-way before them (half)"},
     {"boundaries", 0, VORONOI, NULL, read_boundaries,
      "OUT gets 0 where the next element along an axis is of another region"},
-    {"border", 0, DISTANCES, NULL, read_border, "what lies just outside the image counts as sites too"},
+    {"border", 0, DISTANCES | PASS, NULL, read_border, "what lies just outside the image counts as sites too"},
     {"border", 0, SKELETON | THICKNESS, NULL, read_border, "what lies outside the image is background too"},
-    {"limit", 0, DISTANCES, "R", read_limit, "look no farther than R; elements beyond have no site"},
+    {"limit", 0, DISTANCES | PASS, "R", read_limit, "look no farther than R; elements beyond have no site"},
     {"index", 0, DISTANCES, "OUT", read_index,
      "also write the linear index of the nearest site (-1: none, -2: border)"},
     {"dtype", 0, EDT, "DTYPE", read_dtype,
      "float32, float64; with other metrics uint32, uint64 too, and uint16 but for squared"},
+    {"index", 0, PASS, "OUT", read_index,
+     "also write the index of the nearest site: in both passes or none, into another file"},
+    {"dtype", 0, PASS, "DTYPE", read_dtype, "of the last pass: float32, float64; squared: uint32, uint64 too"},
+    {"chunks", 0, PASS, "C,C[,C]", read_chunks,
+     "lengths of a .zarr's chunks, slowest axis first, or one for all (default: the input's, else about 2^18 "
+     "elements)"},
+    {"memory", 0, PASS, "SIZE", read_memory,
+     "hold at most SIZE (4G, 512M); by default about 1G, or what one row of chunks takes"},
     {"dtype", 0, SKELETON, "DTYPE", read_dtype,
      "uint8 (default) or bool: 1 on the skeleton; float32, float64: the distance to the background there"},
     {"dtype", 0, THICKNESS, "DTYPE", read_dtype, "float32 (default) or float64"},
@@ -413,7 +436,7 @@ static const option_row rows[] = {
      "auto (a GPU if there is one; default), cpu, cuda or cuda:N, or several: cuda:0-3, cuda:0,2; 'distmap devices'\n"
      "                           lists them"},
     {"device", 0, BENCH, "DEVICE", read_device, "cpu (default), or cuda, cuda:N: from host memory to host memory"},
-    {"threads", 0, PLANS | BENCH | TUNE, "N", read_threads, "use N threads (default: all processors)"},
+    {"threads", 0, PLANS | BENCH | TUNE | PASS, "N", read_threads, "use N threads (default: all processors)"},
     {"method", 0, PLANS, "NAME", read_method, "use this method; 'distmap methods' lists them"},
     {"method", 0, TUNE, "NAME", read_method, "tune this method (default: all of the device that have parameters)"},
     {"param", 0, PLANS | BENCH, "K=V", read_param, "set a parameter of the method; may be given again"},
@@ -541,11 +564,23 @@ static int check_memory(const struct options *o) {
     return 0;
 }
 
+static int check_pass(const struct options *o) {
+    if (!o->pass_axes.count)
+        return usage("pass: --axis AXES is missing");
+    if (!o->shards)
+        return usage("pass: --shard I/N is missing");
+    if (o->metric != DISTMAP_METRIC_EUCLIDEAN)
+        return usage("pass: --metric is euclidean or squared: other metrics are computed in memory alone");
+    if (strcmp(o->input, "-") == 0 || strcmp(o->output, "-") == 0 || (o->index && strcmp(o->index, "-") == 0))
+        return usage("pass: files that several processes read and write have names");
+    return 0;
+}
+
 /* Options that contradict each other, or miss each other. Each line of this list is one rule. */
 static int check_together(const struct options *o) {
     if (o->command->bit & (PLANS | TUNE) && o->settings.count && !o->method)
         return usage("--param needs --method: parameters belong to one method");
-    if (o->command->bit & MAPS) {
+    if (o->command->bit & (MAPS | PASS)) {
         if (!o->input)
             return usage("%s: the input file is missing; see distmap %s --help", o->command->name, o->command->name);
         if (!o->output)
@@ -576,8 +611,10 @@ static int check_together(const struct options *o) {
                      : o->command->bit == SKELETON ? check_skeleton(o)
                      : o->command->bit == MORPH    ? check_morph(o)
                      : o->command->bit == CVT      ? check_cvt(o)
-                                                   : check_distributed(o);
-        status = status ? status : check_memory(o);
+                     : o->command->bit == EDT      ? check_distributed(o)
+                     : o->command->bit == PASS     ? check_pass(o)
+                                                   : 0;
+        status = status || o->command->bit != EDT ? status : check_memory(o);
         return status ? status : sinks_check(o);
     }
     if (o->command->bit == COMPARE)
@@ -635,7 +672,7 @@ static int read_all(poptContext context, struct options *options, bool *help) {
                          options->command->name);
         return usage("%s: %s", bad, poptStrerror(found));
     }
-    const bool takes_input = options->command->bit & (PLANS | INFO | REPORT);
+    const bool takes_input = options->command->bit & (PLANS | PASS | INFO | REPORT);
     const char *argument;
     while ((argument = poptGetArg(context))) {
         if (!takes_input)
@@ -682,6 +719,7 @@ void options_free(struct options *o) {
     free_names(&o->methods);
     free_names(&o->patterns);
     free_names(&o->axes);
+    free_names(&o->pass_axes);
     free(o->metric_name);
     free(o->suite);
     free(o->method);

@@ -23,18 +23,20 @@ static int set_spacing(const struct options *options, const distmap_image_info *
     return 0;
 }
 
-static int set_axes(const struct options *options, const distmap_image_info *info, distmap_problem *problem) {
-    for (int i = 0; i < options->axes.count; i++) {
-        const char *name = options->axes.names[i];
+int problem_axes(const struct options *options, const char *option, const name_list *names,
+                 const distmap_image_info *info, unsigned *axes) {
+    *axes = 0;
+    for (int i = 0; i < names->count; i++) {
+        const char *name = names->names[i];
         int axis = 0;
         while (axis < info->ndim && !(name[1] == '\0' && (name[0] == info->axes[axis] || name[0] == '0' + axis)))
             axis++;
         if (axis == info->ndim)
-            return fail("--axes: %s has no axis '%s'; it has %s, which are 0 to %d", options->input, name, info->axes,
-                        info->ndim - 1);
-        if (problem->axes & 1U << axis)
-            return fail("--axes: axis '%s' is named twice", name);
-        problem->axes |= 1U << axis;
+            return fail("%s: %s has no axis '%s'; it has %s, which are 0 to %d", option, options->input, name,
+                        info->axes, info->ndim - 1);
+        if (*axes & 1U << axis)
+            return fail("%s: axis '%s' is named twice", option, name);
+        *axes |= 1U << axis;
     }
     return 0;
 }
@@ -100,14 +102,15 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
         return fail("--labels: labels are integers, but %s holds %s", options->input, distmap_dtype_name(info->dtype));
     if (options->labels && options->command->bit & (EDT | MORPH))
         problem->input = DISTMAP_INPUT_LABELS;
-    /* Of the datasets of a file the grey values are easily named in place of the mask; hardly any of them is just 0. */
-    if (is_float(info->dtype) && strcmp(info->format, "hdf5") == 0 && !options->sites_given &&
+    /* Of the arrays of a file the grey values are easily named in place of the mask; hardly any of them is just 0. */
+    const bool in_store = strcmp(info->format, "hdf5") == 0 || strcmp(info->format, "zarr") == 0;
+    if (is_float(info->dtype) && (in_store || options->command->bit == PASS) && !options->sites_given &&
         !options->threshold_given)
         return fail("%s: holds %s, which is no mask: say what the sites are by --threshold T or --sites",
                     options->input, distmap_dtype_name(info->dtype));
     int status = set_spacing(options, info, problem);
     if (status == 0)
-        status = set_axes(options, info, problem);
+        status = problem_axes(options, "--axes", &options->axes, info, &problem->axes);
     if (status == 0 && options->threshold_given)
         status = set_threshold(options, info, &problem->sites);
     return status;

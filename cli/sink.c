@@ -1,5 +1,6 @@
 /* The output files: mapped and filled in place where the format allows it, else a buffer that is written by bands. None
  * gets its name before all are whole. */
+#include <ftw.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 
 #include "cli.h"
 
-enum { BAND_BYTES = 8 << 20 };
+enum { BAND_BYTES = 8 << 20, OPEN_FOLDERS = 16 };
 
 /* ---- Which files are the same ---- */
 
@@ -67,8 +68,8 @@ int sinks_check(const struct options *o) {
 
 /* ---- One file ---- */
 
-void sink_describe(struct sink *sink, const char *path, const distmap_problem *problem,
-                   const distmap_image_info *input, distmap_dtype dtype) {
+void sink_describe(struct sink *sink, const char *path, const distmap_problem *problem, const distmap_image_info *input,
+                   distmap_dtype dtype) {
     sink->path = path;
     sink->info = *input;
     sink->info.dtype = dtype;
@@ -120,6 +121,14 @@ void sink_close(struct sink *sink) {
 
 /* ---- All files ---- */
 
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place) {
+    (void)info, (void)kind, (void)place;
+    remove(path);
+    return 0;
+}
+
+void remove_all(const char *path) { nftw(path, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS); }
+
 int sinks_commit(struct sink *const *sinks, int count) {
     if (signal_caught())
         return fail("interrupted");
@@ -129,7 +138,7 @@ int sinks_commit(struct sink *const *sinks, int count) {
                 const int status = fail_library();
                 for (int k = 0; k < i; k++)
                     if (sinks[k]->named && strcmp(sinks[k]->path, "-") != 0 && !is_dataset(sinks[k]->path))
-                        unlink(sinks[k]->path);
+                        remove_all(sinks[k]->path);
                 return status;
             }
             sinks[i]->named = true;

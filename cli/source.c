@@ -22,6 +22,12 @@ int source_open(struct source *source, const struct options *options) {
     return 0;
 }
 
+/* Slices to read at a time: of a format in chunks whole rows of them, so that each is unpacked once. */
+static int64_t band_of(const distmap_image_info *info, int64_t slice_bytes) {
+    const int64_t chunk = info->chunk[0] ? info->chunk[0] : 1, fit = BAND_BYTES / slice_bytes / chunk;
+    return (fit > 1 ? fit : 1) * chunk;
+}
+
 /* Reads slices [from, from + slices) by bands, each behind the last one (`step` true) or all into the same place, and shows each to
  * `visit`. */
 static int read_bands(struct source *source, const struct options *options, int64_t from, int64_t slices, bool step,
@@ -31,7 +37,7 @@ static int read_bands(struct source *source, const struct options *options, int6
         element_count(info->ndim - 1, info->shape + 1) * (int64_t)distmap_dtype_size(info->dtype);
     if (slices == 0 || slice_bytes == 0)
         return 0;
-    const int64_t band = slice_bytes < BAND_BYTES ? BAND_BYTES / slice_bytes : 1;
+    const int64_t band = band_of(info, slice_bytes);
     const size_t bytes = (size_t)((step || band > slices ? slices : band) * slice_bytes);
     source->buffer = malloc(bytes);
     if (!source->buffer)

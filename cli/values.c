@@ -60,6 +60,16 @@ int value_bytes(const char *option, const char *text, int64_t *value) {
     return 0;
 }
 
+int value_shard(const char *option, const char *text, int64_t *shard, int64_t *shards) {
+    char first[24] = "";
+    const size_t length = strcspn(text, "/");
+    if (length >= sizeof first || text[length] != '/')
+        return usage("%s: '%s' is no shard; 1/40 to 40/40 are those of forty", option, text);
+    memcpy(first, text, length);
+    const int status = value_integer(option, text + length + 1, 1, 1 << 24, shards);
+    return status ? status : value_integer(option, first, 1, *shards, shard);
+}
+
 int value_names(const char *option, const char *text, name_list *list) {
     const char *rest = text;
     for (bool more = true; more;) {

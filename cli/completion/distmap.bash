@@ -37,10 +37,16 @@ _distmap()
     --op) COMPREPLY=($(compgen -W "dilate erode open close" -- "$word")) ;;
     --points) COMPREPLY=($(compgen -W "surface set" -- "$word")) ;;
     --outside) COMPREPLY=($(compgen -W "background set" -- "$word")) ;;
-    --metric) COMPREPLY=($(compgen -W "euclidean squared cityblock chessboard" -- "$word")) ;;
+    --metric)
+        if [[ $subcommand == pass ]]; then
+            COMPREPLY=($(compgen -W "euclidean squared" -- "$word"))
+        else
+            COMPREPLY=($(compgen -W "euclidean squared cityblock chessboard" -- "$word"))
+        fi
+        ;;
     --device) COMPREPLY=($(compgen -W "auto cpu cuda" -- "$word")) ;;
     --dtype)
-        if [[ $subcommand == edt ]]; then
+        if [[ $subcommand == edt || $subcommand == pass ]]; then
             COMPREPLY=($(compgen -W "float32 float64 uint16 uint32 uint64" -- "$word"))
         elif [[ $subcommand == esf || $subcommand == thickness ]]; then
             COMPREPLY=($(compgen -W "float32 float64" -- "$word"))
@@ -64,7 +70,7 @@ _distmap()
         compopt -o filenames
         COMPREPLY=($(compgen -d -- "$word"))
         ;;
-    --memory | --points | --omega | --grids | --gamma | --radius | --rho | --steps | --dt | --tolerance | --percentiles | --threshold | --spacing | --axes | --limit | --threads | --param | --sizes | --volumes | --densities | --repeat | --seed) ;;
+    --memory | --points | --omega | --grids | --gamma | --radius | --axis | --shard | --chunks | --rho | --steps | --dt | --tolerance | --percentiles | --threshold | --spacing | --axes | --limit | --threads | --param | --sizes | --volumes | --densities | --repeat | --seed) ;;
     *)
         if [[ $word == -* ]]; then
             COMPREPLY=($(compgen -W "$(_distmap_options "$command" "$subcommand")" -- "$word"))

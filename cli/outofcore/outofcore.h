@@ -13,14 +13,13 @@
  * Where the slowest axis is not measured slices are problems of their own, and the first pass gives the result.
  *
  * budget.c chooses how many slabs; ledger.c keeps what is done for another run; storage.c moves pieces between memory and
- * files; pipeline.c lets disks and processors work at the same time; passes.c is the course of things; run.c the subcommand's part.
+ * files; steps.c is what is done to a slab and to a panel; pipeline.c lets disks and processors work at the same time; passes.c is
+ * the course of things; run.c the subcommand's part.
  */
 #ifndef DISTMAP_CLI_OUTOFCORE_OUTOFCORE_H
 #define DISTMAP_CLI_OUTOFCORE_OUTOFCORE_H
 
-#include "../cli.h"
-#include "pipeline.h"
-#include "slabs/slabs.h"
+#include "steps.h"
 
 /* ---- ledger.c ---- */
 
@@ -65,35 +64,21 @@ distmap_status storage_scatter(int fd, const char *name, int64_t at, const char 
 
 /* ---- The run ---- */
 
-enum { MAX_RESULTS = 2 };
-
 struct outofcore {
     const struct options *options;
     struct job *job;
-    distmap_problem normal; /* of the whole image */
-    distmap_dtype samples;
-    bool one_pass; /* the slowest axis is not measured */
-    struct dms_layout layout;
-    int64_t slice, line; /* elements of a slice of the first axis, and of its lines of panels: those of width 1 */
+    struct steps steps;
     struct result {
         struct sink *sink;
         bool is_index;
         int fd;         /* of the file itself, or of the scratch file */
         int64_t offset; /* of the first element in it */
         bool in_order;  /* it is written from the scratch file, slice by slice */
-    } results[MAX_RESULTS];
+    } results[STEPS_OUTPUTS];
     int result_count;
     int64_t payload_at; /* in the scratch file, behind the samples */
     struct ledger ledger;
-
-    /* The pass that is under way. */
-    char *in[PIPELINE_SLOTS], *out[PIPELINE_SLOTS][MAX_RESULTS];
-    struct dms_panel panel[PIPELINE_SLOTS];
-    struct dms_lines lines;
-    unsigned flags[PIPELINE_SLOTS];
-    double largest[PIPELINE_SLOTS];
-    int64_t items, item;
-    struct result *copied;
+    struct result *copied; /* by the pass that is under way */
 };
 
 /* Chooses the number of slabs and panels, and so the layout. */
@@ -105,8 +90,5 @@ int64_t memory_peak(void);
 
 /* All passes that are not done. */
 int passes_run(struct outofcore *o);
-distmap_problem pass_slices(const struct outofcore *o, int64_t count);
-/* A context's progress callback, its user being the struct. */
-int passes_watch(void *user, double fraction);
 
 #endif

@@ -42,7 +42,7 @@ static void describe(const struct outofcore *o, char heading[HEADING]) {
         p->sites.hi, p->limit, p->border, p->axes);
     add(heading, "distance %d, squared %d, index %d\n", (int)p->want.distance, (int)p->want.squared,
         (int)p->want.index);
-    add(heading, "slabs and panels %d (by --memory)\n", o->layout.size);
+    add(heading, "slabs and panels %d (by --memory)\n", o->steps.layout.size);
     FILE *id = fopen("/proc/sys/kernel/random/boot_id", "r");
     if (id && !fgets(boot, sizeof boot, id))
         strcpy(boot, "unknown\n");
@@ -76,18 +76,20 @@ static int open_result(struct outofcore *o, struct sink *sink, const char *path,
         opened = distmap_writer_open(path, &sink->info, &sink->writer);
     result->in_order = true;
     result->offset = *bytes;
-    *bytes += o->one_pass ? 0 : element_count(o->normal.ndim, o->normal.shape) * (int64_t)distmap_dtype_size(dtype);
+    *bytes += o->steps.one_pass
+                  ? 0
+                  : element_count(o->steps.normal.ndim, o->steps.normal.shape) * (int64_t)distmap_dtype_size(dtype);
     return opened ? fail_library() : 0;
 }
 
 static int open_files(struct outofcore *o, distmap_dtype map) {
     const struct options *options = o->options;
-    const int64_t elements = element_count(o->normal.ndim, o->normal.shape);
-    const int64_t index = (int64_t)distmap_dtype_size(o->normal.want.index);
+    const int64_t elements = element_count(o->steps.normal.ndim, o->steps.normal.shape);
+    const int64_t index = (int64_t)distmap_dtype_size(o->steps.normal.want.index);
     char heading[HEADING];
     int status = 0;
-    o->payload_at = elements * (int64_t)distmap_dtype_size(o->samples);
-    int64_t bytes = o->one_pass ? 0 : o->payload_at + elements * index;
+    o->payload_at = elements * (int64_t)distmap_dtype_size(o->steps.samples);
+    int64_t bytes = o->steps.one_pass ? 0 : o->payload_at + elements * index;
     describe(o, heading);
     const char *folder = options->scratch;
     if (!folder && strcmp(options->output, "-") == 0)
@@ -97,14 +99,14 @@ static int open_files(struct outofcore *o, distmap_dtype map) {
         (status = ledger_open(&o->ledger, options, heading)) ||
         (status = open_result(o, &o->job->map, options->output, map, &bytes)))
         return status;
-    if (options->index && (status = open_result(o, &o->job->index, options->index, o->normal.want.index, &bytes)))
+    if (options->index && (status = open_result(o, &o->job->index, options->index, o->steps.normal.want.index, &bytes)))
         return status;
     if ((status = ledger_reserve(&o->ledger, options, bytes)))
         return status;
     for (int r = 0; r < o->result_count; r++)
         if (o->results[r].in_order)
             o->results[r].fd = o->ledger.scratch_fd;
-    for (int r = 0; r < o->result_count && o->one_pass; r++)
+    for (int r = 0; r < o->result_count && o->steps.one_pass; r++)
         if (o->results[r].in_order)
             o->ledger.slabs = 0; /* what is written in order begins anew */
     return 0;
@@ -119,30 +121,25 @@ static int prepare(struct outofcore *o, distmap_dtype *map) {
     if ((status = source_open(&job->source, options)) ||
         (status = problem_make(options, job->source.info, &job->problem)))
         return status;
-    if (place_open_on(options, DISTMAP_DEVICE_CPU, passes_watch, o, &job->work.place, &job->work.context))
+    if (place_open_on(options, DISTMAP_DEVICE_CPU, steps_watch, &o->steps, &job->work.place, &job->work.context))
         return fail_library();
     if ((status = problem_want_distance(options, job->work.context, &job->problem, map)))
         return status;
     if (options->index)
         job->problem.want.index = index_dtype(&job->problem);
-    o->normal = dms_normal_problem(&job->problem);
-    o->slice = element_count(o->normal.ndim - 1, o->normal.shape + 1);
-    o->one_pass = !(o->normal.axes & 1);
-    if (element_count(o->normal.ndim, o->normal.shape) == 0)
+    steps_begin(&o->steps, options, &job->work, &job->problem);
+    if (element_count(o->steps.normal.ndim, o->steps.normal.shape) == 0)
         return fail("--memory: %s has no elements", options->input);
-    if (dms_check_kind(&job->problem, "out of core") || dms_find_samples(job->work.context, &job->problem, &o->samples))
+    if (dms_check_kind(&job->problem, "out of core") ||
+        dms_find_samples(job->work.context, &job->problem, &o->steps.samples))
         return fail_library();
     if ((status = budget_choose(o)))
         return status;
-    const distmap_problem slices = pass_slices(o, dms_share(o->layout.shape[0], o->layout.size, 0).count);
+    const distmap_problem slices =
+        steps_slices(&o->steps, dms_share(o->steps.layout.shape[0], o->steps.layout.size, 0).count);
     if ((status = work_plan(&job->work, options, &slices))) /* for what is told about it */
         return status;
     distmap_plan_destroy(&job->work.plan);
-    o->layout.slabs = calloc((size_t)o->layout.size, sizeof *o->layout.slabs);
-    if (!o->layout.slabs)
-        return fail("--memory: out of memory");
-    for (int i = 0; i < o->layout.size; i++)
-        o->layout.slabs[i] = dms_share(o->layout.shape[0], o->layout.size, i);
     return 0;
 }
 
@@ -158,7 +155,7 @@ static int compute(struct outofcore *o) {
     job->work.seconds = seconds_now() - began;
     job->work.flags = o->ledger.flags;
     job->largest = o->ledger.largest;
-    job->out_of_core.parts = o->layout.size;
+    job->out_of_core.parts = o->steps.layout.size;
     job->out_of_core.limit = o->options->memory;
     job->out_of_core.peak = memory_peak();
     if ((status = sinks_commit((struct sink *const[]){&job->map, &job->index}, 2)))
@@ -178,7 +175,6 @@ int outofcore_run(const struct options *options) {
     if (keep && o.ledger.scratch_fd >= 0)
         say(options, "distmap: what is done is kept; the same command goes on with it");
     ledger_close(&o.ledger, keep);
-    free(o.layout.slabs);
     job_close(&job);
     return status;
 }

@@ -5,7 +5,8 @@
  * ever held. Arrays are row-major, slowest axis first; a file's own axis order is mapped and told in `axes`.
  *
  * Every function returns a status of distmap.h and sets distmap_error_text() with the file's name in it. Nothing is
- * allocated on a header's word alone: a size that the file cannot hold is an error first. HDF5 is read by libhdf5, which must
+ * allocated on a header's word alone: a size that the file cannot hold is an error first (but Zarr leaves out chunks of one value,
+ * so that its word cannot be checked). HDF5 is read by libhdf5, which must
  * not be given files from people who mean harm, and is called by one thread at a time; a program that calls it itself from other
  * threads needs a libhdf5 that is safe for that.
  */
@@ -28,6 +29,7 @@ typedef struct distmap_image_info {
     char axes[8];           /* the axes' names in the order of `shape`: "yx", "zyx", "tzyx" */
     char stored[64];        /* how the file stores it: "8-bit palette", "tiles 256x256, LZW, 12 pages", ... */
     size_t held_bytes;      /* what a reader holds of the elements beside the buffers that it is given, at most */
+    int64_t chunk[DISTMAP_MAX_NDIM]; /* of a format whose chunks are files of their own (Zarr): their shape; else 0 */
 } distmap_image_info;
 
 /* How many bytes of `path` name a file: all of them, but in "FILE:/DATASET" those of FILE, for formats in which one file
@@ -47,6 +49,10 @@ DISTMAP_API const distmap_image_info *distmap_reader_info(const distmap_reader *
 /* Reads slices [first, first + count) of the slowest axis into `out`, a row-major buffer of count slices. Bands in rising
  * order are cheapest; some formats then start again when asked to go back. */
 DISTMAP_API distmap_status distmap_reader_read(distmap_reader *reader, int64_t first, int64_t count, void *out);
+/* Reads the box [first[a], first[a] + count[a]) along each axis a into `out`, row-major. Of formats whose elements lie in the file as
+ * they are, and of those whose chunks are files of their own (NPY, Zarr); others are DISTMAP_ERROR_UNSUPPORTED. */
+DISTMAP_API distmap_status distmap_reader_read_box(distmap_reader *reader, const int64_t *first, const int64_t *count,
+                                                   void *out);
 /* When the file's elements lie in it as they are (uncompressed NPY, NIfTI, PGM, TIFF in one piece), a read-only view of all
  * of them, memory-mapped, valid until the reader is closed; otherwise a view with data NULL. Fortran order is a view by
  * strides. */
@@ -57,10 +63,11 @@ DISTMAP_API void distmap_reader_close(distmap_reader **reader);
 
 typedef struct distmap_writer distmap_writer;
 
-/* Starts a file of info->dtype, shape, spacing and unit (other members ignored) in the format that the name's ending
- * tells. It is written beside its name and takes the name only in distmap_writer_finish(). "-": standard output, as NPY.
+/* Starts a file of info->dtype, shape, spacing, unit and, where the format has them, chunk (0: chosen; other members are ignored) in
+ * the format that the name's ending tells. It is written beside its name and takes the name only in distmap_writer_finish(). "-": standard output, as NPY.
  * A dtype that the format cannot hold is an error that names those that it can. "out.h5:/a/b" adds a dataset to the HDF5 file
- * if there is one, on a copy of it, and overwrites none; "out.h5" is a new file with the dataset /data. */
+ * if there is one, on a copy of it, and overwrites none; "out.h5" is a new file with the dataset /data. "out.zarr" is a folder, and must
+ * not be there. */
 DISTMAP_API distmap_status distmap_writer_open(const char *path, const distmap_image_info *info, distmap_writer **writer);
 /* The same for an 8-bit picture by palette: 256 RGB colours. PNG only. */
 DISTMAP_API distmap_status distmap_writer_open_palette(const char *path, const distmap_image_info *info,
@@ -79,9 +86,23 @@ DISTMAP_API distmap_status distmap_writer_open_part(const char *path, const char
 DISTMAP_API int distmap_writer_descriptor(const distmap_writer *writer, int64_t *offset);
 /* Gives up such a writer, but leaves the part for another run. */
 DISTMAP_API void distmap_writer_leave(distmap_writer **writer);
+/* For a result that several processes write, at the same time or not. It grows under the name `part`, as above, which the first of
+ * them makes, and all must say the same of it. Elements are put by boxes, which begin and end between chunks where the format has
+ * any, or at the end of an axis. A box may be put more often than once, with the same elements: whoever dies meanwhile, or reads,
+ * a chunk is there as it should be, or not. All leave the writer; when everything is put the part is whole, and whoever knows that
+ * may give it another name. NPY and Zarr; others are DISTMAP_ERROR_UNSUPPORTED. Processes on different machines need a file
+ * system that shows each what others wrote; for NPY also within a page, which NFS does not. */
+DISTMAP_API distmap_status distmap_writer_open_shared(const char *path, const char *part,
+                                                      const distmap_image_info *info, distmap_writer **writer);
+/* What the writer was opened with, all chosen. */
+DISTMAP_API const distmap_image_info *distmap_writer_info(const distmap_writer *writer);
+DISTMAP_API distmap_status distmap_writer_put(distmap_writer *writer, const int64_t *first, const int64_t *count,
+                                              const void *elements);
+/* Waits until all that was put is on the disk. */
+DISTMAP_API distmap_status distmap_writer_sync(distmap_writer *writer);
 /* Completes the file and gives it its name; *writer is gone in any case. On error no file is left. */
 DISTMAP_API distmap_status distmap_writer_finish(distmap_writer **writer);
-/* Gives up: removes what was written. NULL and pointers to NULL are fine. */
+/* Gives up: removes what was written (of a shared writer nothing). NULL and pointers to NULL are fine. */
 DISTMAP_API void distmap_writer_abort(distmap_writer **writer);
 
 /* ---- One file by several processes ----
@@ -124,6 +145,8 @@ typedef struct distmap_format_info {
     const char *endings;  /* ".png" or ".tif .tiff" */
     bool reads, writes;
     const char *summary;  /* what of the format is supported, one line */
+    bool shares;          /* several processes can write one: distmap_writer_open_shared() */
+    bool chunked;         /* in chunks that are files of their own, whose shape is distmap_image_info.chunk */
 } distmap_format_info;
 
 /* Rows of the codec table; NULL past the end. Static memory. */

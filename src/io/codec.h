@@ -20,6 +20,11 @@
 
 typedef struct dm_codec dm_codec;
 
+/* Elements [first, first + count) along each axis, of an array of four: leading axes have length 1. */
+typedef struct dm_box {
+    int64_t first[DISTMAP_MAX_NDIM], count[DISTMAP_MAX_NDIM];
+} dm_box;
+
 struct distmap_reader {
     const dm_codec *codec;
     dm_input input;
@@ -47,7 +52,8 @@ struct distmap_writer {
     int64_t raw_offset; /* > 0: elements lie from here on as they are, so that the file can be mapped */
     void *map;
     size_t map_bytes;
-    bool placed; /* elements are put into the file by the caller */
+    bool shared; /* with other processes, so that what is there is not ours to remove */
+    bool placed; /* elements are put into the file by the caller, or by boxes, rather than written in order */
     void *state;
 };
 
@@ -64,15 +70,20 @@ struct dm_codec {
     /* Reading. `head` is the file's first `bytes` bytes, at most DM_SNIFF_BYTES. */
     bool (*sniff)(const uint8_t *head, size_t bytes);
     distmap_status (*open)(distmap_reader *reader);
+    bool (*sniff_folder)(int folder); /* for a format that is a folder, in place of sniff; may be NULL, as sniff may */
     distmap_status (*read)(distmap_reader *reader, int64_t first, int64_t count, void *out); /* count > 0 */
-    void (*close)(distmap_reader *reader);                                                   /* may be NULL */
+    distmap_status (*read_box)(distmap_reader *reader, const dm_box *box, void *out); /* not empty. May be NULL */
+    void (*close)(distmap_reader *reader);                                            /* may be NULL */
     /* Writing. */
     unsigned holds; /* bit d: elements of distmap_dtype d */
     int min_ndim, max_ndim;
     bool holds_empty, holds_palette, holds_datasets;
-    bool is_plain; /* what is written lies in the file as it is */
+    bool is_plain;  /* what is written lies in the file as it is */
+    bool is_folder; /* what is written is a folder */
     distmap_status (*create)(distmap_writer *writer);
     distmap_status (*write)(distmap_writer *writer, int64_t count, const void *slices); /* count > 0 */
+    distmap_status (*put)(distmap_writer *writer, const dm_box *box,
+                          const void *elements);      /* not empty. Where info.shares */
     distmap_status (*finish)(distmap_writer *writer);                                   /* may be NULL */
     void (*discard)(distmap_writer *writer); /* frees the state; after finish too. May be NULL */
     /* By several processes; NULL where the format is written in one piece. `depth` is at least 1. `pack` gets whole pieces, and at
@@ -88,7 +99,7 @@ extern const dm_codec *const dm_codecs[]; /* ends with NULL */
 
 /* The codecs. */
 extern const dm_codec dm_codec_npy, dm_codec_png, dm_codec_tiff, dm_codec_jpeg, dm_codec_pgm, dm_codec_pbm,
-    dm_codec_ppm, dm_codec_nifti, dm_codec_hdf5;
+    dm_codec_ppm, dm_codec_nifti, dm_codec_hdf5, dm_codec_zarr;
 
 /* Whether `name` ends with `ending`, or with one of a list such as ".tif .tiff", whatever the case. */
 bool dm_ends_with(const char *name, const char *ending);
@@ -100,6 +111,9 @@ distmap_status dm_codec_choose(const char *path, const distmap_image_info *info,
 /* Takes "FILE:/DATASET" apart: copies of the whole and of the file's name, which the caller frees, also after an error; *dataset
  * points into the first one, or is NULL. */
 distmap_status dm_name_take(const char *path, char **name, char **file, const char **dataset);
+
+/* Sets info->unit. It is shown to people: a long one, or one with control characters, is none. */
+void dm_unit_take(distmap_image_info *info, const char *unit);
 
 /* Appends `word` to a list in `text`, which has room for `size` bytes. */
 void dm_append(char *text, size_t size, const char *separator, const char *word);
@@ -119,6 +133,42 @@ distmap_status dm_check_holds(const dm_input *input, int64_t bytes, int64_t rati
 
 enum { DM_DEFLATE_RATIO = 1032 + 1 }; /* a 258-byte match in two bits is the best that deflate can do */
 
+/* ---- NumPy's names of element types: '<f4' ---- */
+
+/* NONE where there is none. *swapped: they are in the other byte order. */
+distmap_dtype dm_numpy_dtype(const char *name, bool *swapped);
+void dm_numpy_name(distmap_dtype dtype, char name[8]);
+
+/* ---- Boxes (boxes.c) ---- */
+
+/* The box as the caller gave it, checked against the shape; `what` are the arguments' names. */
+distmap_status dm_box_take(const distmap_image_info *info, const int64_t *first, const int64_t *count, dm_box *box);
+/* Whole slices of the first axis. */
+dm_box dm_box_of_slices(const distmap_image_info *info, int64_t first, int64_t count);
+/* Whether it has no elements. */
+bool dm_box_empty(const dm_box *box);
+/* The box as runs that lie in one piece in the whole array: of *run elements, `call` for each, which gets its first element's place in
+ * the array and in the box. */
+distmap_status dm_box_runs(const distmap_image_info *info, const dm_box *box,
+                           distmap_status (*call)(void *user, int64_t from, int64_t to, int64_t run), void *user);
+
+/* ---- Slices for formats in chunks (chunks.c) ---- */
+
+void dm_chunk_choose(const distmap_image_info *info, int64_t chunk[DISTMAP_MAX_NDIM]);
+
+typedef struct dm_rows {
+    int64_t row;    /* slices of a row of chunks */
+    char *gathered; /* those that make no row yet; freed by the codec */
+    int64_t waiting;
+} dm_rows;
+
+/* What writes `count` slices behind those that are written. */
+typedef distmap_status dm_rows_put(distmap_writer *writer, int64_t count, const void *slices);
+
+/* `count` slices into `put`, by whole rows; the rest at the end. */
+distmap_status dm_rows_write(distmap_writer *writer, dm_rows *rows, int64_t count, const void *slices,
+                             dm_rows_put *put);
+distmap_status dm_rows_end(distmap_writer *writer, dm_rows *rows, dm_rows_put *put);
 /* Makes room for `count` pieces, whose lengths are the caller's to fill in. */
 distmap_status dm_pieces_reserve(distmap_pieces *pieces, int64_t count);
 /* Frees all but the name. */
@@ -131,6 +181,8 @@ int64_t dm_slice_elements(const distmap_image_info *info);
 /* Checks that the file holds them and sets reader->raw. reader->info must be filled. */
 distmap_status dm_raw_open(distmap_reader *reader, int64_t offset, bool swapped, bool fortran);
 distmap_status dm_raw_read(distmap_reader *reader, int64_t first, int64_t count, void *out);
+distmap_status dm_raw_read_box(distmap_reader *reader, const dm_box *box, void *out);
+distmap_status dm_raw_put(distmap_writer *writer, const dm_box *box, const void *elements);
 distmap_view dm_raw_map(distmap_reader *reader);
 /* Such a file by several processes: one piece each. */
 int64_t dm_raw_depth(const distmap_image_info *info);

@@ -11,6 +11,9 @@ const dm_codec *const dm_codecs[] = {
 #ifdef DISTMAP_HAVE_HDF5
     &dm_codec_hdf5,
 #endif
+#ifdef DISTMAP_HAVE_ZARR
+    &dm_codec_zarr,
+#endif
     NULL,
 };
 
@@ -26,6 +29,16 @@ bool dm_ends_with(const char *name, const char *ending) {
 void dm_append(char *text, size_t size, const char *separator, const char *word) {
     const size_t used = strlen(text);
     snprintf(text + used, size - used, "%s%s", used ? separator : "", word);
+}
+
+void dm_unit_take(distmap_image_info *info, const char *unit) {
+    const size_t length = strlen(unit);
+    if (length >= sizeof info->unit)
+        return;
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)unit[i] < ' ' || unit[i] == 127)
+            return;
+    memcpy(info->unit, unit, length + 1);
 }
 
 /* Texts may quote the file, which must not break the line. */

@@ -16,6 +16,7 @@ typedef struct dm_input {
     char *file;          /* what of it names the file */
     const char *dataset; /* what of it names something in the file: "/a/b"; NULL: nothing */
     int fd;              /* -1: closed */
+    bool is_folder;      /* of which `fd` is the folder, and nothing below is used */
     int64_t size;        /* in bytes */
     int64_t at;          /* where dm_input_next goes on */
     uint8_t *buffer;
@@ -24,7 +25,7 @@ typedef struct dm_input {
     void *map; /* the whole file, read-only; made by dm_input_map */
 } dm_input;
 
-/* Opens a file. What cannot be read at any place (pipes, "-") is copied into an anonymous temporary file first. */
+/* Opens a file, or a folder. What cannot be read at any place (pipes, "-") is copied into an anonymous temporary file first. */
 distmap_status dm_input_open(dm_input *input, const char *path);
 void dm_input_close(dm_input *input);
 
@@ -48,6 +49,7 @@ typedef struct dm_output {
     char *target;        /* the name to take; NULL: a stream (standard output, a pipe, a device) written as it comes */
     char *temp;          /* the name until then, in the same folder */
     int fd;              /* -1: closed */
+    bool is_folder;      /* what takes the name is a folder, and `fd` is it */
     int error;           /* errno of the first write that failed; 0: none. For libraries that swallow it */
     bool abandoned;      /* writes are dropped: the file is about to be removed */
     bool grows;          /* the target as it was is part of it */
@@ -56,6 +58,8 @@ typedef struct dm_output {
 
 /* `part` (NULL: a random one) is the name until the output is finished; what a file of that name holds stays. */
 distmap_status dm_output_open(dm_output *output, const char *path, const char *part);
+/* The same for a folder. There must be none of that name. */
+distmap_status dm_output_open_folder(dm_output *output, const char *path, const char *part);
 /* Writes all of it at the current place, or sets output->error. */
 distmap_status dm_output_write(dm_output *output, const void *data, size_t bytes);
 /* The same at `offset`, wherever the current place is, which stays. */

@@ -1,7 +1,4 @@
-/* The chunks of HDF5 datasets that are written: their shape, and what is in the file of each.
- *
- * They are as deep as SLICES_BYTES of slices, in volumes no deeper than DEEPEST, and halved along their longest axis
- * until they are of CHUNK_BYTES or less.
+/* The chunks of HDF5 datasets that are written: their shape is that of chunks.c; what is in the file of each.
  *
  * A chunk is stored whole, with zeros where it sticks out of the image, shuffled (the first byte of all elements, then
  * the second, ...) and deflated, as libhdf5's filters would do it.
@@ -12,27 +9,13 @@
 
 #include "io/hdf5.h"
 
-enum { SLICES_BYTES = 8 << 20, CHUNK_BYTES = 1 << 19, DEEPEST = 64 };
-
 /* ---- Shape ---- */
 
 void dm_hdf5_chunk(const distmap_image_info *info, hsize_t chunk[DISTMAP_MAX_NDIM]) {
-    size_t bytes = distmap_dtype_size(info->dtype);
-    const int64_t fit = SLICES_BYTES / (dm_slice_elements(info) * (int64_t)bytes),
-                  deepest = info->ndim > 2 && fit > DEEPEST ? DEEPEST : fit;
-    for (int a = 0; a < info->ndim; a++) {
-        const int64_t most = a ? info->shape[a] : deepest > 1 ? deepest : 1;
-        chunk[a] = (hsize_t)(info->shape[a] < most ? info->shape[a] : most);
-        bytes *= (size_t)chunk[a];
-    }
-    const int last = info->ndim - 1;
-    while (bytes > CHUNK_BYTES) {
-        int longest = last;
-        for (int a = last; a >= 0; a--)
-            longest = chunk[a] > chunk[longest] ? a : longest;
-        bytes = bytes / chunk[longest] * ((chunk[longest] + 1) / 2);
-        chunk[longest] = (chunk[longest] + 1) / 2;
-    }
+    int64_t chosen[DISTMAP_MAX_NDIM] = {0};
+    dm_chunk_choose(info, chosen);
+    for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
+        chunk[a] = (hsize_t)chosen[a];
 }
 
 static int64_t along(int64_t length, hsize_t chunk) { return (length + (int64_t)chunk - 1) / (int64_t)chunk; }

@@ -94,17 +94,6 @@ static bool read_numbers(hid_t dataset, const char *name, int count, double *val
     return good;
 }
 
-/* A unit is shown to people: a long one, or one with control characters, is none. */
-static void take_unit(distmap_image_info *info, const char *unit, size_t length) {
-    if (length >= sizeof info->unit)
-        return;
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)unit[i] < ' ' || unit[i] == 127)
-            return;
-    memcpy(info->unit, unit, length);
-    info->unit[length] = 0;
-}
-
 static void read_unit(hid_t dataset, distmap_image_info *info) {
     if (H5Aexists(dataset, "unit") <= 0)
         return;
@@ -114,10 +103,10 @@ static void read_unit(hid_t dataset, distmap_image_info *info) {
     char fixed[64] = "", *text = NULL;
     if (is_text && H5Tis_variable_str(stored) > 0) {
         if (H5Aread(attribute, stored, &text) >= 0 && text)
-            take_unit(info, text, strlen(text));
+            dm_unit_take(info, text);
         H5free_memory(text);
     } else if (is_text && H5Tget_size(stored) < sizeof fixed && H5Aread(attribute, stored, fixed) >= 0) {
-        take_unit(info, fixed, strlen(fixed));
+        dm_unit_take(info, fixed);
     }
     H5Sclose(space);
     H5Tclose(stored);

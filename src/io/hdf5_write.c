@@ -19,8 +19,8 @@
 typedef struct state {
     hid_t file, dataset, type; /* < 0: closed */
     hsize_t chunk[DISTMAP_MAX_NDIM];
-    char *gathered;          /* slices that make no row of chunks yet */
-    int64_t waiting, chunks; /* how many these are; chunks in the file */
+    dm_rows rows;
+    int64_t chunks; /* in the file */
 } state;
 
 static distmap_status failed(const distmap_writer *writer) {
@@ -76,6 +76,7 @@ static distmap_status make_dataset(distmap_writer *writer, state *s) {
     if (writer->slice_bytes && info->shape[0]) {
         dm_hdf5_chunk(info, s->chunk);
         H5Pset_chunk(made, info->ndim, s->chunk);
+        s->rows.row = (int64_t)s->chunk[0];
         H5Pset_shuffle(made);
         H5Pset_deflate(made, DM_HDF5_GZIP);
     }
@@ -101,9 +102,7 @@ static distmap_status create(distmap_writer *writer, state *s) {
         return failed(writer);
     TRY(check_place(writer, s->file));
     s->type = dm_hdf5_type(writer->info.dtype);
-    TRY(make_dataset(writer, s));
-    s->gathered = malloc((size_t)s->chunk[0] * writer->slice_bytes + 1);
-    return s->gathered ? DISTMAP_OK : dm_no_memory(writer->output.name);
+    return make_dataset(writer, s);
 }
 
 distmap_status dm_hdf5_create(distmap_writer *writer) {
@@ -128,40 +127,27 @@ static bool write_chunk(const distmap_writer *writer, state *s, uint64_t bytes, 
     return H5Dwrite_chunk(s->dataset, H5P_DEFAULT, 0, origin, bytes, packed) >= 0 && !writer->output.error;
 }
 
-/* A row of chunks. */
-static distmap_status put(const distmap_writer *writer, state *s, int64_t count, const void *slices) {
-    distmap_pieces row = {.name = writer->output.name};
-    distmap_status status = dm_hdf5_pack(&writer->info, count, slices, &row);
-    for (int64_t i = 0; i < row.count && !status; i++)
-        status = write_chunk(writer, s, row.bytes[i], row.data[i]) ? DISTMAP_OK : failed(writer);
-    dm_pieces_clear(&row);
-    return status;
-}
-
-static distmap_status gather(distmap_writer *writer, state *s, int64_t count, const char *slices) {
-    const int64_t row = (int64_t)s->chunk[0];
-    while (count) {
-        const int64_t taken = row - s->waiting < count ? row - s->waiting : count;
-        if (taken == row) {
-            TRY(put(writer, s, row, slices));
-        } else {
-            memcpy(s->gathered + (size_t)s->waiting * writer->slice_bytes, slices, (size_t)taken * writer->slice_bytes);
-            s->waiting += taken;
-            if (s->waiting == row) {
-                s->waiting = 0;
-                TRY(put(writer, s, row, s->gathered));
-            }
-        }
-        slices += (size_t)taken * writer->slice_bytes;
-        count -= taken;
+/* Whole rows of chunks, and what is left at the end: one row packed at a time. */
+static distmap_status put(distmap_writer *writer, int64_t count, const void *slices) {
+    state *s = writer->state;
+    const int64_t most = s->rows.row;
+    for (int64_t first = 0; first < count; first += most) {
+        distmap_pieces row = {.name = writer->output.name};
+        distmap_status status = dm_hdf5_pack(&writer->info, count - first < most ? count - first : most,
+                                             (const char *)slices + (size_t)first * writer->slice_bytes, &row);
+        for (int64_t i = 0; i < row.count && !status; i++)
+            status = write_chunk(writer, s, row.bytes[i], row.data[i]) ? DISTMAP_OK : failed(writer);
+        dm_pieces_clear(&row);
+        TRY(status);
     }
     return DISTMAP_OK;
 }
 
 distmap_status dm_hdf5_write(distmap_writer *writer, int64_t count, const void *slices) {
+    state *s = writer->state;
     dm_hdf5_call call;
     dm_hdf5_begin(&call);
-    const distmap_status status = gather(writer, writer->state, count, slices);
+    const distmap_status status = dm_rows_write(writer, &s->rows, count, slices, put);
     dm_hdf5_end(&call);
     return status;
 }
@@ -215,7 +201,7 @@ distmap_status dm_hdf5_finish(distmap_writer *writer) {
     state *s = writer->state;
     dm_hdf5_call call;
     dm_hdf5_begin(&call);
-    distmap_status status = s->waiting ? put(writer, s, s->waiting, s->gathered) : DISTMAP_OK;
+    distmap_status status = dm_rows_end(writer, &s->rows, put);
     if (!status && (!close_all(s) || writer->output.error))
         status = failed(writer);
     dm_hdf5_end(&call);
@@ -230,6 +216,6 @@ void dm_hdf5_discard(distmap_writer *writer) {
     dm_hdf5_begin(&call);
     close_all(s);
     dm_hdf5_end(&call);
-    free(s->gathered);
+    free(s->rows.gathered);
     free(s);
 }

@@ -81,13 +81,13 @@ distmap_status dm_input_open(dm_input *input, const char *path) {
         else if (fstat(input->fd, &info))
             status = fail(input->name, "cannot read");
         else if (S_ISDIR(info.st_mode))
-            status = distmap_error_set(DISTMAP_ERROR_IO, "%s: is a folder, not a file", input->name);
+            input->is_folder = true;
         else if (!S_ISREG(info.st_mode) || (standard && lseek(input->fd, 0, SEEK_CUR) != 0))
             status = spool(input);
     }
     if (!status && fstat(input->fd, &info))
         status = fail(input->name, "cannot read");
-    if (!status) {
+    if (!status && !input->is_folder) {
         input->size = info.st_size;
         if (!input->size)
             status = distmap_error_set(DISTMAP_ERROR_FORMAT, "%s: the file is empty", input->name);

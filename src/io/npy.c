@@ -11,20 +11,8 @@
 #include <string.h>
 
 #include "io/codec.h"
-#include "io/convert.h"
 
 enum { MAGIC = 6, MAX_HEADER = 1 << 16 };
-
-/* Type codes without the byte order. */
-static const struct {
-    char code[4];
-    distmap_dtype dtype;
-} types[] = {
-    {"b1", DISTMAP_BOOL},   {"i1", DISTMAP_INT8},    {"u1", DISTMAP_UINT8},   {"i2", DISTMAP_INT16},
-    {"u2", DISTMAP_UINT16}, {"i4", DISTMAP_INT32},   {"u4", DISTMAP_UINT32},  {"i8", DISTMAP_INT64},
-    {"u8", DISTMAP_UINT64}, {"f4", DISTMAP_FLOAT32}, {"f8", DISTMAP_FLOAT64},
-};
-enum { TYPES = sizeof types / sizeof *types };
 
 /* ---- Reading ---- */
 
@@ -122,18 +110,16 @@ static bool parse(const char *text, header *h) {
 static distmap_status apply(distmap_reader *reader, const header *h, int64_t offset) {
     const dm_input *input = &reader->input;
     distmap_image_info *info = &reader->info;
-    for (size_t t = 0; t < TYPES; t++)
-        if (h->descr[0] && !strcmp(h->descr + 1, types[t].code))
-            info->dtype = types[t].dtype;
-    if (!info->dtype || !strchr("<>=|", h->descr[0]))
+    bool swapped;
+    info->dtype = dm_numpy_dtype(h->descr, &swapped);
+    if (!info->dtype)
         return dm_unsupported(input, "its element type is %s; bool, integers and float32, float64 are read", h->descr);
     if (h->ndim < 1 || h->ndim > DISTMAP_MAX_NDIM)
         return dm_unsupported(input, "has %d axes; 1 to %d are read", h->ndim, DISTMAP_MAX_NDIM);
     info->ndim = h->ndim;
     memcpy(info->shape, h->shape, sizeof info->shape);
-    const bool big = h->descr[0] == '>';
     snprintf(info->stored, sizeof info->stored, "%s, %s order", h->descr, h->fortran ? "Fortran" : "C");
-    return dm_raw_open(reader, offset, strchr("<>", h->descr[0]) && big != DM_HOST_BIG, h->fortran);
+    return dm_raw_open(reader, offset, swapped, h->fortran);
 }
 
 static bool npy_sniff(const uint8_t *head, size_t bytes) { return bytes >= MAGIC && !memcmp(head, "\x93NUMPY", MAGIC); }
@@ -170,17 +156,13 @@ static distmap_status npy_open(distmap_reader *reader) {
 
 static distmap_status npy_create(distmap_writer *writer) {
     const distmap_image_info *info = &writer->info;
-    const char *code = "";
-    for (size_t t = 0; t < TYPES; t++)
-        if (types[t].dtype == info->dtype)
-            code = types[t].code;
-    char text[256], shape[100] = "";
+    char text[256], type[8], shape[100] = "";
+    dm_numpy_name(info->dtype, type);
     for (int a = 0; a < info->ndim; a++)
         snprintf(shape + strlen(shape), sizeof shape - strlen(shape), a ? ", %lld" : "%lld", (long long)info->shape[a]);
-    const char order = distmap_dtype_size(info->dtype) == 1 ? '|' : DM_HOST_BIG ? '>' : '<';
     const int used =
-        snprintf(text, sizeof text, "\x93NUMPY\x01%c%c%c{'descr': '%c%s', 'fortran_order': False, 'shape': (%s%s), }",
-                 0, 0, 0, order, code, shape, info->ndim == 1 ? "," : "");
+        snprintf(text, sizeof text, "\x93NUMPY\x01%c%c%c{'descr': '%s', 'fortran_order': False, 'shape': (%s%s), }", 0,
+                 0, 0, type, shape, info->ndim == 1 ? "," : "");
     const int bytes = (used + 1 + 63) / 64 * 64;
     memset(text + used, ' ', (size_t)(bytes - used));
     text[bytes - 1] = '\n';
@@ -195,10 +177,11 @@ static distmap_status npy_write(distmap_writer *writer, int64_t count, const voi
 }
 
 const dm_codec dm_codec_npy = {
-    .info = {"npy", ".npy", true, true, "any shape, element type and order; memory-mapped when read and written"},
+    .info = {"npy", ".npy", true, true, "any shape, element type and order; memory-mapped when read and written", true},
     .sniff = npy_sniff,
     .open = npy_open,
     .read = dm_raw_read,
+    .read_box = dm_raw_read_box,
     .holds = (1u << (DISTMAP_FLOAT64 + 1)) - (1u << DISTMAP_BOOL),
     .min_ndim = 1,
     .max_ndim = DISTMAP_MAX_NDIM,
@@ -206,6 +189,7 @@ const dm_codec dm_codec_npy = {
     .is_plain = true,
     .create = npy_create,
     .write = npy_write,
+    .put = dm_raw_put,
     .depth = dm_raw_depth,
     .pack = dm_raw_pack,
     .place = dm_raw_place,

@@ -1,4 +1,4 @@
-/* A file that takes its name only when it is whole.
+/* A file, or a folder, that takes its name only when it is whole.
  *
  * It is written as .distmap-RANDOM in its target's folder, with the mode that the umask gives, and renamed at the end: a
  * reader sees the old file or the new one. A symbolic link is followed, so that the link stays. Devices and pipes are
@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +19,19 @@
 
 #include "io/codec.h"
 
-enum { COPY_BYTES = 1 << 20 };
+enum { COPY_BYTES = 1 << 20, OPEN_FOLDERS = 16 };
 
 static distmap_status fail(const dm_output *output, const char *what) {
     return distmap_error_set(DISTMAP_ERROR_IO, "%s: %s: %s", output->name, what, strerror(errno));
+}
+
+/* Makes the file, or the folder, of that name and opens it. `flags` may say that there must be none. */
+static int open_new(const dm_output *output, const char *name, int flags) {
+    if (!output->is_folder)
+        return open(name, O_RDWR | O_CREAT | O_CLOEXEC | flags, 0666);
+    if (mkdir(name, 0777) && (flags & O_EXCL || errno != EEXIST))
+        return -1;
+    return open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 /* Makes output->temp beside output->target and opens it. */
@@ -37,7 +47,7 @@ static distmap_status create_temp(dm_output *output) {
             output->temp = NULL;
             return distmap_error_set(DISTMAP_ERROR_MEMORY, "%s: out of memory", output->name);
         }
-        output->fd = open(output->temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        output->fd = open_new(output, output->temp, O_EXCL);
         if (output->fd >= 0)
             return DISTMAP_OK;
         if (errno != EEXIST)
@@ -53,12 +63,24 @@ static distmap_status open_part(dm_output *output, const char *part) {
     output->temp = strdup(part);
     if (!output->temp)
         return dm_no_memory(output->name);
-    output->fd = open(part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    output->fd = open_new(output, part, 0);
     return output->fd < 0 ? fail(output, "cannot create the file for its parts") : DISTMAP_OK;
+}
+
+static distmap_status open_folder(dm_output *output, const char *part) {
+    struct stat info;
+    if (!lstat(output->file, &info))
+        return distmap_error_set(DISTMAP_ERROR_IO, "%s: is there already, and is not overwritten", output->name);
+    output->target = strdup(output->file);
+    if (!output->target)
+        return dm_no_memory(output->name);
+    return part ? open_part(output, part) : create_temp(output);
 }
 
 static distmap_status open_target(dm_output *output, const char *part, bool standard) {
     const char *path = output->file;
+    if (output->is_folder)
+        return open_folder(output, part);
     if (standard) {
         output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
         return output->fd < 0 ? fail(output, "cannot write") : DISTMAP_OK;
@@ -78,8 +100,8 @@ static distmap_status open_target(dm_output *output, const char *part, bool stan
     return part ? open_part(output, part) : create_temp(output);
 }
 
-distmap_status dm_output_open(dm_output *output, const char *path, const char *part) {
-    *output = (dm_output){.fd = -1};
+static distmap_status open_either(dm_output *output, const char *path, const char *part, bool is_folder) {
+    *output = (dm_output){.fd = -1, .is_folder = is_folder};
     const bool standard = !strcmp(path, "-");
     distmap_status status =
         dm_name_take(standard ? "standard output" : path, &output->name, &output->file, &output->dataset);
@@ -88,6 +110,14 @@ distmap_status dm_output_open(dm_output *output, const char *path, const char *p
     if (status)
         dm_output_abort(output);
     return status;
+}
+
+distmap_status dm_output_open(dm_output *output, const char *path, const char *part) {
+    return open_either(output, path, part, false);
+}
+
+distmap_status dm_output_open_folder(dm_output *output, const char *path, const char *part) {
+    return open_either(output, path, part, true);
 }
 
 distmap_status dm_output_failed(const dm_output *output) {
@@ -194,11 +224,17 @@ void dm_output_leave(dm_output *output) {
     dm_output_abort(output);
 }
 
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place) {
+    (void)info, (void)kind, (void)place;
+    remove(path);
+    return 0;
+}
+
 void dm_output_abort(dm_output *output) {
     if (output->fd >= 0)
         close(output->fd);
     if (output->temp)
-        unlink(output->temp);
+        nftw(output->temp, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
     free(output->temp);
     free(output->target);
     free(output->file);

@@ -86,6 +86,40 @@ distmap_status dm_raw_read(distmap_reader *reader, int64_t first, int64_t count,
     return DISTMAP_OK;
 }
 
+struct runs {
+    distmap_reader *reader;
+    distmap_writer *writer;
+    char *to;
+    const char *from;
+};
+
+static distmap_status read_run(void *user, int64_t from, int64_t to, int64_t run) {
+    const struct runs *r = user;
+    const int64_t size = (int64_t)distmap_dtype_size(r->reader->info.dtype);
+    return dm_input_at(&r->reader->input, r->reader->raw.offset + from * size, r->to + to * size, (size_t)(run * size));
+}
+
+static distmap_status write_run(void *user, int64_t to, int64_t from, int64_t run) {
+    const struct runs *r = user;
+    const int64_t size = (int64_t)distmap_dtype_size(r->writer->info.dtype);
+    return dm_output_write_at(&r->writer->output, r->writer->raw_offset + to * size, r->from + from * size,
+                              (size_t)(run * size));
+}
+
+distmap_status dm_raw_read_box(distmap_reader *reader, const dm_box *box, void *out) {
+    struct runs runs = {.reader = reader, .to = out};
+    TRY(dm_box_runs(&reader->info, box, read_run, &runs));
+    if (reader->raw.swapped)
+        dm_swap(out, (size_t)(box->count[0] * box->count[1] * box->count[2] * box->count[3]),
+                distmap_dtype_size(reader->info.dtype));
+    return DISTMAP_OK;
+}
+
+distmap_status dm_raw_put(distmap_writer *writer, const dm_box *box, const void *elements) {
+    struct runs runs = {.writer = writer, .from = elements};
+    return dm_box_runs(&writer->info, box, write_run, &runs);
+}
+
 distmap_view dm_raw_map(distmap_reader *reader) {
     const distmap_image_info *info = &reader->info;
     const int64_t size = (int64_t)distmap_dtype_size(info->dtype);

@@ -19,14 +19,25 @@ static distmap_status unknown_format(const dm_input *input) {
     return dm_broken(input, "of no format that is read (%s)", names);
 }
 
-static distmap_status open_codec(distmap_reader *reader) {
+static distmap_status find_codec(distmap_reader *reader) {
     uint8_t head[DM_SNIFF_BYTES];
     size_t got;
     TRY(dm_input_next(&reader->input, head, sizeof head, &got));
     dm_input_seek(&reader->input, 0);
     reader->codec = recognise(head, got);
-    if (!reader->codec)
-        return unknown_format(&reader->input);
+    return reader->codec ? DISTMAP_OK : unknown_format(&reader->input);
+}
+
+static distmap_status find_folder_codec(distmap_reader *reader) {
+    for (size_t row = 0; dm_codecs[row] && !reader->codec; row++)
+        if (dm_codecs[row]->sniff_folder && dm_codecs[row]->sniff_folder(reader->input.fd))
+            reader->codec = dm_codecs[row];
+    return reader->codec ? DISTMAP_OK
+                         : distmap_error_set(DISTMAP_ERROR_IO, "%s: is a folder, not a file", reader->input.name);
+}
+
+static distmap_status open_codec(distmap_reader *reader) {
+    TRY(reader->input.is_folder ? find_folder_codec(reader) : find_codec(reader));
     if (reader->input.dataset && !reader->codec->holds_datasets)
         return dm_unsupported(&reader->input, "%s is one image: there is no %s in it", reader->codec->info.name,
                               reader->input.dataset);
@@ -78,6 +89,21 @@ distmap_status distmap_reader_read(distmap_reader *reader, int64_t first, int64_
     if (!out)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "out: must not be NULL");
     return reader->codec->read(reader, first, count, out);
+}
+
+distmap_status distmap_reader_read_box(distmap_reader *reader, const int64_t *first, const int64_t *count, void *out) {
+    if (!reader)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "reader: must not be NULL");
+    if (!reader->codec->read_box || reader->raw.fortran)
+        return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: %s is read by whole slices, not by boxes",
+                                 reader->input.name, reader->raw.fortran ? "Fortran order" : reader->info.format);
+    dm_box box;
+    TRY(dm_box_take(&reader->info, first, count, &box));
+    if (dm_box_empty(&box))
+        return DISTMAP_OK;
+    if (!out)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "out: must not be NULL");
+    return reader->codec->read_box(reader, &box, out);
 }
 
 distmap_view distmap_reader_map(distmap_reader *reader) { return reader ? dm_raw_map(reader) : (distmap_view){0}; }

@@ -1,11 +1,14 @@
-/* distmap_writer: finds the codec by the name's ending, checks that it can hold the elements, keeps count of slices. */
+/* distmap_writer: finds the codec by the name's ending, checks that it can hold the elements, keeps count of slices, or takes
+ * boxes. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "io/codec.h"
 
@@ -67,10 +70,22 @@ static distmap_status check(const char *path, const distmap_image_info *info) {
         if (!(info->spacing[a] >= 0 && isfinite(info->spacing[a])))
             return distmap_error_set(DISTMAP_ERROR_ARGUMENT,
                                      "info->spacing[%d]: must be positive and finite, or 0 for 1", a);
+        if (info->chunk[a] < 0)
+            return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->chunk[%d]: is negative", a);
     }
     if (!memchr(info->unit, 0, sizeof info->unit))
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->unit: must end with a zero byte");
     return DISTMAP_OK;
+}
+
+static distmap_status not_shared(const char *path, const dm_codec *codec) {
+    char endings[64] = "";
+    for (size_t row = 0; dm_codecs[row]; row++)
+        if (dm_codecs[row]->info.shares)
+            dm_append(endings, sizeof endings, " ", dm_codecs[row]->info.endings);
+    return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED,
+                             "%s: several processes cannot write one %s file; one of %s is needed", path,
+                             codec->info.name, endings);
 }
 
 distmap_status dm_codec_choose(const char *path, const distmap_image_info *info, const dm_codec **codec) {
@@ -90,7 +105,7 @@ distmap_status dm_codec_choose(const char *path, const distmap_image_info *info,
     return DISTMAP_OK;
 }
 
-static distmap_status create(const char *path, const char *part, const distmap_image_info *info,
+static distmap_status create(const char *path, const char *part, bool shared, const distmap_image_info *info,
                              const uint8_t (*palette)[3], distmap_writer **writer) {
     if (!writer)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "writer: must not be NULL");
@@ -100,7 +115,9 @@ static distmap_status create(const char *path, const char *part, const distmap_i
     if (palette && !codec->holds_palette)
         return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: %s is not written with a palette; .png can", path,
                                  codec->info.name);
-    if (part && !codec->is_plain)
+    if (shared && !codec->info.shares)
+        return not_shared(path, codec);
+    if (part && !shared && !codec->is_plain)
         return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: elements do not lie in a %s file as they are", path,
                                  codec->info.name);
     if (palette && info->dtype != DISTMAP_UINT8)
@@ -113,10 +130,15 @@ static distmap_status create(const char *path, const char *part, const distmap_i
     for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
         if (a >= info->ndim || made->info.spacing[a] == 0)
             made->info.spacing[a] = 1;
+    for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
+        if (a >= info->ndim || !codec->info.chunked)
+            made->info.chunk[a] = 0;
     made->slice_elements = dm_slice_elements(info);
     made->slice_bytes = (size_t)made->slice_elements * distmap_dtype_size(info->dtype);
     made->palette = palette;
-    distmap_status status = dm_output_open(&made->output, path, part);
+    made->placed = part != NULL;
+    made->shared = shared;
+    distmap_status status = (codec->is_folder ? dm_output_open_folder : dm_output_open)(&made->output, path, part);
     if (!status && part && !made->output.target)
         status = distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: is not a regular file", path);
     if (!status) {
@@ -131,22 +153,71 @@ static distmap_status create(const char *path, const char *part, const distmap_i
 }
 
 distmap_status distmap_writer_open(const char *path, const distmap_image_info *info, distmap_writer **writer) {
-    return create(path, NULL, info, NULL, writer);
+    return create(path, NULL, false, info, NULL, writer);
 }
 
 distmap_status distmap_writer_open_palette(const char *path, const distmap_image_info *info,
                                            const uint8_t palette[256][3], distmap_writer **writer) {
     if (!palette)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "palette: must not be NULL");
-    return create(path, NULL, info, palette, writer);
+    return create(path, NULL, false, info, palette, writer);
 }
 
 distmap_status distmap_writer_open_part(const char *path, const char *part, const distmap_image_info *info,
                                         distmap_writer **writer) {
     if (!part)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "part: must not be NULL");
-    TRY(create(path, part, info, NULL, writer));
-    (*writer)->placed = true;
+    return create(path, part, false, info, NULL, writer);
+}
+
+/* Of a file the first process makes all, so that boxes may come in any order. */
+distmap_status distmap_writer_open_shared(const char *path, const char *part, const distmap_image_info *info,
+                                          distmap_writer **writer) {
+    if (!part)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "part: must not be NULL");
+    TRY(create(path, part, true, info, NULL, writer));
+    distmap_writer *w = *writer;
+    const int64_t bytes = w->raw_offset + info->shape[0] * (int64_t)w->slice_bytes;
+    if (w->raw_offset &&
+        (ftruncate(w->output.fd, bytes) || (fallocate(w->output.fd, 0, 0, bytes) && errno != EOPNOTSUPP))) {
+        w->output.error = errno;
+        const distmap_status status = dm_output_failed(&w->output);
+        distmap_writer_leave(writer);
+        return status;
+    }
+    return DISTMAP_OK;
+}
+
+const distmap_image_info *distmap_writer_info(const distmap_writer *writer) { return writer ? &writer->info : NULL; }
+
+distmap_status distmap_writer_put(distmap_writer *writer, const int64_t *first, const int64_t *count,
+                                  const void *elements) {
+    if (!writer || !writer->shared)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "writer: must be a shared one");
+    const distmap_image_info *info = &writer->info;
+    dm_box box;
+    TRY(dm_box_take(info, first, count, &box));
+    if (dm_box_empty(&box))
+        return DISTMAP_OK;
+    for (int a = 0; a < info->ndim; a++) {
+        const int64_t end = first[a] + count[a];
+        if (info->chunk[a] && (first[a] % info->chunk[a] || (end % info->chunk[a] && end < info->shape[a])))
+            return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "first, count: %lld + %lld of axis %d cut a chunk of %lld",
+                                     (long long)first[a], (long long)count[a], a, (long long)info->chunk[a]);
+    }
+    if (!elements)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "elements: must not be NULL");
+    return writer->codec->put(writer, &box, elements);
+}
+
+/* A folder's files are more than its descriptor: all of the file system. */
+distmap_status distmap_writer_sync(distmap_writer *writer) {
+    if (!writer)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "writer: must not be NULL");
+    if (writer->codec->is_folder ? syncfs(writer->output.fd) : fsync(writer->output.fd)) {
+        writer->output.error = errno;
+        return dm_output_failed(&writer->output);
+    }
     return DISTMAP_OK;
 }
 
@@ -206,7 +277,9 @@ distmap_status distmap_writer_finish(distmap_writer **writer) {
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "writer: must not be NULL");
     distmap_writer *w = *writer;
     distmap_status status = DISTMAP_OK;
-    if (!w->map && !w->placed && w->done < w->info.shape[0])
+    if (w->shared)
+        status = distmap_error_set(DISTMAP_ERROR_ARGUMENT, "writer: is shared, and left rather than finished");
+    else if (!w->map && !w->placed && w->done < w->info.shape[0])
         status = distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: only %lld of its %lld slices were written",
                                    w->output.name, (long long)w->done, (long long)w->info.shape[0]);
     if (!status && w->codec->finish)
@@ -225,6 +298,10 @@ distmap_status distmap_writer_finish(distmap_writer **writer) {
 void distmap_writer_abort(distmap_writer **writer) {
     if (!writer || !*writer)
         return;
+    if ((*writer)->shared) {
+        distmap_writer_leave(writer);
+        return;
+    }
     (*writer)->output.abandoned = true;
     release(*writer);
     dm_output_abort(&(*writer)->output);

@@ -9,7 +9,7 @@ manual=$project/docs/man/distmap.1
 plain_manual=$(sed 's/\\-/-/g; s/\\f.//g' "$manual")
 
 subcommands=$(distmap --help | sed -n '/^Subcommands/,/^$/s/^  \([a-z]*\) .*/\1/p')
-check "subcommands are listed" matches "$(echo $subcommands)" "^edt voronoi skeleton thickness morph compare cvt esf info methods devices bench tune report$"
+check "subcommands are listed" matches "$(echo $subcommands)" "^edt voronoi skeleton thickness morph compare cvt esf pass info methods devices bench tune report$"
 for subcommand in $subcommands; do
     text=$(distmap "$subcommand" --help)
     check "$subcommand --help: usage" matches "$text" "^Usage: distmap $subcommand "

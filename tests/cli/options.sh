@@ -8,8 +8,8 @@ make_npy wide.npy '<u2' '2,' '\1\1\0\0'
 make_npy long.npy '<i8' '1,' '\0\0\0\0\0\0\0\0'
 
 # Subcommands and arguments.
-refuses 2 "subcommand is needed: edt, voronoi, skeleton, thickness, morph, compare, cvt, esf, info, methods, devices, bench, tune, report"
-refuses 2 "no subcommand 'skeletons'; there are edt, voronoi, skeleton, thickness, morph, compare, cvt, esf, info, methods, devices, bench, tune, report" skeletons mask.pgm -o out/d.npy
+refuses 2 "subcommand is needed: edt, voronoi, skeleton, thickness, morph, compare, cvt, esf, pass, info, methods, devices, bench, tune, report"
+refuses 2 "no subcommand 'skeletons'; there are edt, voronoi, skeleton, thickness, morph, compare, cvt, esf, pass, info, methods, devices, bench, tune, report" skeletons mask.pgm -o out/d.npy
 refuses 2 "--gamma goes with --pruning linear or constant" skeleton mask.pgm -o out/d.npy --gamma 1
 refuses 2 "--pruning linear needs --gamma G" skeleton mask.pgm -o out/d.npy --pruning linear
 refuses 2 "'angle' is none of square-root, linear, constant" skeleton mask.pgm -o out/d.npy --pruning angle

@@ -16,6 +16,7 @@ none_left() { equal "$(ls -A "$1")" "$2"; } # folder, its names
 # Drawn shapes of 1 to 4 axes; every format; what slabs, panels and borders could get wrong.
 formats="npy tif nii"
 "$distmap" --help | grep -q '^  hdf5' && formats+=" h5"
+"$distmap" --help | grep -q '^  zarr' && formats+=" zarr"
 odd() { echo $((RANDOM % $1 + 1)); }
 for round in $(seq 24); do
     case $((round % 4)) in

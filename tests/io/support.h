@@ -20,6 +20,9 @@ int leave_folder(void **state);
 /* Names in the current folder. */
 int count_files(void);
 
+/* Removes a file, or a folder with all that it holds. */
+void erase(const char *path);
+
 /* A whole file in memory; the caller frees it. */
 uint8_t *load(const char *path, size_t *bytes);
 void save(const char *path, const void *data, size_t bytes);

@@ -1,0 +1,165 @@
+/* The steps themselves, and the memory for them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "steps.h"
+
+void steps_begin(struct steps *s, const struct options *options, struct work *work, const distmap_problem *problem) {
+    s->options = options;
+    s->work = work;
+    s->normal = dms_normal_problem(problem);
+    s->slice = element_count(s->normal.ndim - 1, s->normal.shape + 1);
+    s->one_pass = !(s->normal.axes & 1);
+}
+
+void steps_lay_out(struct steps *s, int parts) {
+    dms_layout_make(&s->normal, parts, &s->layout);
+    s->layout.panels = 1;
+    s->layout.width = dms_share(s->layout.shape[s->layout.cut], parts, 0).count;
+    s->line = s->slice / s->layout.shape[s->layout.cut];
+}
+
+distmap_problem steps_slices(const struct steps *s, int64_t count) {
+    distmap_problem p = s->normal;
+    p.shape[0] = count;
+    return s->one_pass ? p : dms_slices_of(&s->normal, s->samples, 0, count);
+}
+
+/* ---- Memory ---- */
+
+static distmap_dtype map_dtype(const distmap_outputs *want) { return want->distance ? want->distance : want->squared; }
+
+double steps_slab_bytes(const struct steps *s, int64_t count) {
+    const distmap_plan_options how = {.host_views = true};
+    const distmap_problem slices = steps_slices(s, count);
+    size_t scratch;
+    if (distmap_scratch_bytes(s->work->context, &slices, &how, &scratch))
+        return -1;
+    const size_t each = distmap_dtype_size(slices.dtype) + distmap_dtype_size(map_dtype(&slices.want)) +
+                        distmap_dtype_size(slices.want.index);
+    return PIPELINE_SLOTS * (double)count * (double)s->slice * (double)each + (double)scratch;
+}
+
+double steps_panel_bytes(const struct steps *s, int64_t width) {
+    const size_t lines = dms_lines_estimate(s->work->context, &s->normal, &s->layout, width, s->samples);
+    const double panel = (double)s->layout.shape[0] * (double)s->line * (double)width;
+    return lines ? PIPELINE_SLOTS * panel * (double)dms_lines_bytes(&s->normal, s->samples) + (double)lines : -1;
+}
+
+distmap_status steps_hold(char **memory, int64_t elements, size_t size) {
+    *memory = malloc((size_t)elements * size + 1);
+    return *memory ? DISTMAP_OK : distmap_error_set(DISTMAP_ERROR_MEMORY, "no memory for a slab");
+}
+
+distmap_status steps_hold_slabs(struct steps *s, int64_t count) {
+    const distmap_problem slices = steps_slices(s, count);
+    for (int slot = 0; slot < PIPELINE_SLOTS; slot++) {
+        TRY(steps_hold(&s->in[slot], count * s->slice, distmap_dtype_size(slices.dtype)));
+        TRY(steps_hold(&s->out[slot][0], count * s->slice, distmap_dtype_size(map_dtype(&slices.want))));
+        TRY(steps_hold(&s->out[slot][1], count * s->slice, distmap_dtype_size(slices.want.index)));
+    }
+    return DISTMAP_OK;
+}
+
+distmap_status steps_hold_panels(struct steps *s, int64_t width) {
+    for (int slot = 0; slot < PIPELINE_SLOTS; slot++)
+        TRY(dms_panel_reserve(&s->normal, &s->layout, width, s->samples, &s->panel[slot]));
+    return DISTMAP_OK;
+}
+
+void steps_let_go(struct steps *s) {
+    for (int slot = 0; slot < PIPELINE_SLOTS; slot++) {
+        free(s->in[slot]);
+        s->in[slot] = NULL;
+        for (int r = 0; r < STEPS_OUTPUTS; r++) {
+            free(s->out[slot][r]);
+            s->out[slot][r] = NULL;
+        }
+        dms_panel_free(&s->panel[slot]);
+    }
+    dms_lines_free(&s->lines);
+    distmap_plan_destroy(&s->work->plan);
+}
+
+/* ---- Progress ---- */
+
+int steps_watch(void *user, double fraction) {
+    const struct steps *s = user;
+    return progress_step(NULL, ((double)(s->item - s->first) + fraction) / (double)(s->items ? s->items : 1));
+}
+
+distmap_status steps_item(struct steps *s, int64_t item) {
+    s->item = item;
+    return steps_watch(s, 0) ? distmap_error_set(DISTMAP_ERROR_CANCELLED, "interrupted") : DISTMAP_OK;
+}
+
+distmap_status steps_run(struct steps *s, const char *name, struct pipeline pipeline) {
+    s->first = s->item = pipeline.first;
+    s->items = pipeline.end - pipeline.first;
+    progress_begin(s->options, name);
+    const distmap_status status = pipeline_run(&pipeline);
+    if (!status)
+        progress_end();
+    return status;
+}
+
+/* ---- A slab ---- */
+
+distmap_status steps_slab(struct steps *s, int64_t item, int slot, struct dms_slab slab) {
+    struct work *work = s->work;
+    const distmap_problem p = steps_slices(s, slab.count);
+    s->flags[slot] = 0;
+    s->largest[slot] = 0;
+    TRY(steps_item(s, item));
+    if (slab.count == 0)
+        return DISTMAP_OK;
+    if (!work->plan || slab.count != s->planned) {
+        distmap_plan_destroy(&work->plan);
+        TRY(plan_make(s->options, work->context, &work->place, NULL, &p, &work->settings, &work->plan));
+        s->planned = slab.count;
+    }
+    distmap_arrays arrays = {.input = distmap_view_make(s->in[slot], p.dtype, p.ndim, p.shape)};
+    if (p.want.index)
+        arrays.index = distmap_view_make(s->out[slot][1], p.want.index, p.ndim, p.shape);
+    distmap_view *view = p.want.distance ? &arrays.distance : &arrays.squared;
+    *view = distmap_view_make(s->out[slot][0], map_dtype(&p.want), p.ndim, p.shape);
+    TRY(distmap_plan_execute(work->plan, &arrays));
+    TRY(distmap_plan_wait(work->plan));
+    s->flags[slot] =
+        distmap_plan_flags(work->plan) & (s->one_pass ? ~0u : DISTMAP_FLAG_NAN); /* sites may be elsewhere */
+    s->largest[slot] = s->one_pass ? elements_largest(view) : 0;
+    if (p.want.index) /* they count from the slab's first element */
+        dms_indices_shift(s->out[slot][1], p.want.index, slab.count * s->slice, slab.first * s->slice);
+    return DISTMAP_OK;
+}
+
+/* ---- A panel ---- */
+
+distmap_view *steps_panel_result(struct dms_panel *panel, bool is_index) {
+    return is_index ? &panel->index : panel->distance.data ? &panel->distance : &panel->squared;
+}
+
+distmap_status steps_panel(struct steps *s, int64_t item, int slot, struct dms_slab panel) {
+    struct dms_slab all = {0, s->layout.shape[0]}; /* one slab: sites are those of the whole image */
+    struct dms_layout l = s->layout;
+    l.size = 1;
+    l.slabs = &all;
+    s->flags[slot] = 0;
+    s->largest[slot] = 0;
+    TRY(steps_item(s, item));
+    if (panel.count == 0)
+        return DISTMAP_OK;
+    if (s->lines.plans[0].width != panel.count) {
+        dms_lines_free(&s->lines);
+        TRY(dms_lines_make(s->work->context, &s->normal, &l, panel.count, panel.count, s->samples, &s->lines));
+    }
+    struct dms_box part = {0};
+    memcpy(part.hi, l.shape, sizeof part.hi);
+    part.lo[l.cut] = panel.first;
+    part.hi[l.cut] = panel.first + panel.count;
+    dms_panel_shape(&l, &part, &s->panel[slot]);
+    TRY(dms_lines_finish(&l, &part, &s->panel[slot], &s->lines));
+    s->flags[slot] = s->lines.flags;
+    s->largest[slot] = elements_largest(steps_panel_result(&s->panel[slot], false));
+    return DISTMAP_OK;
+}

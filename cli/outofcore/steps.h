@@ -1,0 +1,72 @@
+/* What is done to a slab and to a panel, wherever they come from and go to: the scratch file of one machine (passes.c), or files
+ * that many processes write together (../pass).
+ *
+ * A slab is some slices of the first axis: each slice's squared distances along all other measured axes. A panel is some places of
+ * another axis, `layout.cut`, whole along the first one: the lower envelope of what the slices gave. Indices are those of the
+ * whole image from the first step on. Two slots hold what comes in and what goes out, for the stages of a pipeline.
+ */
+#ifndef DISTMAP_CLI_OUTOFCORE_STEPS_H
+#define DISTMAP_CLI_OUTOFCORE_STEPS_H
+
+#include "../cli.h"
+#include "pipeline.h"
+#include "slabs/slabs.h"
+
+enum {
+    STEPS_OUTPUTS = 2, /* a map, and its sites */
+    /* Beside the buffers that are counted: the process with its libraries and threads, and what formats hold, such as strips and
+     * rows of chunks to be written. Measured would be less, but not the same in each run, and with it the number of slabs. */
+    STEPS_OVERHEAD = 32 << 20
+};
+
+struct steps {
+    const struct options *options;
+    struct work *work;
+    distmap_problem normal; /* of the whole image */
+    distmap_dtype samples;  /* of the squares between slabs and panels */
+    bool one_pass; /* the first axis is not measured: slices are problems of their own, and slabs give the result */
+    struct dms_layout layout;
+    int64_t slice,
+        line; /* elements of a slice of the first axis, and of a panel's share of it where the panel's width is 1 */
+
+    /* The pass that is under way. */
+    char *in[PIPELINE_SLOTS], *out[PIPELINE_SLOTS][STEPS_OUTPUTS]; /* of slabs */
+    struct dms_panel panel[PIPELINE_SLOTS];
+    struct dms_lines lines;
+    int64_t planned; /* slices of the slabs that the plan is for */
+    unsigned flags[PIPELINE_SLOTS];
+    double largest[PIPELINE_SLOTS];
+    int64_t first, items, item;
+};
+
+/* Sets normal, slice and one_pass. The problem's wanted outputs are known; the layout is the caller's to make. */
+void steps_begin(struct steps *steps, const struct options *options, struct work *work, const distmap_problem *problem);
+/* Sets the cut and what follows from it, for that many parts. */
+void steps_lay_out(struct steps *steps, int parts);
+
+/* The problem of a slab of `count` slices. */
+distmap_problem steps_slices(const struct steps *steps, int64_t count);
+/* Bytes that a pass over such slabs or panels holds: two slots and scratch. Negative when the library refuses, and says why. */
+double steps_slab_bytes(const struct steps *steps, int64_t count);
+double steps_panel_bytes(const struct steps *steps, int64_t width);
+
+/* Memory for slabs or panels up to that size, until steps_let_go(). */
+distmap_status steps_hold_slabs(struct steps *steps, int64_t count);
+distmap_status steps_hold_panels(struct steps *steps, int64_t width);
+distmap_status steps_hold(char **memory, int64_t elements, size_t size);
+void steps_let_go(struct steps *steps);
+
+/* Items [first, end) through the pipeline, with progress under that name. */
+distmap_status steps_run(struct steps *steps, const char *name, struct pipeline pipeline);
+/* Notes which item is at work; an error after a signal. */
+distmap_status steps_item(struct steps *steps, int64_t item);
+/* A context's progress callback, its user being the struct. */
+int steps_watch(void *user, double fraction);
+
+/* From in[slot] to out[slot], and from panel[slot] to panel[slot]; flags[slot] and largest[slot] tell about the result. */
+distmap_status steps_slab(struct steps *steps, int64_t item, int slot, struct dms_slab slab);
+distmap_status steps_panel(struct steps *steps, int64_t item, int slot, struct dms_slab panel);
+/* The array of a panel that is the map, or its sites. */
+distmap_view *steps_panel_result(struct dms_panel *panel, bool is_index);
+
+#endif

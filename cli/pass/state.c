@@ -1,0 +1,193 @@
+/* Who has done what: files beside the output, each of which appears whole and once.
+ *
+ * A file is written under a random name first. The plan then takes its own by link(), which only the first process succeeds
+ * with; a mark by rename(), since all say the same of a shard. An output takes its name by link() too, or as a folder by
+ * rename(), neither of which replaces what is there, and only after all marks were seen; a mark is set only after the shard's
+ * elements are on the disk. So an output with its name is whole; and who has opened the part and does not find his own mark then has
+ * opened the part that counts, and not a new one made after the name was taken.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pass.h"
+
+enum { LISTED = 8 };
+static const char mark_name[] = "shard-", plan_name[] = "plan.json";
+
+int state_name(struct state *state, const char *output) {
+    char folder[PATH_MAX], name[PATH_MAX], real[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", output);
+    snprintf(name, sizeof name, "%s", output);
+    if (!realpath(output, state->output)) { /* there is none yet: its folder's real name, and its own */
+        if (!realpath(dirname(folder), real))
+            return fail("%s: cannot use its folder: %s", output, strerror(errno));
+        if (snprintf(state->output, sizeof state->output, "%s/%s", real, basename(name)) >= (int)sizeof state->output)
+            return fail("%s: the name is too long", output);
+    }
+    snprintf(state->part, sizeof state->part, "%s.part", state->output);
+    snprintf(state->folder, sizeof state->folder, "%s.pass", state->output);
+    return 0;
+}
+
+static bool there_is(const char *path) { return access(path, F_OK) == 0; }
+
+/* ---- Files that appear whole ---- */
+
+static bool write_text(const char *path, const char *text) {
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const size_t bytes = strlen(text);
+    bool good = fd >= 0 && write(fd, text, bytes) == (ssize_t)bytes && fsync(fd) == 0;
+    return fd >= 0 && close(fd) == 0 && good;
+}
+
+/* `take` is link or rename. */
+static int publish(const struct state *state, const char *name, const char *text,
+                   int (*take)(const char *from, const char *to)) {
+    char temp[PATH_MAX + 64], path[PATH_MAX + 64];
+    uint64_t number = 0;
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+        return fail("%s: cannot make a name: %s", state->folder, strerror(errno));
+    snprintf(temp, sizeof temp, "%s/.%016llx", state->folder, (unsigned long long)number);
+    snprintf(path, sizeof path, "%s/%s", state->folder, name);
+    const bool good = write_text(temp, text) && (take(temp, path) == 0 || errno == EEXIST);
+    const int reason = errno;
+    unlink(temp);
+    return good ? 0 : fail("%s: cannot write: %s", path, strerror(reason));
+}
+
+int state_take_name(const char *part, const char *output) {
+    struct stat info;
+    const bool folder = stat(part, &info) == 0 && S_ISDIR(info.st_mode);
+    const bool taken = (folder ? rename : link)(part, output) == 0;
+    const int reason = errno;
+    if (!taken && !there_is(output))
+        return fail("%s: cannot take its name: %s", output, strerror(reason));
+    /* A second name of the output; or, where another process was first, a part that is none. */
+    remove_all(part);
+    return 0;
+}
+
+/* ---- The plan ---- */
+
+json_object *state_plan(const struct state *state) {
+    char path[PATH_MAX + 64];
+    snprintf(path, sizeof path, "%s/%s", state->folder, plan_name);
+    json_object *plan = there_is(path) ? json_object_from_file(path) : NULL;
+    if (plan && !json_object_is_type(plan, json_type_object)) {
+        json_object_put(plan);
+        plan = NULL;
+    }
+    return plan;
+}
+
+static int agree(const struct state *state, json_object *plan) {
+    const int style = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE;
+    if (mkdir(state->folder, 0777) && errno != EEXIST)
+        return fail("%s: cannot make the folder: %s", state->folder, strerror(errno));
+    const int status = publish(state, plan_name, json_object_to_json_string_ext(plan, style), link);
+    if (status)
+        return status;
+    json_object *there = state_plan(state);
+    const int compared = there ? plan_compare(state->folder, there, plan)
+                               : fail("%s/%s: is no plan of a pass", state->folder, plan_name);
+    json_object_put(there);
+    return compared;
+}
+
+int state_begin(struct state *state, json_object *plan, bool *whole) {
+    *whole = false;
+    if (there_is(state->output) && !there_is(state->folder))
+        return fail("%s: is there already, and is not overwritten", state->output);
+    int status = agree(state, plan);
+    if (status == 0)
+        status = state_count(state, NULL, 0);
+    if (status)
+        return status;
+    /* In this order: the part may be taking its name just now. */
+    const bool part = there_is(state->part), named = there_is(state->output);
+    if (named)
+        status = state_count(state, NULL, 0);
+    *whole = named && state->done == state->shards;
+    if (named && !*whole)
+        return fail("%s: is there already, and is not overwritten", state->output);
+    if (!part && !named && state->done)
+        return fail("%s: tells of %lld shards that are done, but there is no %s; remove the folder to begin anew",
+                    state->folder, (long long)state->done, state->part);
+    return status;
+}
+
+/* ---- Marks ---- */
+
+bool state_has(const struct state *state, int64_t shard) {
+    char path[PATH_MAX + 64];
+    snprintf(path, sizeof path, "%s/%s%lld", state->folder, mark_name, (long long)shard);
+    return there_is(path);
+}
+
+int state_mark(struct state *state, int64_t shard, unsigned flags, double largest) {
+    char name[48], text[64];
+    snprintf(name, sizeof name, "%s%lld", mark_name, (long long)shard);
+    snprintf(text, sizeof text, "flags %u largest %.17g\n", flags, largest);
+    return publish(state, name, text, rename);
+}
+
+/* One mark; what cannot be read is none. */
+static bool take_mark(struct state *state, int folder, const char *name) {
+    char text[64] = "";
+    unsigned flags;
+    double largest;
+    const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+    const bool read_it = fd >= 0 && read(fd, text, sizeof text - 1) > 0;
+    if (fd >= 0)
+        close(fd);
+    if (!read_it || sscanf(text, "flags %u largest %lf", &flags, &largest) != 2)
+        return false;
+    state->flags |= flags;
+    state->largest = largest > state->largest ? largest : state->largest;
+    return true;
+}
+
+static void list_missing(const struct state *state, const bool *done, char *text, size_t size) {
+    int listed = 0;
+    size_t used = 0;
+    for (int64_t i = 0; i < state->shards && listed < LISTED; i++)
+        if (!done[i] && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%lld", listed++ ? ", " : "", (long long)i + 1);
+    const int64_t more = state->shards - state->done - listed;
+    if (more > 0 && used < size)
+        snprintf(text + used, size - used, " and %lld more", (long long)more);
+}
+
+int state_count(struct state *state, char *missing, size_t size) {
+    DIR *folder = opendir(state->folder);
+    bool *done = calloc((size_t)state->shards + 1, sizeof *done);
+    state->done = 0;
+    state->flags = 0;
+    state->largest = 0;
+    for (struct dirent *entry; folder && done && (entry = readdir(folder));) {
+        char *end;
+        const size_t prefix = sizeof mark_name - 1;
+        const long long shard =
+            strncmp(entry->d_name, mark_name, prefix) == 0 ? strtoll(entry->d_name + prefix, &end, 10) : 0;
+        if (shard < 1 || shard > state->shards || *end || done[shard - 1] ||
+            !take_mark(state, dirfd(folder), entry->d_name))
+            continue;
+        done[shard - 1] = true;
+        state->done++;
+    }
+    if (missing && done)
+        list_missing(state, done, missing, size);
+    const int status = folder && done ? 0 : fail("%s: cannot read: %s", state->folder, strerror(errno));
+    if (folder)
+        closedir(folder);
+    free(done);
+    return status;
+}

@@ -1,0 +1,202 @@
+# distmap pass: shards of both passes give the bits of distmap edt, in any order, twice, at once, killed and begun again.
+source "$(dirname "$0")/checks.sh" "$@" || exit 1
+
+seed=${DISTMAP_TEST_SEED:-$((RANDOM * 32768 + RANDOM))}
+echo "seed $seed (DISTMAP_TEST_SEED repeats it)"
+RANDOM=$seed
+
+make_volume() { # file, descr, shape, bytes: JPEG data, from a drawn place on, over and over
+    make_npy "$1" "$2" "$3" ''
+    while tail -c +$((RANDOM % 9000 + 1000)) "$data/retina.jpg"; do :; done 2>/dev/null | head -c "$4" >>"$1"
+}
+odd() { echo $((RANDOM % $1 + 1)); }
+formats=npy
+"$distmap" --help | grep -q '^  zarr' && formats+=" zarr"
+python=
+/usr/bin/python3 -c 'import numcodecs, numpy' 2>/dev/null && python=/usr/bin/python3
+
+same() { # a result, the NPY that it should be
+    local got=$1
+    if [[ $got == *.zarr ]]; then
+        [[ -n $python ]] || return 0
+        got=$work/from_zarr.npy
+        "$python" "$script_folder/zarr_to_npy.py" "$1" "$got" || return 1
+    fi
+    cmp "$got" "$2"
+}
+script_folder=$(dirname "$script")
+all() { # shards, then arguments: all of a pass, in a drawn order
+    local shards=$1 i
+    shift
+    for i in $(seq "$shards" | shuf --random-source=<(yes "$RANDOM")); do
+        "$distmap" pass "$@" --shard "$i/$shards" --quiet || return 1
+    done
+}
+
+# ---- Bits ----
+rounds=$(awk -v scale="${DISTMAP_TEST_SCALE:-1}" 'BEGIN { n = int(24 * scale); print n < 6 ? 6 : n }')
+for round in $(seq "$rounds"); do
+    case $((round % 3)) in
+    0) y=$(odd 200) x=$(odd 300); shape="$y, $x" axes=(x y) count=$((y * x)) ;;
+    1) z=$(odd 40) y=$(odd 60) x=$(odd 100); shape="$z, $y, $x" axes=(y,x z) count=$((z * y * x)) ;;
+    2) t=$(odd 7) z=$(odd 15) y=$(odd 20) x=$(odd 50); shape="$t, $z, $y, $x" axes=(z,y,x t) count=$((t * z * y * x)) ;;
+    esac
+    rm -rf run
+    mkdir run
+    make_volume run/drawn.npy '|u1' "$shape" "$count"
+    first=(--sites $((RANDOM % 256))) last=()
+    ((RANDOM % 3)) || first+=(--border)
+    ((RANDOM % 3)) || first+=(--limit $((RANDOM % 20 + 1)))
+    case $((RANDOM % 4)) in 0) first+=(--spacing 2) ;; 1) first+=(--spacing 0.7) ;; esac
+    ((RANDOM % 2)) && last+=(--metric squared)
+    "$distmap" edt run/drawn.npy -o run/want.npy --index run/wanti.npy "${first[@]}" "${last[@]}" --quiet
+    for format in $formats; do
+        chunks=()
+        [[ $format == zarr ]] && ((RANDOM % 4)) && chunks=(--chunks $(odd 20))
+        n=$(odd 9) m=$(odd 9) index=() index2=()
+        ((RANDOM % 2)) && index=(--index "run/midi.$format") index2=(--index "run/outi.$format")
+        all "$n" run/drawn.npy -o "run/mid.$format" --axis "${axes[0]}" "${first[@]}" "${index[@]}" "${chunks[@]}" &&
+            all "$m" "run/mid.$format" -o "run/out.$format" --axis "${axes[1]}" "${last[@]}" "${index2[@]}"
+        check "($shape) ${first[*]} ${last[*]} ${index[*]} ${chunks[*]}, $n and $m shards of $format: status" equal "$?" 0
+        check "... the same bits" same "run/out.$format" run/want.npy
+        [[ ${#index[@]} == 0 ]] || check "... the same sites" same "run/outi.$format" run/wanti.npy
+        check "... no part is left" equal "$(find run -name '*.part' -o -name '.distmap*')" ""
+    done
+done
+# Slices that are problems of their own need one pass.
+make_volume drawn.npy '|u1' '9, 40, 50' 18000
+"$distmap" edt drawn.npy -o want.npy --axes y,x --sites 7 --quiet
+all 4 drawn.npy -o one.npy --axes y,x --axis y,x --sites 7
+check "slices by themselves: one pass" cmp one.npy want.npy
+if "$distmap" --help | grep -q '^  hdf5'; then
+    "$distmap" edt drawn.npy -o vol.h5:/a/mask --sites 7 --metric squared --quiet
+    "$distmap" edt vol.h5:/a/mask -o want.npy --sites 1..9 --quiet
+    all 3 vol.h5:/a/mask -o mid5.npy --axis 1,2 --sites 1..9 && all 2 mid5.npy -o out5.npy --axis 0
+    check "a dataset as input" cmp out5.npy want.npy
+fi
+
+# ---- Many at once, killed, again ----
+make_volume large.npy '<u2' '64, 512, 512' $((64 * 512 * 512 * 2))
+"$distmap" edt large.npy -o want.npy --sites 0..300 --quiet
+for format in $formats; do
+    rm -rf run
+    mkdir run
+    first=(pass large.npy -o "run/mid.$format" --axis y,x --sites 0..300 --threads 1)
+    [[ $format == zarr ]] && first+=(--chunks 4,64,64)
+    "$distmap" "${first[@]}" --shard 1/3 --quiet
+    "$distmap" "${first[@]}" --shard 2/3 2>stderr &
+    killed=$!
+    sleep 0.0$((RANDOM % 10))
+    kill -KILL $killed 2>/dev/null
+    wait $killed
+    echo "killed: status $?"
+    "$distmap" pass "run/mid.$format" -o run/out.npy --axis z --shard 1/1 2>stderr
+    check "$format: the pass before has missing shards: status" equal "$?" 1
+    check "$format: they are named" one_line "run/mid.$format: the pass before is not done: of its 3 shards [12] are missing: (2, )?3$"
+    check "$format: nothing is begun" test ! -e run/out.npy.pass
+    for i in 1 2 3; do
+        for twice in 1 2; do
+            "$distmap" "${first[@]}" --shard $i/3 --quiet 2>"stderr.$i.$twice" || echo "$i: $?" >>failed &
+        done
+    done
+    wait
+    check "$format: all shards twice at once" test ! -e failed
+    check "$format: the output has its name, and all else is gone" equal \
+        "$(ls run)" "mid.$format"$'\n'"mid.$format.pass"
+    before=$(find "run/mid.$format" -type f ! -name '.distmap-*' -exec cksum {} + | sort)
+    rm "run/mid.$format.pass/shard-2" # as if it was never done, which costs nothing but time
+    "$distmap" "${first[@]}" --shard 2/3 2>stderr
+    check "$format: a whole output with a mark missing is left alone: status" equal "$?" 1
+    check "$format: ... one line" one_line "is there already, and is not overwritten"
+    echo "flags 0 largest 0" >"run/mid.$format.pass/shard-2"
+    run "${first[@]}" --shard 2/3
+    check "$format: a shard that is done: status" equal "$status" 0
+    check "$format: a shard that is done: told" grep -q "shard 2/3 is done already" stderr
+    check "$format: a shard that is done changes nothing" equal \
+        "$(find "run/mid.$format" -type f ! -name '.distmap-*' -exec cksum {} + | sort)" "$before"
+    for i in 1 2 3 4 5; do
+        for twice in 1 2; do
+            "$distmap" pass "run/mid.$format" -o "run/out.$format" --axis z --shard $i/5 --quiet || touch failed &
+        done
+    done
+    wait
+    check "$format: the last pass twice at once" test ! -e failed
+    check "$format: the same bits" same "run/out.$format" want.npy
+done
+
+# ---- Memory ----
+rm -rf run
+mkdir run
+all 2 large.npy -o run/mid.npy --axis y,x --sites 0..300 --memory 40M && all 2 run/mid.npy -o run/out.npy --axis z --memory 40M
+check "little memory: the same bits" cmp run/out.npy want.npy
+refuses 1 "--memory: 33 MiB are too little for large.npy: 1 place along z need 3[4-9] MiB" \
+    pass large.npy -o out/m.npy --axis y,x --shard 1/2 --memory 33M
+
+# ---- What does not fit together ----
+some=(pass drawn.npy --sites 7)
+refuses 2 "pass: --axis AXES is missing" "${some[@]}" -o out/m.npy --shard 1/2
+refuses 2 "pass: --shard I/N is missing" "${some[@]}" -o out/m.npy --axis y,x
+refuses 2 "--shard: '3' is no shard" "${some[@]}" -o out/m.npy --axis y,x --shard 3
+refuses 2 "--shard: 3 is out of range, must be 1 to 2" "${some[@]}" -o out/m.npy --axis y,x --shard 3/2
+refuses 2 "--shard: 0 is out of range, must be 1 to 2" "${some[@]}" -o out/m.npy --axis y,x --shard 0/2
+refuses 2 "files that several processes read and write have names" pass - -o out/m.npy --axis y,x --shard 1/2
+refuses 2 "--metric is euclidean or squared" "${some[@]}" -o out/m.npy --axis y,x --shard 1/2 --metric cityblock
+refuses 1 "the first pass of drawn.npy goes along y,x, all measured axes but z" "${some[@]}" -o out/m.npy --axis z --shard 1/2
+refuses 1 "has no axis 'w'" "${some[@]}" -o out/m.npy --axis w --shard 1/2
+refuses 1 "-o out/m.tif: several processes write one .npy" "${some[@]}" -o out/m.tif --axis y,x --shard 1/2
+refuses 1 "--chunks: out/m.npy has none" "${some[@]}" -o out/m.npy --axis y,x --shard 1/2 --chunks 4
+refuses 1 "--dtype: belongs to the last pass" "${some[@]}" -o out/m.npy --axis y,x --shard 1/2 --dtype float64
+refuses 1 "none/m.npy: cannot use its folder" "${some[@]}" -o none/m.npy --axis y,x --shard 1/2
+"$distmap" edt drawn.npy -o floats.npy --sites 7 --quiet
+refuses 1 "floats.npy: holds float32, which is no mask" pass floats.npy -o out/m.npy --axis y,x --shard 1/2
+make_npy line.npy '|u1' '9,' '\1\0\1\1\1\1\1\1\1'
+refuses 1 "two passes need two measured axes" pass line.npy -o out/m.npy --axis x --shard 1/2
+make_npy empty.npy '|u1' '3, 0, 4' ''
+refuses 1 "empty.npy: has no elements" pass empty.npy -o out/m.npy --axis y,x --shard 1/2
+largest_file=10
+run "${some[@]}" -o out/m.npy --axis y,x --shard 1/2
+check "no room: status" equal "$status" 1
+check "no room: one line" one_line "m.npy: cannot write: File too large"
+largest_file=unlimited
+
+rm -rf run
+mkdir run
+all 2 drawn.npy -o run/mid.npy --axis y,x --sites 7 --border
+last() { "$distmap" pass run/mid.npy -o run/out.npy --axis z --shard 1/2 "$@" 2>stderr; }
+last --border
+check "options of the first pass in the last" one_line "--border: belongs to the first pass, which run/mid.npy comes from"
+last --index run/i.npy
+check "sites in the last pass alone" one_line "--index: is in both passes or in none; the first one of run/mid.npy had none"
+"$distmap" pass run/mid.npy -o run/out.npy --axis y --shard 1/2 2>stderr
+check "the wrong axis" one_line "--axis: z is left to do of run/mid.npy, not y"
+check "nothing was begun" test ! -e run/out.npy.pass
+last
+"$distmap" pass run/mid.npy -o run/out.npy --axis z --shard 1/3 2>stderr
+check "another number of shards" one_line "run/out.npy.pass: is of another run: shards is 2 there and 3 here"
+"$distmap" pass run/mid.npy -o run/out.npy --axis z --shard 2/2 --metric squared 2>stderr
+check "another metric" one_line "is of another run: squared is false there and true here"
+mv run/out.npy.part run/away
+last
+check "the part was taken away" one_line "tells of 1 shards that are done, but there is no .*/run/out.npy.part"
+mv run/away run/out.npy.part
+touch run/mid.npy
+"$distmap" pass run/mid.npy -o run/out.npy --axis z --shard 2/2 2>stderr
+check "the input was written to meanwhile" one_line "is of another run: input_changed is"
+cp drawn.npy run/there.npy
+"$distmap" pass drawn.npy -o run/there.npy --axis y,x --shard 1/2 2>stderr
+check "an output that is there" one_line "run/there.npy: is there already, and is not overwritten"
+cp drawn.npy run/other.npy
+cp -r run/mid.npy.pass run/other.npy.pass
+"$distmap" pass run/other.npy -o run/out2.npy --axis z --shard 1/2 2>stderr
+check "a file that is not the plan's" one_line "run/other.npy: is not what the plan beside it tells of"
+echo '{"left": [0]}' >run/other.npy.pass/plan.json
+"$distmap" pass run/other.npy -o run/out2.npy --axis z --shard 1/2 2>stderr
+check "a plan that is none" one_line "run/other.npy.pass/plan.json: is no plan of a pass"
+if [[ $(id -u) == 0 ]] && command -v setpriv >/dev/null; then # somebody else, who may not write here
+    cp "$distmap" run/distmap
+    chmod 755 "$work" run
+    setpriv --reuid=65534 --clear-groups run/distmap pass drawn.npy -o run/no.npy --axis y,x --shard 1/2 2>stderr
+    check "a read-only folder" one_line "run/no.npy.pass: cannot make the folder: Permission denied"
+fi
+
+finish
