@@ -1,32 +1,32 @@
 /* skeleton/cuda: the integer medial axis from the indices of sites, by one kernel that asks every pair of neighbours.
  *
- * Memory: indices, 4 bytes per element (8 from 2^31 elements on), squares, 4 where they fit, and the inner plan's.
+ * Memory: indices, 4 bytes per element (8 from 2^31 elements on), distances, 4 where squares take 32 bits, and the inner plan's.
  */
 #include "core/scratch.h"
 #include "operations/inner_cuda.h"
 #include "operations/skeleton_cuda.h"
 
-/* Squares are made on the way: methods that may leave them and indices where they are wanted need no memory, and no pass, to keep
- * them for indices alone. */
+/* Distances are made on the way, and maps of both are what methods do best: minplus/cuda takes a quarter longer for indices alone, or
+ * with squares. */
 static distmap_problem inner_problem(const distmap_plan *plan) {
     distmap_problem inner = op_distances(plan);
     inner.want.index = plan->elements <= INT32_MAX ? DISTMAP_INT32 : DISTMAP_INT64;
-    inner.want.squared = plan->number == DM_U32 ? DISTMAP_UINT32 : DISTMAP_NONE;
+    inner.want.distance = plan->number == DM_U32 ? DISTMAP_FLOAT32 : DISTMAP_NONE;
     return inner;
 }
 
-static size_t lay_out(const distmap_plan *plan, void **index, void **squared) {
+static size_t lay_out(const distmap_plan *plan, void **index, void **distance) {
     const distmap_problem inner = inner_problem(plan);
     dm_scratch walk = {.base = plan->scratch, .unit = DM_CUDA_UNIT};
     dm_take(&walk, 1, op_inner_bytes(plan, &inner));
     *index = dm_take(&walk, plan->elements, distmap_dtype_size(inner.want.index));
-    *squared = dm_take(&walk, plan->elements, distmap_dtype_size(inner.want.squared));
+    *distance = dm_take(&walk, plan->elements, distmap_dtype_size(inner.want.distance));
     return walk.used;
 }
 
 static size_t scratch_bytes(const distmap_plan *plan) {
-    void *index, *squared;
-    return lay_out(plan, &index, &squared);
+    void *index, *distance;
+    return lay_out(plan, &index, &distance);
 }
 
 static distmap_status prepare(distmap_plan *plan) {
@@ -59,12 +59,12 @@ static struct sk_work work_of(const distmap_plan *plan, const dm_arrays *arrays)
 static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     struct dm_cuda *cuda = plan->context->cuda;
     struct sk_work work = work_of(plan, arrays);
-    void *index, *squared;
-    lay_out(plan, &index, &squared);
+    void *index, *distance;
+    lay_out(plan, &index, &distance);
     const distmap_outputs *want = &plan->inner[0]->problem.want;
     distmap_arrays inner = {.input = op_view(plan, &arrays->input), .index = op_dense(plan, index, want->index)};
-    if (want->squared)
-        inner.squared = op_dense(plan, squared, want->squared);
+    if (want->distance)
+        inner.distance = op_dense(plan, distance, want->distance);
     work.index = index;
     work.wide = want->index == DISTMAP_INT64;
     int64_t behind = 1; /* elements up to the next measured axis */

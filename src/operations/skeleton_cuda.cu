@@ -11,7 +11,7 @@
 #include "cuda/elements.cuh"
 #include "operations/skeleton_cuda.h"
 
-enum { THREADS = 256, TILE = 2048, LIST = 1024, MOST_BLOCKS = 1 << 16 };
+enum { THREADS = 256, TILE = 2048, LIST = 1024, AT_ONCE = 4, MOST_BLOCKS = 1 << 16 };
 #define SLACK 1e-5f /* more than the roundings of float32 take */
 
 /* A tile's sides, slowest axis first; the box is one element larger on each side. */
@@ -31,52 +31,31 @@ template <int AXES> struct tile {
     uint8_t mark[box<AXES>()];
     uint16_t list[LIST]; /* of pairs: 4 e + k, e counted in the box */
     int passed;
-    /* Where the tile is; all along measured axes by their own numbers. */
-    int64_t first[AXES], element; /* of the image */
-    int count[AXES];              /* elements of the tile that are of the image, */
-    int from[AXES], to[AXES];     /* and those that may be in pairs, counted from the tile's first one */
-    char *mask, *distance;        /* of the first element */
+    /* Where the tile is: its first element, and along the measured axes by their own numbers. */
+    int64_t first[AXES], element;
+    int count[AXES];          /* elements of the tile that are of the image; */
+    int low[AXES], end[AXES]; /* the same of the box, */
+    int from[AXES], to[AXES]; /* and those that are in pairs; counted from the tile's first one */
+    char *mask, *distance;    /* of the first element */
 };
-
-DM_DEVICE int64_t index_at(const sk_work &w, int64_t element) {
-    return w.wide ? ((const int64_t *)w.index)[element] : ((const int32_t *)w.index)[element];
-}
 
 DM_DEVICE uint32_t divide(const sk_divider &by, uint32_t i) { return (uint32_t)((uint64_t)i * by.factor >> by.shift); }
 
 /* Where element `index` lies along the measured axes. In linear order axes are divided off from the last one on, and what lies
- * between them. */
-template <int AXES> DM_DEVICE void place_along(const sk_work &w, int64_t index, int64_t place[SK_AXES]) {
+ * between them. T is the type of indices. */
+template <int AXES, typename T> DM_DEVICE void place_along(const sk_work &w, T index, T place[AXES]) {
     uint32_t rest = (uint32_t)index;
 #pragma unroll
     for (int k = AXES - 1; k >= 0; k--) {
-        if (w.wide) {
-            place[k] = index / w.elements.linear[w.rule.axis[k]] % w.rule.length[k];
+        if (sizeof(T) == sizeof(int64_t)) {
+            place[k] = index / (T)w.elements.linear[w.rule.axis[k]] % (T)w.rule.length[k];
             continue;
         }
         if (w.gap[k].n > 1)
             rest = divide(w.gap[k], rest);
         const uint32_t slower = divide(w.length[k], rest);
-        place[k] = rest - slower * w.length[k].n;
+        place[k] = (T)(rest - slower * w.length[k].n);
         rest = slower;
-    }
-}
-
-/* Sets the site of the element at p->at, `element` in linear order; `inside`: in the image. Elements outside are sites, those
- * without a site are taken for such, none of the others having one either. */
-template <int AXES> DM_DEVICE void find_site(const sk_work &w, bool inside, int64_t element, sk_point *p) {
-#pragma unroll
-    for (int k = 0; k < AXES; k++)
-        p->site[k] = p->at[k];
-    const int64_t index = inside ? index_at(w, element) : element;
-    if (index == element)
-        return;
-    if (index >= 0) {
-        place_along<AXES>(w, index, p->site);
-    } else if (index == DISTMAP_INDEX_BORDER) {
-        sk_point outside = *p; /* in memory: its places are numbered there */
-        sk_leave(&w.rule, &outside);
-        *p = outside;
     }
 }
 
@@ -91,8 +70,10 @@ template <int AXES> DM_DEVICE void find_tile(const sk_work &w, uint64_t number, 
         number /= (uint64_t)along;
         at[w.rule.axis[k]] = t->first[k] = first;
         t->count[k] = left < side<AXES>(k) ? (int)left : side<AXES>(k);
-        t->from[k] = first > 0 || w.rule.border ? -1 : 0;
-        t->to[k] = left > side<AXES>(k) || w.rule.border ? t->count[k] + 1 : t->count[k];
+        t->low[k] = first > 0 ? -1 : 0;
+        t->end[k] = left > side<AXES>(k) ? t->count[k] + 1 : t->count[k];
+        t->from[k] = w.rule.border ? -1 : t->low[k];
+        t->to[k] = w.rule.border ? t->count[k] + 1 : t->end[k];
     }
     t->element = 0;
     for (int n = DM_X; n >= 0; n--) {
@@ -106,19 +87,20 @@ template <int AXES> DM_DEVICE void find_tile(const sk_work &w, uint64_t number, 
     t->distance = p->arrays.distance.data ? dm_element_address(&p->arrays.distance, at) : nullptr;
 }
 
-/* The element at `local`, counted from the tile's first one: its site; whether it is of the image. */
-template <int AXES>
-DM_DEVICE bool find_point(const sk_work &w, const tile<AXES> &t, const int local[AXES], sk_point *p) {
-    int64_t element = t.element;
-    bool inside = true;
+template <int AXES> DM_DEVICE bool is_inside(const tile<AXES> &t, const int local[AXES]) {
+    bool is = true;
 #pragma unroll
-    for (int k = 0; k < AXES; k++) {
-        p->at[k] = t.first[k] + local[k];
-        inside = inside && p->at[k] >= 0 && p->at[k] < w.rule.length[k];
-        element += local[k] * w.elements.linear[w.rule.axis[k]];
-    }
-    find_site<AXES>(w, inside, element, p);
-    return inside;
+    for (int k = 0; k < AXES; k++)
+        is = is && local[k] >= t.low[k] && local[k] < t.end[k];
+    return is;
+}
+
+template <int AXES, typename T> DM_DEVICE T element_at(const sk_work &w, const tile<AXES> &t, const int local[AXES]) {
+    T element = (T)t.element;
+#pragma unroll
+    for (int k = 0; k < AXES; k++)
+        element += (T)local[k] * (T)w.elements.linear[w.rule.axis[k]];
+    return element;
 }
 
 /* Counted in the tile, where sides are powers of two and axis `without` is left out. */
@@ -157,16 +139,71 @@ template <int AXES> DM_DEVICE void split_box(int b, int local[AXES]) {
     }
 }
 
-template <int AXES> DM_DEVICE void fill(const sk_work &w, tile<AXES> &t) {
+/* The offset of the element at `local`, which is inside, from its site, whose index is given; 0 of background, where there is no site
+ * at all, and of those nearest to the border, which leave() tells. */
+template <int AXES, typename T>
+DM_DEVICE void find_offset(const sk_work &w, const tile<AXES> &t, const int local[AXES], T index, T offset[AXES]) {
+    const bool is = index >= 0 && index != element_at<AXES, T>(w, t, local);
+    T place[AXES];
+    place_along<AXES, T>(w, index, place);
+#pragma unroll
+    for (int k = 0; k < AXES; k++)
+        offset[k] = is ? (T)t.first[k] + local[k] - place[k] : 0;
+}
+
+template <int AXES, typename T>
+DM_DEVICE void leave(const sk_work &w, const tile<AXES> &t, const int local[AXES], T offset[AXES]) {
+    sk_point p = {}; /* in memory: its places are numbered there */
+    for (int k = 0; k < AXES; k++)
+        p.at[k] = t.first[k] + local[k];
+    sk_leave(&w.rule, &p);
+#pragma unroll
+    for (int k = 0; k < AXES; k++)
+        offset[k] = (T)(p.at[k] - p.site[k]);
+}
+
+template <int AXES, typename T> DM_DEVICE void keep_offset(tile<AXES> &t, int b, const T offset[AXES]) {
+#pragma unroll
+    for (int k = 0; k < AXES; k++)
+        t.offset[k][b] = (float)offset[k];
+}
+
+/* Indices, which are far away, are asked for several at a time. Elements outside are background. */
+template <int AXES, typename T> DM_DEVICE void fill(const sk_work &w, tile<AXES> &t) {
+    for (int first = threadIdx.x; first < box<AXES>(); first += AT_ONCE * THREADS) {
+        T index[AT_ONCE];
+        int local[AXES];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            split_box<AXES>(first + i * THREADS, local);
+            const bool is = first + i * THREADS < box<AXES>() && is_inside<AXES>(t, local);
+            index[i] = is ? ((const T *)w.index)[element_at<AXES, T>(w, t, local)] : DISTMAP_INDEX_NONE;
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int b = first + i * THREADS;
+            T offset[AXES];
+            if (b >= box<AXES>())
+                break;
+            split_box<AXES>(b, local);
+            find_offset<AXES, T>(w, t, local, index[i], offset);
+            keep_offset<AXES, T>(t, b, offset);
+            t.mark[b] = 0;
+        }
+    }
+}
+
+/* By the threads that filled them. */
+template <int AXES, typename T> DM_DEVICE void fill_beside_border(const sk_work &w, tile<AXES> &t) {
     for (int b = threadIdx.x; b < box<AXES>(); b += THREADS) {
         int local[AXES];
-        sk_point p;
+        T offset[AXES];
         split_box<AXES>(b, local);
-        find_point<AXES>(w, t, local, &p);
-        t.mark[b] = 0;
-#pragma unroll
-        for (int k = 0; k < AXES; k++)
-            t.offset[k][b] = (float)(int32_t)(p.at[k] - p.site[k]);
+        if (!is_inside<AXES>(t, local) ||
+            ((const T *)w.index)[element_at<AXES, T>(w, t, local)] != DISTMAP_INDEX_BORDER)
+            continue;
+        leave<AXES, T>(w, t, local, offset);
+        keep_offset<AXES, T>(t, b, offset);
     }
 }
 
@@ -192,10 +229,7 @@ template <int AXES> DM_DEVICE bool may_mark(const sk_work &w, const tile<AXES> &
                                                                         : above < w.gamma2);
 }
 
-template <int AXES> DM_DEVICE void look(const sk_work &w, tile<AXES> &t, const int local[AXES], int k) {
-    const int e = in_box<AXES>(local);
-    if (!may_mark<AXES>(w, t, e, k))
-        return;
+template <int AXES> DM_DEVICE void list_pair(tile<AXES> &t, int e, int k) {
     const int place = atomicAdd(&t.passed, 1);
     if (place < LIST)
         t.list[place] = (uint16_t)(4 * e + k);
@@ -208,36 +242,62 @@ template <int AXES> DM_DEVICE void look_at_pairs(const sk_work &w, tile<AXES> &t
         split_tile<AXES>(i, AXES, local);
         if (!is_counted<AXES>(t, local))
             continue;
+        const int e = in_box<AXES>(local);
+        bool pass[AXES]; /* all before the first is listed: nothing is read twice */
 #pragma unroll
         for (int k = 0; k < AXES; k++)
-            if (local[k] + 1 < t.to[k])
-                look<AXES>(w, t, local, k);
+            pass[k] = local[k] + 1 < t.to[k] && may_mark<AXES>(w, t, e, k);
+#pragma unroll
+        for (int k = 0; k < AXES; k++)
+            if (pass[k])
+                list_pair<AXES>(t, e, k);
     }
 #pragma unroll
     for (int k = 0; k < AXES; k++)
         for (int i = threadIdx.x; t.from[k] < 0 && i < TILE / side<AXES>(k); i += THREADS) {
             local[k] = -1;
             split_tile<AXES>(i, k, local);
-            if (is_counted<AXES>(t, local))
-                look<AXES>(w, t, local, k);
+            const int e = in_box<AXES>(local);
+            if (is_counted<AXES>(t, local) && may_mark<AXES>(w, t, e, k))
+                list_pair<AXES>(t, e, k);
         }
 }
 
 /* ---- 3. The rule ---- */
 
+/* The element at `local`, `b` in the box, as the rule sees it, by its offset: float32 holds it where filters may be used. */
+template <int AXES, typename T>
+DM_DEVICE void find_point(const sk_work &w, const tile<AXES> &t, const int local[AXES], int b, sk_point *p) {
+    T offset[AXES] = {};
+    if (!w.filters && is_inside<AXES>(t, local)) {
+        const T index = ((const T *)w.index)[element_at<AXES, T>(w, t, local)];
+        if (index == DISTMAP_INDEX_BORDER)
+            leave<AXES, T>(w, t, local, offset);
+        else
+            find_offset<AXES, T>(w, t, local, index, offset);
+    }
+#pragma unroll
+    for (int k = 0; k < AXES; k++) {
+        p->at[k] = local[k];
+        p->site[k] = local[k] - (w.filters ? (int64_t)(int32_t)t.offset[k][b] : (int64_t)offset[k]);
+    }
+}
+
 /* Of pair 4 e + k. Marks beside the tile are its neighbours'. */
-template <int AXES> DM_DEVICE void judge(const sk_work &w, const sk_rule &r, tile<AXES> &t, int pair) {
+template <int AXES, typename T> DM_DEVICE void judge(const sk_work &w, const sk_rule &r, tile<AXES> &t, int pair) {
     const int box_e = pair / 4, k = pair % 4, box_q = box_e + box_step<AXES>(k);
     int local[AXES];
     sk_point e, q;
     split_box<AXES>(box_e, local);
-    const bool e_inside = find_point<AXES>(w, t, local, &e);
+    const bool e_inside = is_inside<AXES>(t, local);
+    find_point<AXES, T>(w, t, local, box_e, &e);
 #pragma unroll
     for (int i = 0; i < AXES; i++)
         local[i] += i == k;
-    const bool q_inside = find_point<AXES>(w, t, local, &q);
+    const bool q_inside = is_inside<AXES>(t, local);
     if (!(e_inside && q_inside) && !(r.border && (e_inside || q_inside)))
         return;
+    find_point<AXES, T>(w, t, local, box_q, &q);
     const unsigned marked = sk_pair(&r, &e, &q);
     if (marked & SK_FIRST)
         t.mark[box_e] = 1;
@@ -245,32 +305,33 @@ template <int AXES> DM_DEVICE void judge(const sk_work &w, const sk_rule &r, til
         t.mark[box_q] = 1;
 }
 
-template <int AXES> DM_DEVICE void judge_pairs(const sk_work &w, const sk_rule &r, tile<AXES> &t) {
+template <int AXES, typename T> DM_DEVICE void judge_pairs(const sk_work &w, const sk_rule &r, tile<AXES> &t) {
     const bool all = t.passed > LIST;
     const int count = all ? AXES * box<AXES>() : t.passed;
     for (int i = threadIdx.x; i < count; i += THREADS) {
         const int e = i / AXES, k = i % AXES;
-        if (!all)
-            judge<AXES>(w, r, t, t.list[i]);
-        else if (e / box_step<AXES>(k) % (side<AXES>(k) + 2) <= side<AXES>(k))
-            judge<AXES>(w, r, t, 4 * e + k);
+        const bool is =
+            !all || e / box_step<AXES>(k) % (side<AXES>(k) + 2) <= side<AXES>(k); /* has a neighbour in the box */
+        if (is)
+            judge<AXES, T>(w, r, t, all ? 4 * e + k : t.list[i]);
     }
 }
 
 /* ---- 4. Results ---- */
 
-template <int AXES>
-DM_DEVICE void store_distance(const sk_work &w, const sk_rule &r, const tile<AXES> &t, const int local[AXES], bool on,
-                              char *to) {
+template <int AXES, typename T>
+DM_DEVICE void store_distance(const sk_work &w, const sk_rule &r, const tile<AXES> &t, const int local[AXES], bool on) {
     const dm_elements *p = &w.elements;
+    char *to = t.distance;
     dm_value squared;
     squared.u64 = 0; /* the bits of 0.0 as well */
-    sk_point e;
+    sk_point e = {};
     if (on)
-        find_point<AXES>(w, t, local, &e);
+        find_point<AXES, T>(w, t, local, in_box<AXES>(local), &e);
 #pragma unroll
     for (int k = AXES - 1; k >= 0; k--) {
         const int64_t d = on ? e.at[k] - e.site[k] : 0;
+        to += local[k] * p->arrays.distance.stride[r.axis[k]];
         if (p->number == DM_F64)
             squared.f64 = fma(r.w2[k], (double)(d * d), squared.f64);
         else
@@ -279,30 +340,28 @@ DM_DEVICE void store_distance(const sk_work &w, const sk_rule &r, const tile<AXE
     dm_store_distance(p, &p->arrays.distance, to, squared, false);
 }
 
-template <int AXES> DM_DEVICE void store(const sk_work &w, const sk_rule &r, const tile<AXES> &t) {
-    const dm_arrays *out = &w.elements.arrays;
+template <int AXES, typename T> DM_DEVICE void store(const sk_work &w, const sk_rule &r, const tile<AXES> &t) {
     for (int i = threadIdx.x; i < TILE; i += THREADS) {
         int local[AXES];
         split_tile<AXES>(i, AXES, local);
         if (!is_counted<AXES>(t, local))
             continue;
         const bool on = t.mark[in_box<AXES>(local)];
-        int64_t mask = 0, distance = 0; /* bytes from the tile's first element */
+        char *mask = t.mask;
+        if (mask) {
 #pragma unroll
-        for (int k = 0; k < AXES; k++) {
-            mask += local[k] * out->mask.stride[r.axis[k]];
-            distance += local[k] * out->distance.stride[r.axis[k]];
+            for (int k = 0; k < AXES; k++)
+                mask += local[k] * w.elements.arrays.mask.stride[r.axis[k]];
+            *(uint8_t *)mask = on;
         }
-        if (t.mask)
-            *(uint8_t *)(t.mask + mask) = on;
         if (t.distance)
-            store_distance<AXES>(w, r, t, local, on, t.distance + distance);
+            store_distance<AXES, T>(w, r, t, local, on);
     }
 }
 
 /* A block for each tile, in turns. Reads the indices of it and around it, 1.7 of the tile's in volumes; writes mask and
  * distance. */
-template <int AXES>
+template <int AXES, typename T>
 static __global__ void __launch_bounds__(THREADS) mark(const __grid_constant__ sk_work w, uint64_t tiles) {
     __shared__ tile<AXES> t;
     sk_rule r = w.rule;
@@ -311,23 +370,26 @@ static __global__ void __launch_bounds__(THREADS) mark(const __grid_constant__ s
         if (threadIdx.x == 0)
             find_tile<AXES>(w, number, &t);
         __syncthreads();
-        fill<AXES>(w, t);
+        fill<AXES, T>(w, t);
+        if (r.border)
+            fill_beside_border<AXES, T>(w, t);
         __syncthreads();
         if (w.filters)
             look_at_pairs<AXES>(w, t);
         __syncthreads();
-        judge_pairs<AXES>(w, r, t);
+        judge_pairs<AXES, T>(w, r, t);
         __syncthreads();
-        store<AXES>(w, r, t);
+        store<AXES, T>(w, r, t);
         __syncthreads();
     }
 }
 
 template <int AXES> static cudaError_t mark_tiles(const sk_work &w, cudaStream_t stream) {
+    void (*const kernel)(sk_work, uint64_t) = w.wide ? mark<AXES, int64_t> : mark<AXES, int32_t>;
     int64_t tiles = w.elements.elements;
     for (int k = 0; k < AXES; k++)
         tiles = tiles / w.rule.length[k] * ((w.rule.length[k] + side<AXES>(k) - 1) / side<AXES>(k));
-    DM_LAUNCH(mark<AXES>, dm_blocks(tiles, 1, MOST_BLOCKS), THREADS, 0, stream, w, (uint64_t)tiles);
+    DM_LAUNCH(kernel, dm_blocks(tiles, 1, MOST_BLOCKS), THREADS, 0, stream, w, (uint64_t)tiles);
     return cudaGetLastError();
 }
 
