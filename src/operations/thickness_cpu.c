@@ -11,7 +11,7 @@
  * Cost: the inner plan; about 15 operations per element for the filter; per ball left some 200, and 40 for each row that is asked
  * or raised. Memory: squares, 4 bytes per element (8 beyond 32 bits); of one volume what they grow to, as much, its squares in
  * float32, where the inner plan was before, and a bit per element, in whole words for each row; for each worker rows of balls, at
- * most 2 bytes per element, or 128 for each row of the volume.
+ * most 12 bytes per element and 40 MB, but at least 80 kB and 32 bytes for each row of the volume.
  */
 #include "operations/thickness_cpu.h"
 
@@ -68,10 +68,10 @@ static size_t lay_out(const distmap_plan *plan, th_work *w) {
     w->bits = dm_take(&walk, v->rows * w->words, sizeof *w->bits);
     w->workers = dm_take(&walk, plan->context->threads, sizeof *w->workers);
     for (int i = 0; i < plan->context->threads; i++) {
-        th_worker own = {.lists = {.room = th_lists_room(v)}};
+        th_worker own = {.lists = th_lists_for(v)};
         th_lists *l = &own.lists;
-        l->key = dm_take(&walk, TH_SLOTS, sizeof *l->key);
-        l->list = dm_take(&walk, TH_SLOTS, sizeof *l->list);
+        l->key = dm_take(&walk, (int64_t)1 << l->bits, sizeof *l->key);
+        l->list = dm_take(&walk, (int64_t)1 << l->bits, sizeof *l->list);
         l->place = dm_take(&walk, l->room, sizeof *l->place);
         l->dx = dm_take(&walk, l->room, sizeof *l->dx);
         own.lines = dm_take(&walk, LINES * (v->length[TH_LAST] + 2), sizeof *own.lines);

@@ -98,14 +98,13 @@ static inline int th_class_of(const th_near *near) {
 }
 
 /* The rows that a worker has at hand, by the ball's key and the neighbour's class. When there is no more room all are forgotten. */
-enum { TH_SLOT_BITS = 13, TH_SLOTS = 1 << TH_SLOT_BITS, TH_MOST_LISTS = TH_SLOTS / 2 };
 typedef struct th_lists {
     uint64_t *key; /* 0: free */
     th_list *list;
     uint32_t *place; /* the rows of all */
     int32_t *dx;
     int64_t rows, room; /* used, and in all */
-    int count;
+    int count, bits;    /* lists; 2^bits have a place, of which half are used */
 } th_lists;
 
 typedef struct th_worker {
@@ -143,7 +142,7 @@ static inline int64_t th_larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* The rows of a ball of this key that are to be looked at, the neighbours being taken to be `slack` smaller (thickness_rows.c). */
 void th_lists_clear(th_lists *lists);
-int64_t th_lists_room(const th_volumes *v);
+th_lists th_lists_for(const th_volumes *v); /* without memory */
 th_rows th_rows_of(const th_work *w, th_lists *lists, uint64_t key, const th_near *near, float slack);
 
 /* Lets the balls of a volume raise its squares, and stores the outputs. */

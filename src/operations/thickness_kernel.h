@@ -149,20 +149,20 @@ static void sort(const th_rows *rows, const th_packing *packing, const float w2[
 
 /* Raises the first n elements of a block to at least `key`; the others are written as they were. */
 #define REPEAT_16(x) x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x
-#define DEFINE_RAISE(T, name)                                                                      \
+#define DEFINE_RAISE(T, name)                                                    \
     static const T name##_bits[2 * TH_BLOCK] = {REPEAT_16((T)-1), REPEAT_16(0)}; \
-    static inline void name(char *block, int64_t n, T key) {                                       \
-        const T *least = name##_bits + TH_BLOCK - (n < TH_BLOCK ? n : TH_BLOCK);                   \
-        T *squares = (T *)(void *)block;                                                           \
-        INDEPENDENT                                                                                \
-        for (int i = 0; i < TH_BLOCK; i++) {                                                       \
-            const T floor = least[i] & key;                                                        \
-            squares[i] = squares[i] < floor ? floor : squares[i];                                  \
-        }                                                                                          \
-    }                                                                                              \
-    static inline void name##_alone(char *element, T key) {                                        \
-        T *square = (T *)(void *)element;                                                          \
-        *square = *square < key ? key : *square;                                                   \
+    static inline void name(char *block, int64_t n, T key) {                     \
+        const T *least = name##_bits + TH_BLOCK - (n < TH_BLOCK ? n : TH_BLOCK); \
+        T *squares = (T *)(void *)block;                                         \
+        INDEPENDENT                                                              \
+        for (int i = 0; i < TH_BLOCK; i++) {                                     \
+            const T floor = least[i] & key;                                      \
+            squares[i] = squares[i] < floor ? floor : squares[i];                \
+        }                                                                        \
+    }                                                                            \
+    static inline void name##_alone(char *element, T key) {                      \
+        T *square = (T *)(void *)element;                                        \
+        *square = *square < key ? key : *square;                                 \
     }
 DEFINE_RAISE(uint16_t, raise_16)
 DEFINE_RAISE(uint32_t, raise_32)

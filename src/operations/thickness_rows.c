@@ -9,17 +9,24 @@
  * few. With pitches of 1 and radii up to 17 each bucket is one whole number. */
 #include "operations/thickness_cpu.h"
 
-enum { MOST_ROWS = 1 << 22, ENOUGH = 4 /* times asked for: then a list is worth while */ };
+enum {
+    MOST_ROWS = 1 << 22,
+    LEAST_BITS = 8,
+    MOST_BITS = 14,
+    ENOUGH = 4 /* times asked for: then a list is worth while */
+};
 
-static int64_t most_rows(const th_volumes *v) { return (2 * v->length[TH_Z] - 1) * (2 * v->length[TH_Y] - 1) + TH_PAD; }
-
-/* All of a ball's rows and a list of them have to find room together. */
-int64_t th_lists_room(const th_volumes *v) {
-    return th_larger(2 * most_rows(v), th_smaller(MOST_ROWS, v->elements / 4));
+/* All rows of one ball have to find room. */
+th_lists th_lists_for(const th_volumes *v) {
+    const int64_t most = (2 * v->length[TH_Z] - 1) * (2 * v->length[TH_Y] - 1) + TH_PAD;
+    th_lists l = {.room = th_larger(most, th_smaller(MOST_ROWS, v->elements / 4)), .bits = LEAST_BITS};
+    while (l.bits < MOST_BITS && (int64_t)64 << l.bits < v->elements)
+        l.bits++;
+    return l;
 }
 
 void th_lists_clear(th_lists *l) {
-    memset(l->key, 0, TH_SLOTS * sizeof *l->key);
+    memset(l->key, 0, sizeof *l->key << l->bits);
     l->rows = 0;
     l->count = 0;
 }
@@ -88,9 +95,9 @@ static void add_sorted(const th_work *w, th_lists *l, uint64_t key, const th_lis
 
 /* The list's place, empty and not yet made where it is new. */
 static th_list *list_at(th_lists *l, uint64_t key, int kind) {
-    uint64_t at = (key + (uint64_t)kind) * 0x9E3779B97F4A7C15 >> (64 - TH_SLOT_BITS);
+    uint64_t at = (key + (uint64_t)kind) * 0x9E3779B97F4A7C15 >> (64 - l->bits);
     while (l->key[at] && (l->key[at] != key || l->list[at].kind != kind))
-        at = (at + 1) % TH_SLOTS;
+        at = (at + 1) & (((uint64_t)1 << l->bits) - 1);
     if (!l->key[at]) {
         l->key[at] = key;
         l->list[at].kind = kind;
@@ -102,7 +109,7 @@ static th_list *list_at(th_lists *l, uint64_t key, int kind) {
 
 /* Rows in falling order where they have been asked for often enough, and found room; else all. */
 th_rows th_rows_of(const th_work *w, th_lists *l, uint64_t key, const th_near *near, float slack) {
-    if (l->count + 2 > TH_MOST_LISTS)
+    if (l->count + 2 > 1 << (l->bits - 1))
         th_lists_clear(l);
     th_list *list = list_at(l, key, th_class_of(near));
     if (list->kind && list->uses == ENOUGH) {
