@@ -32,7 +32,7 @@ def rows():
     for shape in ((4096,) * 2, (256,) * 3):
         found.append(Row("operations", "compare", shape, "scipy", 10))
         found.append(Row("operations", "hausdorff", shape, "simpleitk", 10))
-    found.append(Row("operations", "thickness", (256,) * 3, "porespy", 5))
+    found.append(Row("operations", "thickness", (256,) * 3, "porespy", 10))
     found.append(Row("operations", "cvt", (2048,) * 2, "scipy", 10))
     return found
 

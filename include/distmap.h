@@ -452,9 +452,10 @@ typedef struct distmap_comparison {
  * number times h h, each product rounded once. Elsewhere both are by the formula of FP64 (see distmap_problem.spacing).
  *
  * Outputs: distance (float32 or float64), t: twice the root, rounded as distances are; squared (any of its types), R^2 of the
- * largest ball. A batch without a site has no largest ball: rule 3. Fewer than 2^32 elements in a batch. Memory: 8
- * bytes per element (16 where squares need more than 32 bits), and what distances take; on the CPU at least 4 for each of a
- * batch, 1/8 in rows of whole 64 bits, and for each thread 100 kB and up to 2 per element, or 68 for each row of a batch. */
+ * largest ball. A batch without a site has no largest ball: rule 3. Fewer than 2^32 elements in a batch. Memory: 4
+ * bytes per element (8 where squares need more than 32 bits), as much again, on the CPU for a batch alone, and what distances
+ * take; on the CPU at least 4 for each of a batch, 1/8 in rows of whole 64 bits, and for each thread up to 12 for each of a batch and
+ * 40 MB, but at least 80 kB and 32 for each row of a batch. */
 
 /* FIELD_CVT: a centroidal Voronoi diagram: N sites, each at the centroid of the elements that are nearest to it, weighted by the
  * input, whose elements are weights w >= 0 (T.-T. Cao, K. Tang, A. Mohamed, T.-S. Tan, "Parallel Banding Algorithm to Compute

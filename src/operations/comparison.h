@@ -20,7 +20,8 @@ enum { CO_DIGIT = 11, CO_BINS = 1 << CO_DIGIT };
 
 /* Of the scratch; NULL where it is only counted. */
 typedef struct co_memory {
-    char *map;       /* squared distances, of the plan's number type; then each piece's values, at its beginning */
+    char *
+        map; /* squared distances, of the plan's number type; then each piece's values (the CPU's: not 0), at its beginning */
     uint8_t *mask;   /* surfaces: one set's points, from which the map is computed */
     uint32_t *count; /* values of each piece */
     int64_t piece;   /* elements; the last one may have fewer */

@@ -1,7 +1,8 @@
 /* comparison/cpu: Hausdorff and other distances between two sets, from squared distances at one set's points.
  *
  * Tasks are pieces of 65,536 elements, looked at by runs within a row. An element is of the surface where not all of its
- * neighbours are of the set: the rows beside it are read again for that, where the row has any of the set at all. What A's
+ * neighbours are of the set: the rows beside it are read again for that, where the row has any of the set at all. Points at
+ * distance 0, most where sets overlap, are only counted. What A's
  * points are is written down while they are looked up, in the mask from which B's map was made: the map of A is made of it
  * next.
  *
@@ -70,6 +71,13 @@ static void look_beside(const job *j, const dm_array *set, const int64_t at[DM_N
 }
 
 static bool has_any(const uint8_t *row, int64_t n) { return memchr(row, 1, (size_t)n); }
+
+static uint32_t count_ones(const uint8_t *row, int64_t n) {
+    uint32_t ones = 0;
+    for (int64_t i = 0; i < n; i++)
+        ones += row[i];
+    return ones;
+}
 
 /* Of a run: in of_set[] the elements of the set, in point[] those of them that are points. */
 static void read_points(const job *j, const dm_array *set, const int64_t at[DM_NDIM], int64_t n, uint8_t *of_set,
@@ -149,18 +157,36 @@ static void count_both(const job *j, const int64_t at[DM_NDIM], int64_t n, const
     both[2] += common;
 }
 
-/* Moves the values of points to the beginning of the piece, where `kept` have come to; how many there are then. */
-#define KEEP(T)                                         \
-    for (int64_t k = 0; k < n; k++) {                   \
-        ((T *)piece)[kept] = ((const T *)piece)[i + k]; \
-        kept += point[k];                               \
-    }                                                   \
-    return kept
-static int64_t keep(dm_number number, char *piece, int64_t i, int64_t n, const uint8_t *point, int64_t kept) {
-    if (number == DM_U32) {
-        KEEP(uint32_t);
+/* Where the points of the run are that are not at distance 0: hit[i] = 1. */
+#define MARK_HITS(T)                \
+    for (int64_t i = 0; i < n; i++) \
+    hit[i] = point[i] & (uint8_t)(((const T *)values)[i] != 0)
+
+/* Moves the values of hits, found eight at a time, to the beginning of the piece, where `kept` have come to; how many there are
+ * then. */
+#define KEEP(T)                                  \
+    for (int64_t x = i; x < n && x < i + 8; x++) \
+        if (hit[x])                              \
+    ((T *)(void *)piece)[kept++] = ((const T *)values)[x]
+static int64_t keep(dm_number number, char *piece, const void *values, int64_t n, const uint8_t *point, int64_t kept) {
+    uint8_t hit[RUN + 8];
+    memset(hit + n, 0, 8);
+    if (number == DM_U32)
+        MARK_HITS(uint32_t);
+    else
+        MARK_HITS(uint64_t);
+    for (int64_t i = 0; i < n; i += 8) {
+        uint64_t any;
+        memcpy(&any, hit + i, sizeof any);
+        if (!any)
+            continue;
+        if (number == DM_U32) {
+            KEEP(uint32_t);
+        } else {
+            KEEP(uint64_t);
+        }
     }
-    KEEP(uint64_t);
+    return kept;
 }
 
 static uint64_t key_at(const job *j, const char *piece, int64_t i) {
@@ -174,9 +200,11 @@ static char *piece_at(const job *j, size_t index) {
 static void look_up_piece(void *arg, size_t index, int worker) {
     const job *j = arg;
     const int64_t length = piece_length(j, index), first = (int64_t)index * PIECE;
+    const int64_t size = (int64_t)dm_number_size(j->plan->number);
     char *piece = piece_at(j, index);
+    dm_distances *part = &j->part[worker];
     uint8_t of_set[RUN], point[RUN];
-    int64_t at[DM_NDIM], n, kept = 0;
+    int64_t at[DM_NDIM], n, kept = 0, points = 0;
     for (int64_t i = 0; i < length; i += n) {
         n = run_at(j->plan, first + i, length - i, at);
         read_points(j, set_from(j), at, n, of_set, point);
@@ -184,11 +212,15 @@ static void look_up_piece(void *arg, size_t index, int worker) {
             count_both(j, at, n, of_set, j->both[worker]);
         if (j->memory.mask && j->direction == 0)
             memcpy(j->memory.mask + first + i, point, (size_t)n);
-        if (has_any(point, n))
-            kept = keep(j->plan->number, piece, i, n, point, kept);
+        if (!has_any(point, n))
+            continue;
+        points += count_ones(point, n);
+        kept = keep(j->plan->number, piece, piece + i * size, n, point, kept);
     }
     for (int64_t i = 0; i < kept; i++)
-        co_add(&j->plan->comparison, j->plan->number, key_at(j, piece, i), &j->part[worker]);
+        co_add(&j->plan->comparison, j->plan->number, key_at(j, piece, i), part);
+    part->points += (uint64_t)(points - kept);
+    part->within += (uint64_t)(points - kept);
     j->memory.count[index] = (uint32_t)kept;
 }
 
@@ -229,13 +261,15 @@ static void find_next(void *arg, size_t index, int worker) {
     }
 }
 
-/* The values of ranks `rank` and rank + 1, where there is one. */
-static distmap_status select_order(job *j, uint64_t largest, uint64_t rank, uint64_t order[2]) {
+/* The values of ranks `rank` and rank + 1, where there is one; the first `zeros` are 0, and have not been kept. */
+static distmap_status select_order(job *j, uint64_t largest, uint64_t zeros, uint64_t rank, uint64_t order[2]) {
     const int workers = j->plan->context->threads;
     const size_t pieces = (size_t)j->memory.pieces;
-    uint64_t alike = 0;
+    const bool is_zero = rank < zeros;
+    uint64_t alike = zeros;
     j->digits = 0;
-    for (j->shift = co_first_shift(largest); j->shift >= 0; j->shift -= CO_DIGIT) {
+    rank -= is_zero ? 0 : zeros;
+    for (j->shift = is_zero ? -1 : co_first_shift(largest); j->shift >= 0; j->shift -= CO_DIGIT) {
         memset(j->bins, 0, (size_t)workers * sizeof *j->bins);
         TRY(dm_parallel(j->plan, pieces, count_digits, j, 0));
         uint64_t digit = 0;
@@ -271,10 +305,13 @@ static distmap_status measure(job *j) {
     memset(j->part, 0, (size_t)plan->context->threads * sizeof *j->part);
     TRY(dm_parallel(plan, (size_t)j->memory.pieces, look_up_piece, j, 0.08));
     *d = sum_of_parts(j);
+    uint64_t zeros = d->points;
+    for (int64_t i = 0; i < j->memory.pieces; i++)
+        zeros -= j->memory.count[i];
     dm_phase(plan, "percentiles");
     for (int i = 0; d->points && i < plan->problem.comparison.percentile_count; i++) {
         double part;
-        TRY(select_order(j, d->largest, dm_rank(d->points, plan->problem.comparison.percentile[i], &part),
+        TRY(select_order(j, d->largest, zeros, dm_rank(d->points, plan->problem.comparison.percentile[i], &part),
                          d->order[i]));
     }
     return DISTMAP_OK;

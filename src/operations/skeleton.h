@@ -42,7 +42,11 @@ DM_ANYWHERE void sk_leave(const sk_rule *r, sk_point *e) {
     }
 }
 
-/* Which of two neighbours of the shape are on the skeleton because of each other. */
+/* Which of two neighbours are on the skeleton because of each other.
+ *
+ * Background is never marked. For let q be of it, q = q', and e not. With g = q - e, one step along axis k, and s = e - e'
+ * is u = e' - q = -s - g, so that every term of <u, s>, -w_j s_j^2 and -w_k s_k (s_k + g_k), is at most 0, s_k being whole;
+ * and all are 0 only where e' = q, which is not apart. So e alone is marked. Nor are two of the background apart. */
 enum { SK_FIRST = 1, SK_SECOND = 2 };
 DM_ANYWHERE unsigned sk_pair(const sk_rule *r, const sk_point *e, const sk_point *q) {
     double apart = 0, d = 0, us = 0, ss = 0, vu = 0;

@@ -151,11 +151,7 @@ static void choose_filter(work *w, const sk_kernels *isa) {
     w->compare = screens ? isa->screen : filters ? w->kernels->edges : NULL;
 }
 
-/* The pairs that passed. The count of axes is told as a constant.
- *
- * Background is never marked. For let q be of it, q = q', and e not. With g = q - e, one step along axis k, and s = e - e'
- * is u = e' - q = -s - g, so that every term of <u, s>, -w_j s_j^2 and -w_k s_k (s_k + g_k), is at most 0, s_k being whole;
- * and all are 0 only where e' = q, which is not apart. So e alone is marked. Nor are two of the background apart. */
+/* The pairs that passed. The count of axes is told as a constant. */
 static inline __attribute__((always_inline)) void judge(const brick *b, int axes, const int64_t row[DM_NDIM], int k,
                                                         int64_t element, int64_t count, uint8_t *first,
                                                         uint8_t *second) {

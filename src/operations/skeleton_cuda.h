@@ -15,10 +15,11 @@ typedef struct sk_divider {
 struct sk_work {
     dm_elements elements;
     sk_rule rule;
-    const void *index;                           /* every element's nearest site */
-    bool wide;                                   /* int64, else int32 */
-    sk_divider stride[SK_AXES], length[SK_AXES]; /* not wide: of the measured axes, in linear order */
-    /* For the filter: the rule in units of h^2, and whether float32 and 32 bits can take it. */
+    const void *index; /* every element's nearest site */
+    bool wide;         /* int64, else int32 */
+    sk_divider length[SK_AXES],
+        gap[SK_AXES]; /* not wide: elements along a measured axis; in linear order, of others behind it */
+    /* For the look at pairs: the rule in units of h^2, and whether float32 can take it. */
     float w2[SK_AXES], more, gamma2;
     bool filters;
 };

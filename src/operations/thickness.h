@@ -5,9 +5,10 @@
  *
  * *A ball need only be looked at where its larger neighbours' balls are not.* Let c' be any element with R^2(c') > R^2(c).
  * What lies in the balls of both gets at least R^2(c') from elsewhere: from c' itself, or, by the same argument again, from
- * a larger one; that ends, since R^2 rises each time. So c leaves its ball's common part with c' alone. Of 26 neighbours in a
- * volume some ten are larger, unless c is a summit, and together they hold nearly all: what is left are a few elements at
- * the tip that points away from the thick parts, and mostly nothing.
+ * a larger one; that ends, since R^2 rises each time. So c leaves its ball's common part with c' alone. And of neighbours that are
+ * as large one may be taken for larger, say the earlier one in memory: then what rises each time is R^2, or the place. Of 26
+ * neighbours in a volume some ten are larger, unless c is a summit, and together they hold nearly all: what is left are a few
+ * elements at the tip that points away from the thick parts, and mostly nothing.
  *
  * Everything is exact: a ball is rows along x, and |p - c|^2, in whole numbers or by the one formula of FP64, does not fall
  * where |x| rises; so a row of a ball is an interval about c's own column, and the interval is in another ball if its two

@@ -67,7 +67,7 @@ DM_DEVICE void grow_ball(const th_job &w, int64_t i, int lane) {
     const place p = place_of(w, i);
     const uint64_t key = th_key(v.number, w.squares, i);
     uint64_t beside = lane < NEAR ? key_beside(w, p, lane / 9 - 1, lane / 3 % 3 - 1, lane % 3 - 1) : 0;
-    const unsigned larger = __ballot_sync(EVERY, beside > key);
+    const unsigned larger = __ballot_sync(EVERY, beside > key || (beside == key && lane < CENTRE));
     const int64_t most_z = th_extent(&v, key, 0), most_y = th_extent(&v, key, 1);
     const int64_t across = 2 * most_y + 1, rows = (2 * most_z + 1) * across;
     for (int64_t from = 0; from < rows; from += WARP) {

@@ -3,64 +3,6 @@
 
 enum { SLABS = 4 /* for each thread, where balls are small */, TILE_ROWS = 32 };
 
-/* ---- The rows of a ball ---- */
-
-static void forget(th_balls *b) {
-    memset(b->slot, 0, TH_SLOTS * sizeof *b->slot);
-    b->rows = 0;
-    b->count = 0;
-}
-
-/* Rows get shorter with their distance from the middle. Each stands for those on all sides. */
-static void add_rows(const th_work *w, th_balls *b, uint64_t key) {
-    const th_volumes *v = &w->v;
-    const int64_t most_z = th_extent(v, key, TH_Z), most_y = th_extent(v, key, TH_Y);
-    for (int64_t dz = 0; dz <= most_z; dz++) {
-        int64_t dx = th_reach(v, key, dz, 0);
-        for (int64_t dy = 0; dy <= most_y; dy++) {
-            while (dx >= 0 && !th_holds(v, key, dz, dy, dx))
-                dx--;
-            if (dx < 0)
-                break;
-            const float z = (float)dz, y = (float)dy, x = (float)dx;
-            const float far2 = w->w2[0] * (z * z) + w->w2[1] * (y * y) + w->w2[2] * (x * x);
-            for (int side = 0; side < 4; side++) {
-                if ((side & 1 && dz == 0) || (side & 2 && dy == 0))
-                    continue;
-                b->dz[b->rows] = (int32_t)(side & 1 ? -dz : dz);
-                b->dy[b->rows] = (int32_t)(side & 2 ? -dy : dy);
-                b->dx[b->rows] = (int32_t)dx;
-                b->far2[b->rows++] = far2;
-            }
-        }
-    }
-    for (; b->rows % TH_PAD; b->rows++) {
-        b->dz[b->rows] = b->dy[b->rows] = b->dx[b->rows] = 0;
-        b->far2[b->rows] = -INFINITY;
-    }
-}
-
-static th_ball ball_of(const th_work *w, th_balls *b, uint64_t key) {
-    const th_volumes *v = &w->v;
-    uint64_t at = key * 0x9E3779B97F4A7C15 >> 52; /* of TH_SLOTS */
-    while (b->slot[at].key && b->slot[at].key != key)
-        at = (at + 1) % TH_SLOTS;
-    if (!b->slot[at].key) {
-        const int64_t bound = (2 * th_extent(v, key, TH_Z) + 1) * (2 * th_extent(v, key, TH_Y) + 1);
-        if (b->rows + th_padded(bound) > b->room || b->count == TH_MOST_BALLS) {
-            forget(b);
-            at = key * 0x9E3779B97F4A7C15 >> 52;
-        }
-        struct th_slot *slot = &b->slot[at];
-        *slot = (struct th_slot){.key = key, .first = b->rows};
-        add_rows(w, b, key);
-        slot->count = b->rows - slot->first;
-        b->count++;
-    }
-    const struct th_slot *slot = &b->slot[at];
-    return (th_ball){slot->count, b->dz + slot->first, b->dy + slot->first, b->dx + slot->first, b->far2 + slot->first};
-}
-
 /* ---- Painting ---- */
 
 typedef struct slab {
@@ -92,11 +34,12 @@ static void find_neighbours(slab *s, int64_t element, const int64_t at[TH_AXES])
 
 static void paint_ball(slab *s, int64_t element, uint64_t key) {
     const th_work *w = s->work;
-    const th_ball ball = ball_of(w, &s->own->balls, key);
     if (w->filters)
         find_neighbours(s, element, s->canvas.at);
     const float slack = TH_SLACK * (s->near.r2[TH_CENTRE] + w->spread);
-    w->kernels->paint[w->v.number != DM_U32](&s->canvas, &ball, &s->near, slack, key);
+    const th_rows rows = th_rows_of(w, &s->own->lists, key, &s->near, slack);
+    if (rows.count)
+        w->kernels->paint[w->width](&s->canvas, &rows, &s->near, slack, key);
 }
 
 /* The balls about 64 elements of a row. */
@@ -128,6 +71,10 @@ static void put(char *p, distmap_dtype dtype, uint64_t bits) {
     }
 }
 
+static uint64_t grown(const th_work *w, int64_t i) {
+    return w->width == TH_16 ? ((const uint16_t *)(const void *)w->largest)[i] : th_key(w->v.number, w->largest, i);
+}
+
 /* Thickness has plains: what a square becomes is mostly what the last one became. */
 static void store_row(const th_work *w, const dm_array *out, bool thickness, int64_t z, int64_t y) {
     const th_volumes *v = &w->v;
@@ -137,7 +84,7 @@ static void store_row(const th_work *w, const dm_array *out, bool thickness, int
         p += v->axis[k] >= 0 ? at[k] * out->stride[v->axis[k]] : 0;
     uint64_t last = 0, bits = 0; /* 0 becomes the bits of 0 */
     for (int64_t x = 0; x < v->length[TH_LAST]; x++) {
-        const uint64_t key = th_key(v->number, w->largest, row * v->length[TH_LAST] + x);
+        const uint64_t key = grown(w, row * v->length[TH_LAST] + x);
         if (key != last)
             bits = th_ink_of(v, out->dtype, last = key, thickness);
         put(p + x * stride, out->dtype, bits);
@@ -149,11 +96,14 @@ static void slab_task(void *arg, size_t index, int id) {
     const th_volumes *v = &w->v;
     slab s = {.work = w, .own = &w->workers[id]};
     th_canvas *c = &s.canvas;
-    *c = (th_canvas){.squares = w->largest, .length = v->length, .w2 = w->w2, .to = {v->length[0], v->length[1]}};
+    *c = (th_canvas){.squares = w->largest, .packing = w->packing, .to = {v->length[0], v->length[1]}};
+    memcpy(c->length, v->length, sizeof c->length);
+    memcpy(c->w2, w->w2, sizeof c->w2);
     for (int i = 0; i < 27; i++) {
         const float apart2 =
-            (i / 9 != 1 ? w->w2[0] : 0) + (i / 3 % 3 != 1 ? w->w2[1] : 0) + (i % 3 != 1 ? w->w2[2] : 0);
+            (th_step(i, 0) ? w->w2[0] : 0) + (th_step(i, 1) ? w->w2[1] : 0) + (th_step(i, 2) ? w->w2[2] : 0);
         s.near.weight[i] = i != TH_CENTRE ? 1 / sqrtf(apart2) : 0;
+        s.near.tie[i] = w->ties && i < TH_CENTRE ? s.near.weight[i] / 4 : 0; /* less than any rise is worth */
     }
     const int a = w->slab_axis;
     c->from[a] = (int64_t)index * w->slab_length;

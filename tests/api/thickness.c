@@ -54,8 +54,29 @@ static void test_memory(void **state) {
     p.field = DISTMAP_FIELD_THICKNESS;
     assert_int_equal(distmap_scratch_bytes(context, &p, NULL, &bytes), DISTMAP_OK);
     const size_t elements = (size_t)1 << 24, least = 4 * elements, stated = 8 * elements + elements / 8;
-    const size_t thread = 100000 + 68 * 256 * 256 + (1 << 18);
+    const size_t thread = 40000000;
     assert_in_range(bytes, stated, stated + (own > least ? own : least) + 2 * thread);
+}
+
+/* Pitches that are multiples of one another make squares whole, whatever the unit. */
+static void test_description(void **state) {
+    (void)state;
+    static const struct {
+        double spacing[2];
+        bool integer;
+    } rows[] = {{{1, 1}, true}, {{0.5, 0.5}, true}, {{0.7, 1.4}, true}, {{1, 1.5}, false}};
+    for (int i = 0; i < 4; i++) {
+        distmap_problem p = small_problem();
+        distmap_description d;
+        distmap_plan *plan;
+        p.field = DISTMAP_FIELD_THICKNESS;
+        memcpy(p.spacing, rows[i].spacing, sizeof rows[i].spacing);
+        assert_int_equal(distmap_plan_create(context, &p, NULL, &plan), DISTMAP_OK);
+        distmap_plan_describe(plan, &d);
+        assert_int_equal(d.integer, rows[i].integer);
+        assert_int_equal(d.squared_bits, rows[i].integer ? 32 : 64);
+        distmap_plan_destroy(&plan);
+    }
 }
 
 /* ---- What it does ---- */
@@ -126,10 +147,8 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rules),
-        cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_relations),
+        cmocka_unit_test(test_rules),       cmocka_unit_test(test_too_large), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_description), cmocka_unit_test(test_relations),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
