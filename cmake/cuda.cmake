@@ -7,7 +7,8 @@
 set(DISTMAP_CUDA AUTO CACHE STRING "Build the GPU part: AUTO, ON or OFF")
 set_property(CACHE DISTMAP_CUDA PROPERTY STRINGS AUTO ON OFF)
 # Machine code for three generations, and PTX, which the driver compiles for what comes after.
-set(DISTMAP_CUDA_ARCHITECTURES 75 80 90 CACHE STRING "Compute capabilities to make code for, lowest first")
+set(DISTMAP_CUDA_ARCHITECTURES 75 80 90 CACHE STRING
+  "Compute capabilities to make code for, lowest first; N-virtual: PTX alone, which takes half the time to compile")
 set(DISTMAP_HAVE_CUDA OFF)
 if(DISTMAP_CUDA STREQUAL "OFF" OR (DISTMAP_CUDA STREQUAL "AUTO" AND (DISTMAP_SANITIZE OR DISTMAP_COVERAGE)))
   return()
@@ -20,10 +21,16 @@ if(CUDAToolkit_FOUND AND TARGET CUDA::cudart_static AND CUDAToolkit_NVCC_EXECUTA
   set(distmap_nvcc ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++17 -O3 -lineinfo -fmad=false -cudart=static
     -Xcompiler=-D__NV_LEGACY_LAUNCH,-fPIC,-fvisibility=hidden,-ffp-contract=off,-fno-exceptions,-fno-rtti,-Wall,-Wextra)
   foreach(architecture ${DISTMAP_CUDA_ARCHITECTURES})
-    list(APPEND distmap_nvcc -gencode=arch=compute_${architecture},code=sm_${architecture})
+    if(architecture MATCHES "^([0-9]+)-virtual$")
+      list(APPEND distmap_nvcc -gencode=arch=compute_${CMAKE_MATCH_1},code=compute_${CMAKE_MATCH_1})
+    else()
+      list(APPEND distmap_nvcc -gencode=arch=compute_${architecture},code=sm_${architecture})
+    endif()
   endforeach()
   list(GET DISTMAP_CUDA_ARCHITECTURES -1 newest)
-  list(APPEND distmap_nvcc -gencode=arch=compute_${newest},code=compute_${newest})
+  if(NOT newest MATCHES virtual)
+    list(APPEND distmap_nvcc -gencode=arch=compute_${newest},code=compute_${newest})
+  endif()
   if(DISTMAP_WERROR)
     list(APPEND distmap_nvcc -Werror=all-warnings)
   endif()

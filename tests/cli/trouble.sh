@@ -87,7 +87,7 @@ slow=${slow/128/11}
 for signal in INT:130 TERM:143 HUP:129; do
     rm -rf out
     mkdir out
-    timeout --preserve-status -s "${signal%:*}" -k 20 0.7 "$distmap" $slow 2>stderr
+    timeout --preserve-status -s "${signal%:*}" -k 60 0.7 "$distmap" $slow 2>stderr
     check "SIG${signal%:*}: status" equal "$?" "${signal#*:}"
     check "SIG${signal%:*}: no file is left" equal "$(ls -A out)" ""
     check "SIG${signal%:*}: nothing is said" equal "$(cat stderr)" ""
