@@ -23,7 +23,7 @@ run "$build/tests/api/api_gpu_strength"
 for group in $groups; do
     run "$build/tests/matrix/matrix_gpu" "$group"
 done
-for group in 2d 3d 4d dense sparse batches spacing limits dtypes strides volumes; do
+for group in 2d 3d 4d dense sparse deep batches spacing limits dtypes strides volumes; do
     run "$build/tests/matrix/matrix_several_gpu" "$group"
 done
 for group in steps large rest; do
