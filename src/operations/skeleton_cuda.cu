@@ -10,18 +10,10 @@
  * each. Where the list is too short, as in noise, all pairs of the tile are asked. (4) What is marked is stored. */
 #include "operations/skeleton_cuda_tile.cuh"
 
-enum { THREADS = 256, AT_ONCE = 4, MOST_BLOCKS = 1 << 16 };
+enum { AT_ONCE = 4, MOST_BLOCKS = 1 << 16 };
 #define SLACK 1e-5f /* more than the roundings of float32 take */
 
 /* ---- 1. Offsets ---- */
-
-template <int AXES> DM_DEVICE void split_box(int b, int local[AXES]) {
-#pragma unroll
-    for (int k = AXES - 1; k >= 0; k--) {
-        local[k] = b % (side<AXES>(k) + 2) - 1;
-        b /= side<AXES>(k) + 2;
-    }
-}
 
 /* The offset of the element at `local`, which is inside, from its site, whose index is given; 0 of background, where there is no site
  * at all, and of those nearest to the border, which leave() tells. */
@@ -99,20 +91,26 @@ template <int AXES, typename T> DM_DEVICE void fill_beside_border(const sk_work 
  * units of h^2. */
 template <int AXES> DM_DEVICE bool may_mark(const sk_work &w, const tile<AXES> &t, int e, int k) {
     const int q = e + box_step<AXES>(k);
-    float apart = 0, d = 0, ss = 0, along = 0;
+    float u[AXES], apart = 0, d = 0, ss = 0, along = 0;
 #pragma unroll
     for (int i = 0; i < AXES; i++) {
-        const float oe = t.offset[i][e], oq = t.offset[i][q], u = oq - oe - (float)(i == k), s = oe + oq;
-        apart += fabsf(u);
-        d += w.w2[i] * (u * u);
+        u[i] = t.offset[i][q] - t.offset[i][e] - (float)(i == k);
+        apart += fabsf(u[i]);
+    }
+    if (!(apart > 1)) /* sites of neighbours mostly are neighbours, for whole warps */
+        return false;
+#pragma unroll
+    for (int i = 0; i < AXES; i++) {
+        const float s = t.offset[i][e] + t.offset[i][q];
+        d += w.w2[i] * (u[i] * u[i]);
         ss += w.w2[i] * (s * s);
-        along += i == k ? w.w2[i] * u : 0;
+        along += i == k ? w.w2[i] * u[i] : 0;
     }
     const float rest = d + 2 * along - w.more + SLACK * (d + 2 * fabsf(along) + w.more), above = d * (1 + SLACK);
     /* Said by what it is not, so that overflows pass as well. */
-    return apart > 1 && !(w.rule.pruning == DISTMAP_PRUNING_SQUARE_ROOT ? rest < 0 || rest * rest * (1 + SLACK) < ss
-                          : w.rule.pruning == DISTMAP_PRUNING_LINEAR    ? above < w.gamma2 * ss
-                                                                        : above < w.gamma2);
+    return !(w.rule.pruning == DISTMAP_PRUNING_SQUARE_ROOT ? rest < 0 || rest * rest * (1 + SLACK) < ss
+             : w.rule.pruning == DISTMAP_PRUNING_LINEAR    ? above < w.gamma2 * ss
+                                                           : above < w.gamma2);
 }
 
 template <int AXES> DM_DEVICE void list_pair(tile<AXES> &t, int e, int k) {
@@ -125,10 +123,8 @@ template <int AXES> DM_DEVICE void list_pair(tile<AXES> &t, int e, int k) {
 template <int AXES> DM_DEVICE void look_at_pairs(const sk_work &w, tile<AXES> &t) {
     const corner<AXES> c = t.place;
     int local[AXES];
-    for (int i = threadIdx.x; i < TILE; i += THREADS) {
-        split_tile<AXES>(i, AXES, local);
-        if (!is_counted<AXES>(c, local))
-            continue;
+    split_tile<AXES>(threadIdx.x, AXES, local);
+    for (; is_counted<AXES>(c, local); local[0] += stride<AXES>()) {
         const int e = in_box<AXES>(local);
         bool pass[AXES]; /* all before the first is listed: nothing is read twice */
 #pragma unroll
@@ -232,18 +228,18 @@ DM_DEVICE void store_distance(const sk_work &w, const sk_rule &r, const tile<AXE
 
 template <int AXES, typename T> DM_DEVICE void store(const sk_work &w, const sk_rule &r, const tile<AXES> &t) {
     const corner<AXES> c = t.place;
-    for (int i = threadIdx.x; i < TILE; i += THREADS) {
-        int local[AXES];
-        split_tile<AXES>(i, AXES, local);
-        if (!is_counted<AXES>(c, local))
-            continue;
-        const bool on = t.mark[in_box<AXES>(local)];
-        char *mask = c.mask;
-        if (mask) {
+    int local[AXES];
+    split_tile<AXES>(threadIdx.x, AXES, local);
+    const int64_t *const strides = w.elements.arrays.mask.stride, step = stride<AXES>() * strides[r.axis[0]];
+    char *mask = c.mask;
 #pragma unroll
-            for (int k = 0; k < AXES; k++)
-                mask += local[k] * w.elements.arrays.mask.stride[r.axis[k]];
+    for (int k = 0; k < AXES; k++)
+        mask += mask ? local[k] * strides[r.axis[k]] : 0;
+    for (; is_counted<AXES>(c, local); local[0] += stride<AXES>()) {
+        const bool on = t.mark[in_box<AXES>(local)];
+        if (mask) {
             *(uint8_t *)mask = on;
+            mask += step;
         }
         if (c.distance)
             store_distance<AXES, T>(w, r, t, local, on);

@@ -5,7 +5,7 @@
 #include "cuda/elements.cuh"
 #include "operations/skeleton_cuda.h"
 
-enum { TILE = 2048, LIST = 1024 };
+enum { THREADS = 256, TILE = 2048, LIST = 1024 };
 
 /* A tile's sides, slowest axis first; the box is one element larger on each side. */
 template <int AXES> static __device__ constexpr int side(int k) {
@@ -102,6 +102,18 @@ template <int AXES, typename T> DM_DEVICE T element_at(const sk_work &w, const c
         element += (T)local[k] * (T)w.elements.linear[w.rule.axis[k]];
     return element;
 }
+
+/* Element b of the box. */
+template <int AXES> DM_DEVICE void split_box(int b, int local[AXES]) {
+#pragma unroll
+    for (int k = AXES - 1; k >= 0; k--) {
+        local[k] = b % (side<AXES>(k) + 2) - 1;
+        b /= side<AXES>(k) + 2;
+    }
+}
+
+/* A tile's threads take whole rows of the slowest axis together, a thread every STRIDE-th. */
+template <int AXES> static __device__ constexpr int stride() { return THREADS / (TILE / side<AXES>(0)); }
 
 /* Counted in the tile, where sides are powers of two and axis `without` is left out. */
 template <int AXES> DM_DEVICE void split_tile(int i, int without, int local[AXES]) {
