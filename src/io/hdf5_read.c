@@ -283,8 +283,11 @@ static void hdf5_close(distmap_reader *reader) {
 }
 
 const dm_codec dm_codec_hdf5 = {
-    .info = {"hdf5", ".h5 .hdf5", true, true,
-             "HDF5, one dataset: FILE:/DATASET; chunks, any filter that libhdf5 has; written with gzip"},
+    .info = {.name = "hdf5",
+             .endings = ".h5 .hdf5",
+             .reads = true,
+             .writes = true,
+             .summary = "HDF5, one dataset: FILE:/DATASET; chunks, any filter that libhdf5 has; written with gzip"},
     .sniff = hdf5_sniff,
     .open = hdf5_open,
     .read = hdf5_read,

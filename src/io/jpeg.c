@@ -201,7 +201,10 @@ static void jpeg_close(distmap_reader *reader) {
 }
 
 const dm_codec dm_codec_jpeg = {
-    .info = {"jpeg", ".jpg .jpeg", true, false, "8 bit, baseline and progressive, read as luma"},
+    .info = {.name = "jpeg",
+             .endings = ".jpg .jpeg",
+             .reads = true,
+             .summary = "8 bit, baseline and progressive, read as luma"},
     .sniff = jpeg_sniff,
     .open = jpeg_open,
     .read = jpeg_read,

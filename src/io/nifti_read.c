@@ -232,8 +232,11 @@ static void nifti_close(distmap_reader *reader) {
 }
 
 const dm_codec dm_codec_nifti = {
-    .info = {"nifti", ".nii .nii.gz", true, true,
-             "NIfTI-1 and -2, voxel size and scaling kept; memory-mapped when not gzipped"},
+    .info = {.name = "nifti",
+             .endings = ".nii .nii.gz",
+             .reads = true,
+             .writes = true,
+             .summary = "NIfTI-1 and -2, voxel size and scaling kept; memory-mapped when not gzipped"},
     .sniff = nifti_sniff,
     .open = nifti_open,
     .read = nifti_read,

@@ -177,7 +177,12 @@ static distmap_status npy_write(distmap_writer *writer, int64_t count, const voi
 }
 
 const dm_codec dm_codec_npy = {
-    .info = {"npy", ".npy", true, true, "any shape, element type and order; memory-mapped when read and written", true},
+    .info = {.name = "npy",
+             .endings = ".npy",
+             .reads = true,
+             .writes = true,
+             .summary = "any shape, element type and order; memory-mapped when read and written",
+             .shares = true},
     .sniff = npy_sniff,
     .open = npy_open,
     .read = dm_raw_read,

@@ -277,7 +277,12 @@ static void png_close(distmap_reader *reader) {
 }
 
 const dm_codec dm_codec_png = {
-    .info = {"png", ".png", true, true,
+    .info =
+        {.name = "png",
+         .endings = ".png",
+         .reads = true,
+         .writes = true,
+         .summary =
              "1 to 16 bit, grey, palette, colour, opacity, interlaced; written as bool, uint8, uint16 or by palette"},
     .sniff = png_sniff,
     .open = png_open,

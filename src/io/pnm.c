@@ -242,21 +242,32 @@ static void pnm_discard(distmap_writer *writer) { free(writer->state); }
 #define WRITES .min_ndim = 2, .max_ndim = 2, .create = pnm_create, .write = pnm_write, .discard = pnm_discard
 
 const dm_codec dm_codec_pgm = {
-    .info = {"pgm", ".pgm .pnm", true, true, "8 and 16 bit, binary (memory-mapped when 8 bit) and plain"},
+    .info = {.name = "pgm",
+             .endings = ".pgm .pnm",
+             .reads = true,
+             .writes = true,
+             .summary = "8 and 16 bit, binary (memory-mapped when 8 bit) and plain"},
     .sniff = pgm_sniff,
     .holds = 1u << DISTMAP_UINT8 | 1u << DISTMAP_UINT16,
     READS,
     WRITES,
 };
 const dm_codec dm_codec_pbm = {
-    .info = {"pbm", ".pbm", true, true, "bits, binary and plain; black is 0, white is 1"},
+    .info = {.name = "pbm",
+             .endings = ".pbm",
+             .reads = true,
+             .writes = true,
+             .summary = "bits, binary and plain; black is 0, white is 1"},
     .sniff = pbm_sniff,
     .holds = 1u << DISTMAP_BOOL,
     READS,
     WRITES,
 };
 const dm_codec dm_codec_ppm = {
-    .info = {"ppm", ".ppm", true, false, "8 and 16 bit colour, binary and plain, read as luma"},
+    .info = {.name = "ppm",
+             .endings = ".ppm",
+             .reads = true,
+             .summary = "8 and 16 bit colour, binary and plain, read as luma"},
     .sniff = ppm_sniff,
     READS,
 };

@@ -354,9 +354,12 @@ static void tiff_close(distmap_reader *reader) {
 }
 
 const dm_codec dm_codec_tiff = {
-    .info =
-        {"tiff", ".tif .tiff", true, true,
-         "TIFF and BigTIFF, strips and tiles, 1 to 64 bit integers and floats, pages as a volume, compressed or not"},
+    .info = {.name = "tiff",
+             .endings = ".tif .tiff",
+             .reads = true,
+             .writes = true,
+             .summary = "TIFF and BigTIFF, strips and tiles, 1 to 64 bit integers and floats, pages as a volume, "
+                        "compressed or not"},
     .sniff = tiff_sniff,
     .open = tiff_open,
     .read = tiff_read,

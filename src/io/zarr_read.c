@@ -156,8 +156,13 @@ static void zarr_close(distmap_reader *reader) {
 }
 
 const dm_codec dm_codec_zarr = {
-    .info = {"zarr", ".zarr", true, true,
-             "version 2, a folder of chunks: read of blosc, zlib, gzip or none, written by blosc", true, true},
+    .info = {.name = "zarr",
+             .endings = ".zarr",
+             .reads = true,
+             .writes = true,
+             .summary = "version 2, a folder of chunks: read of blosc, zlib, gzip or none, written by blosc",
+             .shares = true,
+             .chunked = true},
     .sniff_folder = zarr_sniff,
     .open = zarr_open,
     .read = zarr_read,

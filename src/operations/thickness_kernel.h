@@ -85,8 +85,9 @@ static void select_row(const th_select *row) {
     const float *r2 = row->beside[4], grain = row->grain;
     float *under = row->under, *twice = row->twice, *best = row->best;
     uint8_t *left = row->left;
+    const int64_t n = row->n; /* which left, of bytes, might seem to change */
     INDEPENDENT
-    for (int64_t x = 0; x < row->n; x++) {
+    for (int64_t x = 0; x < n; x++) {
         const float u = r2[x] - grain;
         under[x] = u > 0 ? u : 0;
         twice[x] = 2 * sqrtf(under[x]);
@@ -96,10 +97,10 @@ static void select_row(const th_select *row) {
         beside(row, i >> 1, i & 1);
     along_axes(row);
     INDEPENDENT
-    for (int64_t x = 0; x < row->n; x++)
+    for (int64_t x = 0; x < n; x++)
         left[x] = (r2[x] > 0) & !(best[x] > 0);
-    memset(left + row->n, 0, (size_t)(-(uint64_t)row->n % 64));
-    for (int64_t x = 0; x < row->n; x += 64)
+    memset(left + n, 0, (size_t)(-(uint64_t)n % 64));
+    for (int64_t x = 0; x < n; x += 64)
         row->bits[x / 64] = bytes_equal(left + x, 1);
 }
 
