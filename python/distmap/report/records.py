@@ -7,7 +7,8 @@ from pathlib import Path
 
 FLOOR = "floor"
 NAMES = {"distmap": "distmap", "opencv": "OpenCV", "edt": "edt", "edt-labels": "edt, labels", "diplib": "DIPlib",
-         "itk": "SimpleITK", "scipy": "SciPy", "cupy": "CuPy", "pba_plus": "PBA+", FLOOR: "floor"}
+         "itk": "SimpleITK", "simpleitk": "SimpleITK", "scipy": "SciPy", "porespy": "PoreSpy", "cupy": "CuPy",
+         "pba_plus": "PBA+", FLOOR: "floor"}
 
 
 @dataclass
