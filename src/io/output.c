@@ -161,14 +161,8 @@ static distmap_status copy_from(dm_output *output, int fd) {
     if (!buffer)
         return dm_no_memory(output->name);
     distmap_status status = DISTMAP_OK;
-    int64_t at = 0;
-    ssize_t n;
-    while (!status && (n = pread(fd, buffer, COPY_BYTES, at)) != 0) {
-        if (n < 0 && errno == EINTR)
-            continue;
+    for (int64_t at = 0, n; !status && (n = dm_read_at(fd, at, buffer, COPY_BYTES)) != 0; at += n)
         status = n < 0 ? fail(output, "cannot read what it holds") : dm_output_write_at(output, at, buffer, (size_t)n);
-        at += n;
-    }
     free(buffer);
     return status;
 }

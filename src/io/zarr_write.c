@@ -38,20 +38,15 @@ static bool make_folders(int folder, const char *name) {
     return true;
 }
 
-static bool write_whole(int folder, const char *name, const void *data, size_t bytes) {
-    const int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0)
+static bool write_whole(const distmap_writer *writer, const char *name, const void *data, size_t bytes) {
+    dm_output file = {.name = writer->output.name,
+                      .fd = openat(writer->output.fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
+    if (file.fd < 0)
         return false;
-    ssize_t n = 1;
-    for (size_t done = 0; done < bytes && n > 0; done += n > 0 ? (size_t)n : 0)
-        do
-            n = write(fd, (const char *)data + done, bytes - done);
-        while (n < 0 && errno == EINTR);
-    const int reason = errno;
-    const bool closed = close(fd) == 0;
-    if (n <= 0)
-        errno = n ? reason : ENOSPC;
-    return n > 0 && closed;
+    const bool written = dm_output_write(&file, data, bytes) == DISTMAP_OK, closed = close(file.fd) == 0;
+    if (!written)
+        errno = file.error;
+    return written && closed;
 }
 
 static distmap_status store(distmap_writer *writer, const char *name, const void *data, size_t bytes) {
@@ -61,7 +56,7 @@ static distmap_status store(distmap_writer *writer, const char *name, const void
     if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
         return failed(writer);
     snprintf(temp, sizeof temp, ".distmap-%016llx", (unsigned long long)number);
-    if (write_whole(folder, temp, data, bytes) && !renameat(folder, temp, folder, name))
+    if (write_whole(writer, temp, data, bytes) && !renameat(folder, temp, folder, name))
         return DISTMAP_OK;
     if (errno == ENOENT && make_folders(folder, name) && !renameat(folder, temp, folder, name))
         return DISTMAP_OK;
