@@ -13,6 +13,22 @@ int job_open_outputs(struct job *job, const struct options *options, distmap_dty
     return status;
 }
 
+int job_state_parts(struct job *job, const struct options *options, distmap_progress *progress, void *user,
+                    distmap_dtype *dtype) {
+    struct work *work = &job->work;
+    int status;
+    if ((status = source_open(&job->source, options)) ||
+        (status = problem_make(options, job->source.info, &job->problem)))
+        return status;
+    if (place_open_on(options, DISTMAP_DEVICE_CPU, progress, user, &work->place, &work->context))
+        return fail_library();
+    if ((status = problem_want_distance(options, work->context, &job->problem, dtype)))
+        return status;
+    if (options->index)
+        job->problem.want.index = index_dtype(&job->problem);
+    return 0;
+}
+
 int job_begin(struct job *job, const struct options *options, distmap_dtype dtype, bool regions) {
     int status;
     if ((status = work_plan(&job->work, options, &job->problem)) ||

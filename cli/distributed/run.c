@@ -78,18 +78,12 @@ static int prepare(struct distributed *d, int threads) {
     snprintf(name, sizeof name, "%.*s", (int)distmap_path_file_bytes(options->input), options->input);
     if (stat(name, &file) == 0 && !S_ISREG(file.st_mode))
         return fail("%s: is not a regular file, which every process could read", options->input);
-    if ((status = source_open(&job->source, options)) || (status = problem_make(options, job->source.info, problem)))
-        return status;
-    if (place_open_on(options, DISTMAP_DEVICE_CPU, watch, d, &job->work.place, &job->work.context))
-        return fail_library();
-    if ((status = problem_want_distance(options, job->work.context, problem, &map)))
+    if ((status = job_state_parts(job, options, watch, d, &map)))
         return status;
     d->joined = problem->axes == 0 || problem->axes & 1;
     sink_describe(&job->map, options->output, problem, job->source.info, map);
-    if (options->index) {
-        problem->want.index = index_dtype(problem);
+    if (options->index)
         sink_describe(&job->index, options->index, problem, job->source.info, problem->want.index);
-    }
     output_guard();
     return choose_slab(d);
 }

@@ -118,15 +118,8 @@ static int prepare(struct outofcore *o, distmap_dtype *map) {
     struct job *job = o->job;
     const struct options *options = o->options;
     int status;
-    if ((status = source_open(&job->source, options)) ||
-        (status = problem_make(options, job->source.info, &job->problem)))
+    if ((status = job_state_parts(job, options, steps_watch, &o->steps, map)))
         return status;
-    if (place_open_on(options, DISTMAP_DEVICE_CPU, steps_watch, &o->steps, &job->work.place, &job->work.context))
-        return fail_library();
-    if ((status = problem_want_distance(options, job->work.context, &job->problem, map)))
-        return status;
-    if (options->index)
-        job->problem.want.index = index_dtype(&job->problem);
     steps_begin(&o->steps, options, &job->work, &job->problem);
     if (element_count(o->steps.normal.ndim, o->steps.normal.shape) == 0)
         return fail("--memory: %s has no elements", options->input);
