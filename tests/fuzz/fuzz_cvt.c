@@ -9,25 +9,9 @@
 
 #include <distmap.h>
 
-#define DEMAND(condition) \
-    do {                  \
-        if (!(condition)) \
-            abort();      \
-    } while (0)
+#include "fuzz_take.h"
 
 enum { MOST = 2048, STEPS = 8 }; /* elements and steps of what is executed */
-
-struct source {
-    const uint8_t *data;
-    size_t size;
-};
-
-static uint64_t take(struct source *s, size_t bytes) {
-    uint64_t value = 0;
-    for (size_t i = 0; i < bytes && s->size > 0; i++, s->size--)
-        value = value << 8 | *s->data++;
-    return value;
-}
 
 /* Mostly a small number, sometimes any. */
 static int64_t take_number(struct source *s, int64_t count) {

@@ -8,23 +8,7 @@
 
 #include <distmap.h>
 
-#define DEMAND(condition) \
-    do {                  \
-        if (!(condition)) \
-            abort();      \
-    } while (0)
-
-struct source {
-    const uint8_t *data;
-    size_t size;
-};
-
-static uint64_t take(struct source *s, size_t bytes) {
-    uint64_t value = 0;
-    for (size_t i = 0; i < bytes && s->size > 0; i++, s->size--)
-        value = value << 8 | *s->data++;
-    return value;
-}
+#include "fuzz_take.h"
 
 static int64_t take_signed(struct source *s) { return (int64_t)take(s, 8); }
 
