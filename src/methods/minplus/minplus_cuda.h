@@ -26,6 +26,7 @@ enum {
     MC_GROUP = 128,         /* columns of a group */
     MC_SURE = 20000,      /* squared distances below this fit 16-bit lanes, whatever the near search adds on the way */
     MC_WEIGHT = 2500,     /* largest squared pitch along x: then MC_SURE is reached without overflow */
+    MC_UNROLLED = 8,      /* the first steps of the near search */
     MC_REACH = 24,        /* steps of the near search that every tile can take */
     MC_KEYS = 22,         /* those that keys of 16 bits can take, */
     MC_KEY_SURE = 511,    /* for squared distances below this: twice as much fits 10 bits */
@@ -99,7 +100,7 @@ typedef struct mc_stage {
     uint32_t nothing;            /* which is stored as this, if squared */
     uint16_t clamp;              /* smallest g with wx2 g^2 >= MC_SURE */
     uint16_t done[MC_REACH + 2]; /* what is settled before step k: values up to wy2 k^2, below MC_SURE */
-    uint32_t cost[MC_REACH + 1]; /* wy2 k^2, at most MC_SURE, in both halves */
+    uint32_t cost[MC_UNROLLED + 1]; /* wy2 k^2, at most MC_SURE, in both halves */
     /* For keys of rows k below and k above: min(wy2 k^2, MC_KEY_SURE) << 6 | (32 -+ k), in both halves. */
     uint32_t key[2][MC_KEYS + 1];
     /* Kinds. Bands of 32 rows: one element for a column of a band, at mc_band_at(). */

@@ -23,23 +23,22 @@ enum {
     STRIP = MC_STRIP,
     SITES = 0,
     KINDS = MC_KINDS,
-    UNROLLED = 8, /* steps */
 };
 #include "methods/minplus/minplus_cuda_kinds.cuh"
 #include "methods/minplus/minplus_cuda_listed.cuh"
 
 /* Steps FROM..TO of a strip; row0[r & 7] + r * PAIRS is this lane's pair of the strip's row r. */
 template <int FROM, int TO>
-DM_DEVICE void steps(const mc_stage &p, const uint32_t *const row0[8], uint32_t f[STRIP + 2 * UNROLLED],
+DM_DEVICE void steps(const mc_stage &p, const uint32_t *const row0[8], uint32_t f[STRIP + 2 * MC_UNROLLED],
                      uint32_t best[STRIP]) {
 #pragma unroll
     for (int k = FROM; k <= TO; k++) {
-        f[UNROLLED - k] = row0[-k & 7][-k * PAIRS];
-        f[UNROLLED + STRIP - 1 + k] = row0[(STRIP - 1 + k) & 7][(STRIP - 1 + k) * PAIRS];
+        f[MC_UNROLLED - k] = row0[-k & 7][-k * PAIRS];
+        f[MC_UNROLLED + STRIP - 1 + k] = row0[(STRIP - 1 + k) & 7][(STRIP - 1 + k) * PAIRS];
         const uint32_t cost = p.cost[k];
 #pragma unroll
         for (int i = 0; i < STRIP; i++)
-            best[i] = mc_add_min(mc_min(f[UNROLLED + i - k], f[UNROLLED + i + k]), cost, best[i]);
+            best[i] = mc_add_min(mc_min(f[MC_UNROLLED + i - k], f[MC_UNROLLED + i + k]), cost, best[i]);
     }
 }
 
@@ -186,11 +185,11 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
             mc_caps(p, own.across, best);
         if (KINDS && !SLOW && p.ground)
             mc_clear(own.ground, best);
-        uint32_t f[STRIP + 2 * UNROLLED];
+        uint32_t f[STRIP + 2 * MC_UNROLLED];
 #pragma unroll
         for (int i = 0; i < STRIP; i++) {
-            f[UNROLLED + i] = row0[i & 7][i * PAIRS];
-            const uint32_t least = KINDS ? mc_min(best[i], f[UNROLLED + i]) : f[UNROLLED + i];
+            f[MC_UNROLLED + i] = row0[i & 7][i * PAIRS];
+            const uint32_t least = KINDS ? mc_min(best[i], f[MC_UNROLLED + i]) : f[MC_UNROLLED + i];
             best[i] = y + i < p.height ? least & inside : 0;
         }
         /* Tests cost as much as a step, so they are few. */
@@ -203,7 +202,7 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
             steps<6, 8>(p, row0, f, best), open = beyond(p, best, 9);
     }
     /* From there on a loop: short code is worth more than the rows that it reads again. */
-    for (int32_t reach = UNROLLED, to = MC_REACH; to > reach;
+    for (int32_t reach = MC_UNROLLED, to = MC_REACH; to > reach;
          to = widen<SLOW>(p, t, reach, open, largest(best), &hardest)) {
         for (int32_t k = reach + 1; open && k <= to; k += SEGMENT) {
             segment<1>(p, row0, k, best);

@@ -77,7 +77,7 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
     for (int64_t k = 0; k <= MC_REACH + 1; k++) {
         const int64_t cost = s->wy2 * k * k;
         s->done[k] = (uint16_t)(cost < MC_SURE ? cost : MC_SURE - 1);
-        if (k <= MC_REACH)
+        if (k <= MC_UNROLLED)
             s->cost[k] = (uint32_t)(cost < MC_SURE ? cost : MC_SURE) * 0x00010001u;
         for (int side = 0; side < 2 && k <= MC_KEYS; side++)
             s->key[side][k] =
