@@ -252,7 +252,7 @@ static void site_pixels(const mp_job *job, mp_worker *w, uint32_t here, size_t f
 static size_t far_collect(const mp_job *job, mp_worker *w, const uint16_t *below, size_t first, size_t last,
                           uint16_t reach_y, int32_t limit) {
     const V16 absent = v16_set(0xFFFF), apart = v16_set(job->labels);
-    const bool tall = (int64_t)job->wy2 * job->height * job->height >= FAR_EXACT;
+    const bool tall = (int64_t)job->wy2 * job->rows * job->rows >= FAR_EXACT;
     const int32_t no_site = tall ? MP_NONE : FAR_EXACT;
     const V32 none = v32_set(reach_y < MP_FAR16 ? reach_y + 1 : MP_FAR16), far_away = v32_set(no_site),
               weight = v32_set(job->wy2);
@@ -327,7 +327,7 @@ static bool far_fits(const mp_job *job, size_t first, size_t last, size_t from, 
     return (int64_t)job->wy2 * reach_y * reach_y + (int64_t)job->wx2 * span * span < MP_NONE;
 }
 
-/* Pixels [first, last) of row y, groups' bounds, by the candidates of columns [from, to), multiples of N16, that are at
+/* Pixels [first, last) of the image's row y, groups' bounds, by the candidates of columns [from, to), multiples of N16, that are at
  * most `reach_y` rows away. `start` is the linear index of the plane's first pixel. */
 static void far_row(const mp_job *job, mp_worker *w, const uint16_t *below, int64_t y, uint32_t start, size_t first,
                     size_t last, size_t from, size_t to, uint16_t reach_y) {

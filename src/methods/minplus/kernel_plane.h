@@ -64,8 +64,8 @@ static size_t site_from(const uint64_t *bits, size_t x, size_t wide) {
 
 static void far_any(const mp_job *job, mp_worker *w, const mp_plane *plane, const uint16_t *below, int64_t y,
                     uint32_t start, size_t first, size_t last, size_t from, size_t to, uint16_t reach_y) {
-    if (reach_y >= job->height) /* no site is farther than the plane is tall */
-        reach_y = job->height <= MP_FAR16 ? (uint16_t)(job->height - 1) : MP_FAR16;
+    if (reach_y >= job->rows) /* no site is farther than the image's plane is tall */
+        reach_y = job->rows <= MP_FAR16 ? (uint16_t)(job->rows - 1) : MP_FAR16;
     if (far_fits(job, first, last, from, to, reach_y))
         far_row(job, w, below, y, start, first, last, from, to, reach_y);
     else
@@ -104,6 +104,7 @@ static void solve_row(const mp_job *job, const mp_plane *plane, int64_t y, uint3
                       int *skip, mp_worker *w) {
     enum { SKIP_ROWS = 15 };
     const size_t groups = job->wide / NEAR_GROUP, row = (size_t)y * job->words;
+    const int64_t image_row = job->first_row + y;
     const uint64_t *bits = plane->bits + row, *barriers = bits, *ground = w->inside;
     if (job->labels) {
         barriers = plane->turns + row;
@@ -124,7 +125,8 @@ static void solve_row(const mp_job *job, const mp_plane *plane, int64_t y, uint3
     if (*skip) {
         --*skip;
     } else {
-        left = job->sites ? near_row_sites(job, w, below, start + (uint32_t)(y * job->width)) : near_row(job, w);
+        left =
+            job->sites ? near_row_sites(job, w, below, start + (uint32_t)(image_row * job->width)) : near_row(job, w);
         *skip = 2 * left > groups ? SKIP_ROWS : 0;
     }
     if (!left)
@@ -132,9 +134,9 @@ static void solve_row(const mp_job *job, const mp_plane *plane, int64_t y, uint3
     if (!job->labels)
         find_inside(job, w, bits);
     if (2 * left > groups)
-        far_any(job, w, plane, below, y, start, 0, job->wide, 0, job->wide, MP_FAR16);
+        far_any(job, w, plane, below, image_row, start, 0, job->wide, 0, job->wide, MP_FAR16);
     else
-        far_groups(job, w, plane, barriers, below, y, start);
+        far_groups(job, w, plane, barriers, below, image_row, start);
     if (job->labels)
         cap_row(job, w, ground);
 }

@@ -57,27 +57,27 @@ static void column_ends(const mp_job *job, const mp_plane *plane, size_t first, 
                 uint64_t found = plane->bits[(size_t)y * job->words + word] & missing;
                 missing &= ~found;
                 for (; found; found &= found - 1)
-                    row[__builtin_ctzll(found)] = (uint32_t)y;
+                    row[__builtin_ctzll(found)] = (uint32_t)(job->first_row + y);
             }
-            for (; missing; missing &= missing - 1)
-                row[__builtin_ctzll(missing)] = MP_NO_SITE;
+            for (; missing; missing &= missing - 1) {
+                const int bit = __builtin_ctzll(missing);
+                row[bit] = mp_window_site(job, (int64_t)word * 64 + bit, end);
+            }
         }
 }
 
-/* Turns those distances into distances to the nearest site in any block above (below), for columns [first, last). */
+/* Turns those distances into distances to the nearest site in any block above (below), for columns [first, last), beginning with
+ * what enters the plane. */
 static void carry(const mp_job *job, const mp_plane *plane, size_t first, size_t last) {
-    const V16 none = v16_set(0xFFFF);
     if (job->tall)
         column_ends(job, plane, first, last);
     for (size_t x = first; x < last; x += N16) {
-        V16 up = none, down = none;
-        v16_store(plane->up + x, none);
+        V16 up = v16_load(plane->up + x), down = v16_load(plane->down + (size_t)(job->blocks - 1) * job->wide + x);
         for (int64_t b = 1; b < job->blocks; b++) {
             uint16_t *p = plane->up + (size_t)b * job->wide + x;
             up = v16_min(v16_load(p), v16_adds(up, v16_set(MP_BLOCK)));
             v16_store(p, up);
         }
-        v16_store(plane->down + (size_t)(job->blocks - 1) * job->wide + x, none);
         for (int64_t b = job->blocks - 2; b >= 0; b--) {
             uint16_t *p = plane->down + (size_t)b * job->wide + x;
             down = v16_min(v16_load(p), v16_adds(down, v16_set((uint16_t)block_rows(job, b + 1))));

@@ -105,6 +105,7 @@ typedef struct mp_job {
     distmap_plan *plan;
     const dm_arrays *arrays;
     int64_t width, height;
+    int64_t rows, first_row; /* of the image's plane, of which a window has `height`, from this one on */
     size_t words, wide; /* of a row: 64-bit words, elements rounded up to 64 */
     int tile_rows;      /* rows of a block done at once; divides MP_BLOCK */
     int64_t blocks;
@@ -128,7 +129,7 @@ typedef struct mp_job {
     bool wide_numbers;  /* minplus_wide.c: squared distances may pass 2^31 - 1 */
     bool function;      /* one slow pass from the input, samples in u32, to the outputs */
     bool payload_sites; /* the payload is the sites' store, and goes out as it is */
-    bool tall;          /* planes have rows beyond the u16 counters */
+    bool tall;          /* the image's planes have rows beyond the u16 counters */
     bool stream;        /* outputs are too large for the cache */
     bool emit_general;  /* final rows go through dm_row_emit; else straight to float32, uint32 and index memory */
     bool last_is_plane; /* no slow pass follows: rows are final */
@@ -146,7 +147,8 @@ typedef struct mp_plane {
     uint64_t *ground;    /* the background of labels; NULL where there is none */
     uint16_t *up, *down; /* [blocks][wide]: distance from the row before / after the block to the nearest site there and
                              beyond; 0xFFFF none */
-    uint32_t *first_site, *last_site; /* tall planes: [wide] rows of each column's first and last site, or MP_NO_SITE */
+    uint32_t *first_site, *last_site; /* tall planes: [wide] rows (the image's) of each column's first and last site, or
+                                         MP_NO_SITE */
 } mp_plane;
 
 /* A slow pass: lines along `axis`, `columns` neighbouring elements at a time. */
@@ -162,12 +164,20 @@ typedef struct mp_pass {
     uint16_t key_cost[MP_SLOW_KEY_STEPS + 2]; /* the same for keys */
 } mp_pass;
 
+/* ---- minplus_window.c ---- */
+
+/* The carries that enter a plane, in the first row of `up` and the last one of `down`. */
+void mp_window_enter(const mp_job *job, const mp_plane *plane);
+
+/* In first_site (end 0) or last_site (end 1): column x, which has no site within the plane. */
+uint32_t mp_window_site(const mp_job *job, int64_t x, int end);
+
 /* ---- minplus_wide.c ---- */
 
 /* The squared distance of an element from a site. */
 uint64_t mp_wide_squared(const distmap_plan *plan, uint32_t site, const int64_t at[DM_NDIM]);
 
-/* w->found for pixels [first, last) of row y by the candidates of columns [from, to). */
+/* w->found for pixels [first, last) of the image's row y by the candidates of columns [from, to). */
 void mp_wide_row(const mp_job *job, mp_worker *w, const mp_plane *plane, const uint16_t *below, int64_t y,
                  uint32_t start, int64_t first, int64_t last, int64_t from, int64_t to);
 

@@ -77,15 +77,15 @@ static const char *refuses(const distmap_plan *plan) {
         if (plan->shape[a] > 1 << 24 && plan->measured[a])
             return "needs axes of at most 2^24 elements";
     }
-    if (plan->measured[2] && plan->shape[2] > 2 * MP_FAR16)
+    if (plan->measured[2] && plan->rows > 2 * MP_FAR16)
         return "needs at most 131,070 rows in a plane";
     if (dm_by_kind(plan))
         return refuses_kinds(plan);
     const double most = mp_largest_squared(plan);
     if (most >= 0x1p43)
         return "needs squared distances below 2^43";
-    if ((plan->wants_site || most >= MP_NONE || (plan->measured[2] && plan->shape[2] > MP_FAR16)) &&
-        plan->elements >= (int64_t)UINT32_MAX)
+    if ((plan->wants_site || most >= MP_NONE || (plan->measured[2] && plan->rows > MP_FAR16)) &&
+        dm_image_elements(plan) >= (int64_t)UINT32_MAX)
         return "needs fewer than 2^32 - 1 elements for indices, or for squared distances beyond 2^31";
     return NULL;
 }
@@ -220,6 +220,7 @@ static void own_plane_task(void *arg, size_t index, int worker) {
     const mp_plane plane = plane_at(s, (int64_t)index, w);
     for (int64_t b = 0; b < s->job->blocks; b++)
         s->kernels->pack_block(s->job, &plane, b, w);
+    mp_window_enter(s->job, &plane);
     s->kernels->carry(s->job, &plane, 0, s->job->wide);
     for (int64_t b = 0; b < s->job->blocks; b++)
         s->kernels->solve_block(s->job, &plane, b, w);
@@ -257,6 +258,7 @@ static distmap_status run_planes(stage *s, const mp_worker *shared, double share
         dm_phase(plan, "pack");
         TRY(dm_parallel(plan, (size_t)l->blocks, pack_task, s, 0.2 * each));
         dm_phase(plan, "carry");
+        mp_window_enter(s->job, &s->plane);
         TRY(dm_parallel(plan, (l->wide + CARRY_COLUMNS - 1) / CARRY_COLUMNS, carry_task, s, 0.0));
         dm_phase(plan, "near and far");
         TRY(dm_parallel(plan, (size_t)l->blocks, solve_task, s, 0.8 * each));
@@ -319,6 +321,8 @@ static void set_ball_pads(const mp_job *job, mp_worker *w) {
 
 static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     const mp_layout l = mp_lay_out(plan);
+    if (mp_self_alone(plan, &l.ball))
+        return mp_self_run(plan, arrays);
     mp_scratch memory = {0};
     mp_walk_scratch(plan, &l, plan->scratch, &memory);
     mp_job job = {
@@ -326,6 +330,8 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
         .arrays = arrays,
         .width = l.width,
         .height = l.height,
+        .rows = l.rows,
+        .first_row = plan->first_row,
         .words = l.words,
         .wide = l.wide,
         .tile_rows = l.tile_rows,
@@ -414,4 +420,5 @@ const dm_method dm_minplus_cpu = {
     .refuses = refuses,
     .scratch_bytes = scratch_bytes,
     .run = run,
+    .windows = true,
 };

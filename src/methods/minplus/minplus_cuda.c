@@ -30,8 +30,8 @@ static const distmap_param_info params[MC_PARAMS] = {
 /* ---- What it accepts ---- */
 
 static const char *refuses(const distmap_plan *plan) {
-    if (plan->context->cuda->shared_bytes < MC_TILE_BYTES)
-        return "needs a GPU with 107 KiB of shared memory to a block (compute capability 8.0, 8.7, 9.0 and others)";
+    if (plan->context->cuda->shared_bytes < MC_MOST_BYTES)
+        return "needs a GPU with 111 KiB of shared memory to a block (compute capability 8.0, 8.7, 9.0 and others)";
     if (plan->problem.input == DISTMAP_INPUT_SAMPLED)
         return "needs a mask or labels";
     if (dm_by_kind(plan) && plan->wants_site)
@@ -115,15 +115,17 @@ static distmap_status search(distmap_plan *plan, const mc_stage *stage, bool z) 
         TRY_CUDA(cuda, mc_near_kinds(stage, cuda->stream));
     else if (small)
         TRY_CUDA(cuda, mc_near_small(stage, cuda->stream));
+    else if (stage->brackets && !stage->mixed)
+        TRY_CUDA(cuda, mc_near_middle(stage, cuda->stream));
     else
         TRY_CUDA(cuda, mc_near(stage, cuda->stream));
-    if (stage->points) {
+    if (stage->brackets) {
         dm_phase(plan, z ? "points, z" : "points");
         TRY_CUDA(cuda, mc_points(stage, cuda->stream));
         dm_phase(plan, z ? "spans, z" : "spans");
         TRY_CUDA(cuda, mc_spans(stage, cuda->stream));
     }
-    if (!stage->points || stage->mixed) {
+    if (!stage->brackets || stage->mixed) {
         dm_phase(plan, z ? "far, z" : "far");
         TRY_CUDA(cuda, mc_far(stage, cuda->stream));
     }
@@ -220,6 +222,11 @@ static mc_stage piece_of(const distmap_plan *plan, const mc_stage *all, int piec
     s.index_first += from * s.linear[1];
     s.any_open += MC_MARKS * piece;
     s.points = s.points ? s.points + from * s.strips * (s.spans + 1) : NULL;
+    const int64_t groups = from * s.strips * mc_divide_up(s.spans, MC_POINT_SPANS);
+    s.found = s.found ? s.found + groups * MC_POINTS * 32 : NULL;
+    s.arrived = s.arrived ? s.arrived + groups : NULL;
+    s.stored = s.stored ? s.stored + from * s.strips * s.spans * MC_SPAN_WARPS : NULL;
+    s.items = s.items ? s.items + from * s.strips * s.spans * MC_SPAN_PARTS : NULL;
     s.left += 2 * from * s.strips;
     s.open += from * s.strips * s.units;
     const int64_t blocks = s.planes * s.strips * s.parts;

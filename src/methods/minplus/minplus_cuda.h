@@ -31,16 +31,22 @@ enum {
     MC_KEYS = 22,         /* those that keys of 16 bits can take, */
     MC_KEY_SURE = 511,    /* for squared distances below this: twice as much fits 10 bits */
     MC_STRIDE = 64,       /* how far hard tiles go at first, */
-    MC_WIDE = 136,        /* and then */
+    MC_WIDE = 136,        /* and then, */
+    MC_SOON = 48,         /* unless brackets take what is farther */
     MC_UNIT = 64,         /* rows of a unit */
     MC_DIRECT_ROWS = 32,  /* of a block of the direct search */
     MC_SPAN = 128,        /* rows between points of the bracket search */
-    MC_POINT_ROWS = 1024, /* of a block of its points */
+    MC_POINT_SPANS = 8,   /* between the first and the last of a block's points, */
+    MC_POINT_ROWS = 1024, /* their rows, */
+    MC_POINTS = 9,        /* and how many these are */
+    MC_SPAN_PARTS = 16,   /* blocks that solve a span, at most, */
+    MC_PART_SITES = 160,  /* for each so many rows that have a site, */
+    MC_SPAN_WARPS = 8,    /* and their warps */
     MC_TILE_ROWS = 128,   /* of a tile of the near search, at most */
     MC_MOST_UNITS = 768,  /* of a column: squared distances are below 2^31 */
     MC_PLANE_THREADS = 256, /* of a block of the far search of planes, */
     MC_Z_THREADS = 512,     /* and of the z stage's, of which fewer find room at once */
-    MC_TEAM_BYTES = 1344,   /* its shared memory for every 16 threads, */
+    MC_TEAM_BYTES = 1728,   /* its shared memory for every 16 threads, */
     MC_UNIT_BYTES = 4416,   /* for a unit, */
     MC_STATIC_BYTES = 4096, /* and, at most, what is not asked for */
 };
@@ -49,13 +55,17 @@ enum {
  * around it. */
 #define MC_TILE_BYTES ((MC_TILE_ROWS + 2 * MC_WIDE) * (MC_GROUP * 2 + MC_GROUP / 8))
 
+/* The same of the far search of the z stage, before its values, with what is not asked for: no block needs more. */
+#define MC_MOST_BYTES (MC_Z_THREADS / 16 * MC_TEAM_BYTES + MC_UNIT_BYTES + (MC_MOST_UNITS + 1) * 64 + MC_STATIC_BYTES)
+
 #define MC_NO_OFFSET 0x80008000u
 
 /* Why the near search leaves a unit open: there is hardly a site in sight; or its steps did not settle it. */
 typedef enum mc_left { MC_BLIND, MC_DEEP } mc_left;
 
-/* Marks of a stage: whether any unit is left for each of these reasons, and how many pieces of strips are taken. */
-enum { MC_TAKEN = 2, MC_MARKS };
+/* Marks of a stage: whether any unit is left for each of these reasons; how many pieces of strips are taken; how many items
+ * of spans there are. */
+enum { MC_TAKEN = 2, MC_ITEMS, MC_MARKS };
 
 /* How a stage gives sites: not, as linear indices, or as what the z stage starts from, dy << 16 | dx in 16 bits each. */
 typedef enum mc_sites { MC_SITES_NONE, MC_SITES_INT32, MC_SITES_INT64, MC_SITES_OFFSET } mc_sites;
@@ -68,7 +78,7 @@ typedef struct mc_entry {
 
 /* A point: of all columns of a strip, among which rows the winners of one row are, and how far at most, squared. */
 typedef struct mc_point {
-    uint16_t first, last;
+    uint16_t first, last, low, high; /* and their numbers, of rows that have a site */
     int32_t farthest;
 } mc_point;
 
@@ -123,10 +133,17 @@ typedef struct mc_stage {
     uint8_t *left;      /* [plane][strip][2]: whether the strip has blind units, and deep ones */
     uint8_t *open;      /* [plane][strip][unit]: whether it is */
     /* by brackets, where height is all rows, */
-    int32_t spans;    /* of a column */
-    mc_point *points; /* [plane][strip][spans + 1]; NULL: not */
-    bool mixed;       /* only strips with deep units */
-    int32_t resident; /* blocks */
+    int32_t spans;        /* of a column */
+    mc_point *points;     /* [plane][strip][spans + 1] */
+    bool brackets, mixed; /* whether at all; only strips with deep units */
+    int32_t resident;     /* blocks */
+    /* if not mixed, by several blocks, who share points, and spans with many rows, */
+    int32_t shares; /* blocks for the same points */
+    unsigned long long
+        *found;        /* [plane][strip][group of points][MC_POINTS][32]: ~(what a point is offered, and by whom) */
+    uint32_t *arrived; /* [plane][strip][group of points]: blocks that are done */
+    uint32_t *items;   /* parts of spans beside the first: the span's number, in all strips, << 4 | which */
+    uint32_t *stored;  /* [plane][strip][span][MC_SPAN_WARPS]: whether a part's results are */
     /* and by strips. */
     int32_t parts, part_units, blocks; /* blocks take pieces of strips, part_units units of `parts` to a strip */
     int32_t column_bytes;              /* shared memory of a block */
@@ -147,6 +164,7 @@ cudaError_t mc_pack_kinds(const dm_elements *e, const mc_stage *p, const mc_rows
 /* Results, where a near search can tell them; what it leaves open. Without sites, and with them. */
 cudaError_t mc_near(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_small(const mc_stage *p, cudaStream_t stream);
+cudaError_t mc_near_middle(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_kinds(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_sites(const mc_stage *p, cudaStream_t stream);
 /* All results of small planes. */

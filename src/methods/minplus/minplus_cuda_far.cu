@@ -5,8 +5,8 @@
  * A block takes a strip, or a piece of one, if it has open units. Those of planes to which few rows matter are solved from
  * these (minplus_cuda_few.cuh), all others together, from coarse to fine (minplus_cuda_columns.cuh).
  */
-#include "methods/minplus/minplus_cuda_columns.cuh"
 #include "methods/minplus/minplus_cuda_few.cuh"
+#include "methods/minplus/minplus_cuda_units.cuh"
 
 /* The units left open, as bits; whether there are any. */
 DM_DEVICE bool find_open(const mc_stage &p, const work &w, uint32_t *units) {
@@ -152,12 +152,11 @@ DM_DEVICE int32_t position_of(const mc_stage &p, const work &w, int32_t j) {
     return first_from(w.list, w.count, j);
 }
 
-/* Where the winners of a unit are, by what the levels found, or the rows within its reach. */
-template <bool LEVELS>
+/* Where the winners of a unit are: the rows within its reach, or, without `reaches`, what the levels found. */
 DM_DEVICE bracket bracket_of(const mc_stage &p, const work &w, const shared &s, const reach *reaches, int32_t i,
                              bool wanted) {
     bracket b = {wanted, 0, -1};
-    if (wanted && LEVELS)
+    if (wanted && !reaches)
         b.first = first_of(s, i), b.last = last_of(w, s, i + 1);
     else if (wanted && w.count <= FEW_ROWS)
         b.last = w.count - 1;
@@ -168,7 +167,7 @@ DM_DEVICE bracket bracket_of(const mc_stage &p, const work &w, const shared &s, 
 
 /* The units that are left: a team to a unit, or to its quarters where units are few; and then the whole block to each of those
  * that would take a team long. */
-template <bool SLOW, bool SITES, bool LEVELS>
+template <bool SLOW, bool SITES>
 DM_DEVICE bool solve_units(const mc_stage &p, const work &w, const shared &s, uint32_t *units, const reach *reaches,
                            int32_t *taken) {
     const int team = (int)threadIdx.x / TEAM, teams = (int)blockDim.x / TEAM;
@@ -179,7 +178,7 @@ DM_DEVICE bool solve_units(const mc_stage &p, const work &w, const shared &s, ui
     for (int32_t start; (start = next_tasks(taken)) < w.units * sharing;) {
         const int32_t task = start + team % 2, i = min(task / sharing, w.units - 1);
         const bool mine = task < w.units * sharing && (units[i / 32] >> i % 32 & 1);
-        bracket b = bracket_of<LEVELS>(p, w, s, reaches, i, mine);
+        bracket b = bracket_of(p, w, s, reaches, i, mine);
         const uint32_t lengthy = __ballot_sync(MC_WHOLE, b.last - b.first >= long_unit);
         if (lengthy >> (team % 2 * TEAM) & 0xFFFF) { /* in any column of the strip */
             b.wanted = false, b.first = 0, b.last = -1;
@@ -188,25 +187,14 @@ DM_DEVICE bool solve_units(const mc_stage &p, const work &w, const shared &s, ui
             atomicOr(&units[MC_MOST_UNITS / 32 + i / 32], 1u << i % 32);
         }
         if (__any_sync(MC_WHOLE, b.wanted))
-            none |= solve_unit<SLOW, SITES, !LEVELS>(p, w, i, b, task % sharing * count, count);
+            none |= solve_unit<SLOW, SITES>(p, w, i, b, task % sharing * count, count);
     }
     if (!__syncthreads_or(left))
         return none;
     for (int32_t i = 0; i < w.units; i++)
         if (units[i / 32] & ~units[MC_MOST_UNITS / 32 + i / 32] & 1u << i % 32)
-            none |= solve_long<SLOW, SITES>(p, w, s, i, bracket_of<LEVELS>(p, w, s, reaches, i, true));
+            none |= solve_long<SLOW, SITES>(p, w, s, i, bracket_of(p, w, s, reaches, i, true));
     return none;
-}
-
-template <bool SLOW, bool SITES>
-DM_DEVICE bool solve_levels(const mc_stage &p, const work &w, const shared &s, uint32_t *units, int32_t *taken) {
-    find_ends<SLOW>(p, w, s);
-    int32_t apart = 1;
-    while (apart * FAN < w.units)
-        apart *= FAN;
-    for (; apart && w.units > 1; apart /= FAN)
-        find_level<SLOW>(p, w, s, units, apart);
-    return solve_units<SLOW, SITES, true>(p, w, s, units, NULL, taken);
 }
 
 /* The block's next piece: they are drawn, for they differ. The first wait is for those who still read the last piece's. */
@@ -256,10 +244,10 @@ static __global__ void __launch_bounds__(SLOW ? MC_Z_THREADS : MC_PLANE_THREADS,
         list_rows<SLOW>(p, &w, list, counts);
         if (SLOW)
             copy_values(p, &w, s.values);
-        if (left == ALL_TOGETHER && (SLOW || w.count > FEW_ROWS))
-            none |= solve_levels<SLOW, SITES>(p, w, s, units, &taken);
-        else
-            none |= solve_units<SLOW, SITES, false>(p, w, s, units, reaches, &taken);
+        const bool levels = left == ALL_TOGETHER && (SLOW || w.count > FEW_ROWS);
+        if (levels)
+            find_winners<SLOW>(p, w, s, units);
+        none |= solve_units<SLOW, SITES>(p, w, s, units, levels ? NULL : reaches, &taken);
     }
     mc_raise(p, none);
 }

@@ -110,10 +110,10 @@ DM_DEVICE bool solve_rows(const mc_stage &p, const work &w, int32_t y, const few
             } else {
                 g = (entry.x ? entry_distance(entry, column) : outer_distance(entry, column)) + (uint32_t)p.rim;
             }
-            const parabola at = parabola_at(p, (int32_t)(g * g * (uint32_t)p.wx2), y - row, 1);
+            const parabola at = parabola_at(p, (int32_t)(g * g * (uint32_t)p.wx2), y - row);
 #pragma unroll
             for (int i = 0; i < HEIGHT; i++) {
-                const int32_t here = candidate(at, i);
+                const int32_t here = candidate(at, 2 * i);
                 if (SITES)
                     from[i] = here < best[0][i] ? place : from[i];
                 best[0][i] = min(best[0][i], here);

@@ -17,7 +17,7 @@
 #include "methods/minplus/minplus_cuda_tile.cuh"
 
 enum {
-    MOST_LISTED = 512,
+    MOST_LISTED = LOW ? 256 : 512,
     AROUND = 128,          /* rows and columns of the surroundings, at most, */
     APART = ROWS + AROUND, /* which lie fewer rows from a pixel, */
     COSTS = 2 * APART,     /* so that the table has as many words */
@@ -30,7 +30,7 @@ typedef struct listed {
     uint32_t site[MOST_LISTED]; /* row << 16 | column */
     int32_t count;
 } listed;
-static_assert(sizeof(listed) <= (MC_WIDE - MC_REACH) * PAIRS * 4, "lies before the first rows that are loaded");
+static_assert(sizeof(listed) <= (WIDE - MC_REACH) * PAIRS * 4, "lies before the first rows that are loaded");
 
 DM_DEVICE void fill_costs(const mc_stage &p, listed *l) {
     const uint32_t farthest = MC_SURE / (uint32_t)p.wy2;
@@ -117,9 +117,11 @@ DM_DEVICE void search_listed(const mc_stage &p, const tile &t, const listed &l, 
 DM_DEVICE bool make_list(const mc_stage &p, const tile &t, int32_t sites, listed *l, uint32_t *settled) {
     const float seen = (float)first_rows(p, t) * (float)min(p.width - t.group * MC_GROUP, (int32_t)MC_GROUP);
     const float square = 5.0f * seen / (float)sites * sqrtf((float)p.wx2 * (float)p.wy2);
-    const int32_t rows = (int32_t)sqrtf(square / (float)p.wy2) + 1;
-    const int32_t strips = (int32_t)sqrtf(square * p.per_wx2) / 32 + 1;
-    if (!(square < MC_SURE) || rows > AROUND || strips * 32 > AROUND)
+    int32_t rows = (int32_t)sqrtf(square / (float)p.wy2) + 1;
+    int32_t strips = (int32_t)sqrtf(square * p.per_wx2) / 32 + 1;
+    if (LOW) /* farther, but no farther than there is room for */
+        rows = min(rows * 3 / 2, (int32_t)AROUND), strips = min(strips + 1, AROUND / 32);
+    else if (!(square < MC_SURE) || rows > AROUND || strips * 32 > AROUND)
         return false;
     fill_costs(p, l);
     if (threadIdx.x == 0)

@@ -1,4 +1,4 @@
-/* minplus/cuda, the near search: whole tiles of a plane, from entries to results, for pixels less than MC_WIDE from their sites.
+/* minplus/cuda, the near search: whole tiles of a plane, from entries to results, for pixels less than WIDE from their sites.
  *
  *     d2(y, x) = min over |k| <= K of wx2 g(y + k, x)^2 + wy2 k^2
  *
@@ -8,7 +8,7 @@
  * rows more for each step. It stops when wy2 (K + 1)^2 reaches the largest of its results. If after MC_REACH steps a strip
  * of the tile is not settled, but every pixel has seen a site, the block spreads as many rows more as that can take.
  * What is then still open, and tiles with hardly a site in sight, are marked in p.open for the far search, which writes
- * whole units.
+ * whole units; before brackets tiles, too, of which no pixel has a site within the first steps.
  *
  * Per pixel: 6 instructions (times 1.4 for the rows around) to spread, one per step, a dozen for the root.
  */
@@ -151,7 +151,7 @@ DM_DEVICE bool is_promising(const band &b) { return b.across[0].x | b.across[1].
 template <bool SLOW>
 static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     near_tiles(const __grid_constant__ mc_stage p, int32_t tiles_down) {
-    DM_DYNAMIC_SHARED(uint4, memory); /* squares [MC_WIDE + ROWS + MC_WIDE][PAIRS], or a list */
+    DM_DYNAMIC_SHARED(uint4, memory); /* squares [WIDE + ROWS + WIDE][PAIRS], or a list */
     __shared__ uint32_t hardest;
     const tile t = tile_at(p, blockIdx.x, tiles_down, (uint32_t *)memory);
     hardest = 0;
@@ -162,7 +162,7 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
         own = band_of<SLOW>(p, t.plane, y, x);
     int32_t sites;
     const tile_kind kind = load_tile<SLOW>(p, t, KINDS && is_promising(own), &sites);
-    if (kind == TILE_HOPELESS)
+    if (kind <= TILE_DEEP)
         return;
     const uint32_t inside = (x < p.width ? 0xFFFFu : 0) | (x + 16 < p.width ? 0xFFFF0000u : 0);
     uint32_t best[STRIP];
@@ -174,7 +174,7 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
             finish_strip(p, t, y, x, __any_sync(MC_WHOLE, largest(best) > settled), best);
             return;
         }
-        load_rows<SLOW>(p, t, MC_WIDE - MC_REACH, SPREAD);
+        load_rows<SLOW>(p, t, WIDE - MC_REACH, SPREAD);
         __syncthreads();
     }
     const uint32_t *row0[8];

@@ -9,17 +9,16 @@
  * sum fits 10 bits, and what comes out below MC_KEY_SURE is exact: a step costs what it does without sites, one instruction
  * for each of its two rows. MC_KEYS steps settle that at unit pitch.
  *
- * Strips with more in them begin anew with keys of 32 bits, d2 << 9 | (k + 256), one column of a pair after the other, so
- * that a strip is as high as it was, and fetch more rows where they need them.
+ * Strips with more in them begin anew with keys of 32 bits, from more rows, which the block loads for all of them together
+ * (minplus_cuda_eights.cuh).
  *
- * Per pixel: 12 instructions (times 1.4 for the rows around) to spread, one per step, or two of the long keys, and what
+ * Per pixel: 12 instructions (times 1.4 for the rows around) to spread, one per step of short keys, and what
  * minplus_cuda_sites.cuh says for the results.
  */
 enum { STRIP = 32, SITES = 1, KINDS = 0 };
-#include "methods/minplus/minplus_cuda_sites.cuh"
+#include "methods/minplus/minplus_cuda_eights.cuh"
 
 typedef mc_keys<true> pairs;
-typedef mc_keys<false> longs;
 
 /* ---- Keys of 16 bits ---- */
 
@@ -80,46 +79,6 @@ DM_DEVICE bool search_pairs(const mc_stage &p, const uint32_t *const row0[8], in
     return !open;
 }
 
-/* ---- Keys of 32 bits ---- */
-
-/* A square as a key of its own row, less the middle. The pair is turned by `turn` to bring it there. */
-DM_DEVICE uint32_t long_key(uint32_t squares, uint32_t turn) {
-    return __funnelshift_l(squares, squares, turn) & 0xFFFF << longs::BITS;
-}
-
-/* Steps k + 1 .. k + SEGMENT on one side; k is a multiple of 8. */
-template <int SIDE>
-DM_DEVICE void long_steps(const mc_stage &p, const uint32_t *const row0[8], uint32_t turn, int k,
-                          uint32_t best[STRIP]) {
-    uint32_t f[STRIP + SEGMENT - 1]; /* nearest first */
-#pragma unroll
-    for (int i = 0; i < STRIP + SEGMENT - 1; i++) {
-        const int row = SIDE > 0 ? i + 1 : STRIP - 2 - i; /* plus or minus k */
-        f[i] = long_key(row0[row & 7][(row + SIDE * k) * PAIRS], turn);
-    }
-#pragma unroll
-    for (int c = 1; c <= SEGMENT; c++) {
-        const int n = k + c;
-        const uint32_t add =
-            (min((uint32_t)(p.wy2 * n * n), (uint32_t)MC_SURE) << longs::BITS) + (uint32_t)(longs::MIDDLE + SIDE * n);
-#pragma unroll
-        for (int i = 0; i < STRIP; i++)
-            best[i] = __viaddmin_u32(f[(SIDE > 0 ? i : STRIP - 1 - i) + c - 1], add, best[i]);
-    }
-}
-
-DM_DEVICE uint32_t largest_of_longs(const uint32_t best[STRIP]) {
-    uint32_t most = 0;
-#pragma unroll
-    for (int i = 0; i < STRIP; i++)
-        most = max(most, best[i]);
-    return most >> longs::BITS;
-}
-
-DM_DEVICE bool longs_open(const mc_stage &p, const uint32_t best[STRIP], int k) {
-    return __any_sync(MC_WHOLE, largest_of_longs(best) >= min((uint32_t)(p.wy2 * k * k), (uint32_t)MC_SURE));
-}
-
 /* ---- Tiles ---- */
 
 /* A thread's part of a tile: its first row and column, and where its pairs lie. */
@@ -138,31 +97,22 @@ DM_DEVICE part part_at(const mc_stage &p, int32_t block, int thread, int32_t til
     return made;
 }
 
-/* For the whole block: strips that short keys did not settle, those of warps that are `wanted`. */
-template <bool SLOW> DM_DEVICE void search_longs(const mc_stage &p, const part &at, bool wanted, uint32_t *hardest) {
-    int32_t loaded = MC_REACH;
-    for (int32_t column = 0; column < 2; column++) {
-        const uint32_t turn = longs::BITS + 16 * column;
-        const int32_t x = at.x + 16 * column, rows = wanted && x < p.width ? p.height - at.y : 0;
+/* Both columns of a strip from long keys, as far as `reach` goes, if at all; what that does not settle is left to the far
+ * search. */
+template <bool SLOW>
+DM_DEVICE void search_longs(const mc_stage &p, const eight_costs &costs, const part &at, int32_t reach) {
+    for (int column = 0; column < 2; column++) {
+        const int32_t x = at.x + 16 * column, rows = x < p.width ? p.height - at.y : 0;
         uint32_t best[STRIP];
 #pragma unroll
         for (int i = 0; i < STRIP; i++)
-            best[i] = (i < rows ? long_key(at.row0[i & 7][i * PAIRS], turn) : 0) + longs::MIDDLE;
-        bool open = longs_open(p, best, 1);
-        int32_t reach = 0;
-        for (int32_t to = loaded; to > reach; to = widen<SLOW>(p, at.t, reach, open, largest_of_longs(best), hardest)) {
-            for (; open && reach < to; reach += SEGMENT) {
-                long_steps<-1>(p, at.row0, turn, reach, best);
-                long_steps<1>(p, at.row0, turn, reach, best);
-                open = longs_open(p, best, reach + SEGMENT + 1);
-            }
-            loaded = reach = to;
+            best[i] = (i < rows ? MC_SURE << longs::BITS : 0) + longs::MIDDLE;
+        if (!reach || search_eights(costs, at.row0, column, reach, best)) {
+            if (threadIdx.x % 16 == 0)
+                leave_open(p, at.t.plane, at.y, at.t.group * 4 + at.x % MC_GROUP / 32, MC_DEEP);
+            return;
         }
-        if (wanted && open && threadIdx.x % 16 == 0)
-            leave_open(p, at.t.plane, at.y, at.t.group * 4 + at.x % MC_GROUP / 32, MC_DEEP);
-        wanted = wanted && !open;
-        if (wanted)
-            store_strip<SLOW, false>(p, at.t, at.y, x, best);
+        store_strip<SLOW, false>(p, at.t, at.y, x, best);
     }
 }
 
@@ -171,23 +121,35 @@ template <bool SLOW>
 static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     near_tiles_sites(const __grid_constant__ mc_stage p, int32_t tiles_down) {
     DM_DYNAMIC_SHARED(uint32_t, squares); /* [HELD][PAIRS], lefts [4][HELD] */
-    __shared__ uint32_t hardest;
+    __shared__ eight_costs costs;
+    __shared__ int32_t reach; /* how far strips with long keys go; 0: there are none */
     bool settled;
     {
         const part at = part_at(p, (int32_t)blockIdx.x, (int)threadIdx.x, tiles_down, squares);
-        hardest = 0;
+        reach = 0;
         if (load_tile<SLOW>(p, at.t, false, NULL) == TILE_HOPELESS)
             return;
         uint32_t best[STRIP];
         settled = search_pairs(p, at.row0, at.y, at.x, best);
-        if (settled)
+        if (settled) {
             store_strip<SLOW, true>(p, at.t, at.y, at.x, best);
+        } else {
+            const int32_t own = reach_of(p, at.row0);
+            if (threadIdx.x % 32 == 0)
+                atomicMax(&reach, own);
+        }
     }
-    if (__syncthreads_or(!settled)) {
-        /* Found anew, which saves registers while short keys are searched for. */
-        const part at = part_at(p, mc_forget((int32_t)blockIdx.x), mc_forget((int)threadIdx.x), tiles_down, squares);
-        search_longs<SLOW>(p, at, !settled, &hardest);
+    __syncthreads();
+    /* Found anew, which saves registers while short keys are searched for. */
+    const part at = part_at(p, mc_forget((int32_t)blockIdx.x), mc_forget((int)threadIdx.x), tiles_down, squares);
+    if (reach) {
+        load_rows<SLOW>(p, at.t, MC_WIDE - reach, reach - MC_REACH);
+        load_rows<SLOW>(p, at.t, MC_WIDE + ROWS + MC_REACH, reach - MC_REACH);
+        fill_costs(p, &costs);
+        __syncthreads();
     }
+    if (!settled)
+        search_longs<SLOW>(p, costs, at, reach);
 }
 
 template <bool SLOW> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {

@@ -61,6 +61,9 @@ DM_DEVICE row_offer row_offer_of(const mc_stage &p, uint2 entry, int32_t t, int3
     return made;
 }
 
+/* How far its sites are from the nearest column of the strip, along the row. */
+DM_DEVICE float along_strip(const row_offer &row) { return row.bits ? 0.0f : fminf(row.left, row.right - 31.0f); }
+
 /* h in a column of the strip. */
 DM_DEVICE uint32_t spread_row(const row_offer &row, int column, float wx2) {
     const float place = (float)column;
@@ -84,7 +87,21 @@ template <bool SLOW> DM_DEVICE bool offers_any(const uint2 *entries, const uint8
     return SLOW ? alive[j] : has_any(entries[j]);
 }
 
+/* In how many parts the rows of a span are taken, by its points. With a limit it is one, for a part could not tell whether others
+ * find a site within it. Of a span of one row both points are the same, but maybe not their winners. */
+DM_DEVICE int32_t span_parts(const mc_stage &p, const mc_point ends[2]) {
+    const int32_t sites = max(ends[0].high, ends[1].high) - ends[0].low + 1;
+    return min((sites + MC_PART_SITES - 1) / MC_PART_SITES, p.most < MC_NOTHING - 1 ? 1 : (int32_t)MC_SPAN_PARTS);
+}
+
 /* ---- What a block works on ---- */
+
+/* Whether a span of a strip, of all planes, is open. */
+DM_DEVICE bool is_open(const mc_stage &p, int64_t strip, int32_t at) {
+    static_assert(MC_SPAN == 2 * MC_UNIT, "units of a span");
+    const uint8_t *open = p.open + strip * p.units + at * 2;
+    return open[0] | (at * 2 + 1 < p.units ? open[1] : 0);
+}
 
 /* For the whole block: of `items`, of which it has every gridDim.x-th one, those that are `wanted`, which it takes to `solve`. */
 template <typename Wanted, typename Solve>

@@ -86,18 +86,20 @@ DM_DEVICE int32_t first_from(const uint16_t *list, int32_t count, int32_t row) {
     return low;
 }
 
-/* What a row offers at rows t + i step away from it, less wy2 (i step)^2, which is the same for all rows: linear in i. */
+/* What a row offers at rows t + i away from it, less wy2 i^2, which is the same for all rows: linear in i. */
 typedef struct parabola {
-    uint32_t value, slope;
+    uint32_t value, weight; /* for i = 0, and wy2 t */
 } parabola;
 
-DM_DEVICE parabola parabola_at(const mc_stage &p, int32_t value, int32_t t, int32_t step) {
+DM_DEVICE parabola parabola_at(const mc_stage &p, int32_t value, int32_t t) {
     const uint32_t weight = (uint32_t)p.wy2 * (uint32_t)t;
-    /* Forgotten, or else w t^2 + 2 w t step i becomes w t (t + 2 step i), in more instructions. */
-    const parabola made = {(uint32_t)value + weight * (uint32_t)t, mc_forget(2 * weight * (uint32_t)step)};
+    /* Forgotten, or else w t^2 + 2 w t i becomes w t (t + 2 i), in more instructions. */
+    const parabola made = {(uint32_t)value + weight * (uint32_t)t, mc_forget(weight)};
     return made;
 }
-DM_DEVICE int32_t candidate(const parabola &at, int i) { return (int32_t)(at.value + at.slope * (uint32_t)i); }
+DM_DEVICE int32_t candidate(const parabola &at, int32_t twice_i) {
+    return (int32_t)(at.value + at.weight * (uint32_t)twice_i);
+}
 
 /* Results of COLUMNS columns from x on and HEIGHT rows from y on, less wy2 i^2. All have sites within the limit. */
 template <bool ROOT, int HEIGHT, int COLUMNS>

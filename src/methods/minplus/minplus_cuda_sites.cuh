@@ -5,7 +5,8 @@
  * in memory at row y + k says. Roots, g and signs are made in floats, whose mantissas hold these numbers exactly.
  *
  * What is wanted most has a form of its own, without branches and with what is read for AT_ONCE rows asked for before the
- * first of it is needed. Per pixel: 30 instructions for distance and index, 23 for an offset.
+ * first of it is needed. Keys move through the first AT_ONCE registers, for code of so many rows: where all 32 were written out,
+ * warps waited for instructions. Per pixel: 34 instructions for distance and index, 27 for an offset.
  */
 #ifndef DISTMAP_MINPLUS_CUDA_SITES_CUH
 #define DISTMAP_MINPLUS_CUDA_SITES_CUH
@@ -28,7 +29,7 @@ template <> struct mc_keys<true> {
     }
 };
 template <> struct mc_keys<false> {
-    enum { COLUMNS = 1, BITS = 9, MIDDLE = 256 };
+    enum { COLUMNS = 1, BITS = 16, MIDDLE = 256 };
     DM_DEVICE uint32_t row(uint32_t key, int) { return key % (1 << BITS); }
     DM_DEVICE float d2(uint32_t key, int) { return mc_float(key >> BITS); }
 };
@@ -58,14 +59,18 @@ DM_DEVICE void store_form(const mc_stage &p, const tile &t, int32_t y, int32_t x
     const int64_t to_site = p.site.stride[2], to_target = distances ? p.target.stride[2] : to_site;
     uint32_t index = (uint32_t)at.index + (uint32_t)(y - MIDDLE) * linear + (uint32_t)x;
     const float wy = __fsqrt_rn((float)p.wy2), middle_wy = wy * MIDDLE;
+    uint32_t coming[STRIP];
 #pragma unroll
+    for (int i = 0; i < STRIP; i++)
+        coming[i] = best[i];
+#pragma unroll 1
     for (int start = 0; start < STRIP; start += AT_ONCE) {
         uint32_t seen[AT_ONCE][COLUMNS]; /* of the site: its row's bits, or its offset */
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
 #pragma unroll
             for (int c = 0; c < COLUMNS; c++) {
-                const uint32_t k = keys::row(best[start + i], c);
+                const uint32_t k = keys::row(coming[i], c);
                 if (FORM == MC_VOLUME)
                     seen[i][c] =
                         *(const uint32_t *)(source[c] + (uint64_t)__viaddmin_u32(k, start + i, last) * source_pitch);
@@ -77,8 +82,8 @@ DM_DEVICE void store_form(const mc_stage &p, const tile &t, int32_t y, int32_t x
         for (int i = 0; i < AT_ONCE; i++) {
 #pragma unroll
             for (int c = 0; c < COLUMNS; c++) {
-                const uint32_t k = keys::row(best[start + i], c);
-                const float d2 = keys::d2(best[start + i], c);
+                const uint32_t k = keys::row(coming[i], c);
+                const float d2 = keys::d2(coming[i], c);
                 uint32_t from; /* the site's place less that of row y + k, column x */
                 if (FORM == MC_VOLUME) {
                     from = (uint32_t)((int32_t)seen[i][c] >> 16) * across + (uint32_t)(int16_t)seen[i][c];
@@ -107,10 +112,13 @@ DM_DEVICE void store_form(const mc_stage &p, const tile &t, int32_t y, int32_t x
             site = mc_forget(site + to_site);
             index += linear;
         }
+#pragma unroll
+        for (int i = AT_ONCE; i < STRIP; i++)
+            coming[i - AT_ONCE] = coming[i];
     }
 }
 
-/* The same with any strides, types and limit. The keys move through the first one's register, for short code. */
+/* The same with any strides, types and limit, a row at a time. */
 template <bool PAIRED>
 DM_DEVICE void store_any(const mc_stage &p, const tile &t, int32_t y, int32_t x, const uint32_t best[STRIP]) {
     typedef mc_keys<PAIRED> keys;

@@ -1,12 +1,15 @@
-/* minplus/cuda, the bracket search's second part: the spans between points, a block to each.
+/* minplus/cuda, the bracket search's second part: the spans between points.
  *
  *     d2(y) = min over rows j of f(j) + w (y - j)^2    in one column
  *
  * The winning row rises with y, so between two points only rows from the one's bracket to the other's can win
- * (minplus_cuda_points.cu), and of these only those no farther from the span than its pixels can be from their sites. The block
+ * (minplus_cuda_points.cu), and of these only those no farther from the span than its pixels can be from their sites. A block
  * lists these rows and spreads what they offer into shared memory, by fours. The first rows of the span's parts are queried by
- * all of them; then a warp has rows of pixels, for which each lane goes through the few rows among which its column's winners
- * are. Where winners jump, and these are many, the warps share them.
+ * all of them; then a warp has a part, for which each lane goes through the few rows among which its column's winners are. So
+ * it goes chunk by chunk, where there are more rows than find room: what was said of winners holds among any rows.
+ *
+ * Therefore several blocks may have a span, each some of its rows, and none has much more to do than others: the least that
+ * they find is the result. Roots rise with squares, and bits of both compare as integers do, so it is found where it is stored.
  *
  * Per pixel, where as many rows as the span has can win: 13 instructions to spread, 25 for the parts, 40 to fill, 20 for the
  * root.
@@ -14,9 +17,9 @@
 #include "methods/minplus/minplus_cuda_offers.cuh"
 
 enum {
-    WARPS = 8,
-    HEIGHT = MC_SPAN / WARPS, /* rows of pixels of a warp */
-    PARTS = 8,                /* of a span */
+    WARPS = MC_SPAN_WARPS,
+    PARTS = WARPS,            /* of a span, */
+    HEIGHT = MC_SPAN / PARTS, /* so many rows of pixels */
     CHUNK = 44,               /* fours of rows in shared memory */
     ENOUGH = 6,               /* fours that are no more work than to query parts */
 };
@@ -36,32 +39,30 @@ typedef struct span {
 
 /* Its shared memory. */
 typedef struct span_rows {
-    row_offer row[CHUNK * 4]; /* a chunk of the list: rows, */
-    float t[CHUNK * 4];       /* which they are, */
-    uint4 values[CHUNK][32];  /* and what they offer */
-    union {
-        int32_t best[PARTS + 1][WARPS][32]; /* what warps found for the first rows of parts, */
-        int32_t pixels[MC_SPAN][32];        /* or for pixels that they share */
-    };
-    uint16_t from[PARTS + 1][WARPS][32];
-    uint16_t winner[PARTS + 1][32]; /* fours */
+    row_offer row[CHUNK * 4];           /* a chunk of the list: rows, */
+    float t[CHUNK * 4];                 /* which they are, */
+    uint4 values[CHUNK][32];            /* and what they offer */
+    int32_t best[PARTS + 1][WARPS][32]; /* what warps found for the first rows of parts, */
+    uint8_t from[PARTS + 1][WARPS][32]; /* and where: fours */
+    uint8_t winner[PARTS + 1][32];
     int32_t counts[WARPS];
 } span_rows;
 
 DM_DEVICE float4 four_rows(const span_rows &rows, int32_t four) { return ((const float4 *)rows.t)[four]; }
 
-/* Rows of the bracket that are near enough, in order. */
+/* Rows of part number `part` of `parts` of the bracket that are near enough, in order. */
 template <bool SLOW>
-DM_DEVICE void list_bracket(const mc_stage &p, const mc_point bracket[2], span *u, span_rows &rows, uint16_t *list) {
+DM_DEVICE void list_bracket(const mc_stage &p, const mc_point bracket[2], int32_t part, int32_t parts, span *u,
+                            span_rows &rows, uint16_t *list) {
     /* A pixel between two points is no farther from its site than it is from a point and that from its own. */
     const int32_t end = min(u->y0 + MC_SPAN, p.height - 1);
     const float way = mc_near_root((float)bracket[0].farthest) + mc_near_root((float)bracket[1].farthest) +
                       mc_near_root((float)p.wy2) * (float)(end - u->y0);
     const float bound2 = way * way * 0.25f * 1.0001f + 1.0f; /* whatever the roundings */
     u->count = 0;
-    /* Of a span of one row both points are the same, but maybe not their winners. */
-    const int32_t last = max(bracket[0].last, bracket[1].last);
-    for (int32_t start = bracket[0].first; start <= last; start += WARPS * 32) {
+    const int32_t first = bracket[0].first, count = max(bracket[0].last, bracket[1].last) - first + 1;
+    const int32_t last = first + count * (part + 1) / parts - 1;
+    for (int32_t start = first + count * part / parts; start <= last; start += WARPS * 32) {
         const int32_t j = start + (int32_t)threadIdx.x;
         float low = INFINITY, high;
         if (SLOW)
@@ -113,37 +114,34 @@ template <int COUNT> DM_DEVICE void set_turns(const mc_stage &p, int32_t i, int3
         turn[r] = fmaf((float)r, each, first);
 }
 
-/* Among which fours the winners of the first rows of parts are, and of the row after the last one. */
-template <bool SLOW>
-DM_DEVICE void query_parts(const mc_stage &p, const span &u, const uint16_t *list, span_rows &rows) {
+/* Among which fours of the chunk, of which there are so many, the winners of the first rows of parts are, and of the row after
+ * the last one. */
+DM_DEVICE void query_parts(const mc_stage &p, int32_t fours, span_rows &rows) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     int32_t best[PARTS + 1], from[PARTS + 1];
     float turn[PARTS + 1];
 #pragma unroll
     for (int q = 0; q <= PARTS; q++)
         best[q] = NO_OFFER, from[q] = 0;
-    set_turns<PARTS + 1>(p, 0, MC_SPAN / PARTS, turn);
-    for (int32_t start = 0; start < u.fours; start += CHUNK) {
-        spread_chunk<SLOW>(p, u, list, start, rows);
-        for (int32_t four = warp; four < min(u.fours - start, (int32_t)CHUNK); four += WARPS) {
-            int32_t here[PARTS + 1];
+    set_turns<PARTS + 1>(p, 0, HEIGHT, turn);
+    for (int32_t four = warp; four < fours; four += WARPS) {
+        int32_t here[PARTS + 1];
 #pragma unroll
-            for (int q = 0; q <= PARTS; q++)
-                here[q] = NO_OFFER;
-            take_four<PARTS + 1>(rows.values[four][lane], four_rows(rows, four), turn, here);
+        for (int q = 0; q <= PARTS; q++)
+            here[q] = NO_OFFER;
+        take_four<PARTS + 1>(rows.values[four][lane], four_rows(rows, four), turn, here);
 #pragma unroll
-            for (int q = 0; q <= PARTS; q++)
-                if (here[q] < best[q])
-                    best[q] = here[q], from[q] = start + four;
-        }
+        for (int q = 0; q <= PARTS; q++)
+            if (here[q] < best[q])
+                best[q] = here[q], from[q] = four;
     }
 #pragma unroll
     for (int q = 0; q <= PARTS; q++)
-        rows.best[q][warp][lane] = best[q], rows.from[q][warp][lane] = (uint16_t)from[q];
+        rows.best[q][warp][lane] = best[q], rows.from[q][warp][lane] = (uint8_t)from[q];
     __syncthreads();
     for (int q = warp; q <= PARTS; q += WARPS) {
         int32_t least = rows.best[q][0][lane];
-        uint16_t at = rows.from[q][0][lane];
+        uint8_t at = rows.from[q][0][lane];
 #pragma unroll
         for (int other = 1; other < WARPS; other++)
             if (rows.best[q][other][lane] < least)
@@ -165,48 +163,39 @@ DM_DEVICE void fill(const mc_stage &p, const span_rows &rows, int32_t first, int
     }
 }
 
-/* The same where the list takes several chunks: the warps share the rows of all pixels. */
-template <bool SLOW>
-DM_DEVICE void fill_together(const mc_stage &p, const span &u, const uint16_t *list, span_rows &rows,
-                             int32_t best[HEIGHT]) {
-    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    for (int r = 0; r < HEIGHT; r++)
-        rows.pixels[warp * HEIGHT + r][lane] = NO_OFFER;
-    for (int32_t start = 0; start < u.fours; start += CHUNK) {
-        spread_chunk<SLOW>(p, u, list, start, rows);
-#pragma unroll 1
-        for (int32_t i = 0; i < MC_SPAN; i += HEIGHT) {
-            const int part = i * PARTS / MC_SPAN;
-            const int32_t first = max(-mc_warp_most(-(int32_t)rows.winner[part][lane]) - start, 0);
-            const int32_t last = min(mc_warp_most(rows.winner[part + 1][lane]) - start, (int32_t)CHUNK - 1);
-            if (first + warp > last)
-                continue;
-            float turn[HEIGHT];
-            set_turns<HEIGHT>(p, i, 1, turn);
-            for (int r = 0; r < HEIGHT; r++)
-                best[r] = NO_OFFER;
-            for (int32_t four = first + warp; four <= last; four += WARPS)
-                take_four<HEIGHT>(rows.values[four][lane], four_rows(rows, four), turn, best);
-#pragma unroll
-            for (int r = 0; r < HEIGHT; r++)
-                atomicMin(&rows.pixels[i + r][lane], best[r]);
-        }
+/* What of a span is stored of a warp's pixels. */
+enum { NONE_YET, STORING, STORED };
+
+/* For the whole warp: whether it is the first to store; else those of another block that was have been stored. That is being done
+ * meanwhile, at the worst. */
+DM_DEVICE bool is_first(uint32_t *state) {
+    bool first = false;
+    if (threadIdx.x % 32 == 0) {
+        first = atomicCAS(state, (uint32_t)NONE_YET, (uint32_t)STORING) == NONE_YET;
+        while (!first && atomicAdd(state, 0u) == STORING)
+            ;
+        __threadfence();
     }
-    __syncthreads();
+    return __any_sync(MC_WHOLE, first);
+}
+
+/* The results of a warp's pixels, into what others of the span have stored. */
+DM_DEVICE void join_rows(const mc_stage &p, const span &u, const int32_t best[HEIGHT]) {
+    const int32_t x = u.strip * 32 + (int)threadIdx.x % 32, y = u.y0 + (int)threadIdx.x / 32 * HEIGHT;
+    char *to = mc_row(p.target, u.plane, y) + x * p.target.stride[3];
 #pragma unroll
-    for (int r = 0; r < HEIGHT; r++)
-        best[r] = rows.pixels[warp * HEIGHT + r][lane];
+    for (int r = 0; r < HEIGHT; r++) {
+        const uint32_t d2 = (uint32_t)(best[r] + p.wy2 * r * r);
+        if (y + r < p.height && x < p.width)
+            atomicMin((unsigned *)to, p.squared ? d2 : __float_as_uint(mc_root((float)d2)));
+        to += p.target.stride[2];
+    }
 }
 
-/* Whether a span of a strip, of all planes, is open. */
-DM_DEVICE bool is_open(const mc_stage &p, int64_t strip, int32_t at) {
-    static_assert(MC_SPAN == 2 * MC_UNIT, "units of a span");
-    const uint8_t *open = p.open + strip * p.units + at * 2;
-    return open[0] | (at * 2 + 1 < p.units ? open[1] : 0);
-}
-
-template <bool SLOW>
-DM_DEVICE void solve_span(const mc_stage &p, uint32_t strip, int32_t at, span_rows &rows, uint16_t *list) {
+/* One part of the rows that can win in a span; WHOLE: all. */
+template <bool SLOW, bool WHOLE>
+DM_DEVICE void solve_span(const mc_stage &p, uint32_t strip, int32_t at, int32_t part, span_rows &rows,
+                          uint16_t *list) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     span u;
     const uint32_t plane = strip / (uint32_t)p.strips;
@@ -218,50 +207,66 @@ DM_DEVICE void solve_span(const mc_stage &p, uint32_t strip, int32_t at, span_ro
     u.source = SLOW ? mc_row(p.source, u.plane, 0) + ((int64_t)u.strip * 32 + u.column) * 4 : NULL;
     u.alive = SLOW ? mc_alive(p, u.plane) : NULL;
     u.wx2 = (float)p.wx2;
-    list_bracket<SLOW>(p, p.points + (int64_t)strip * (p.spans + 1) + at, &u, rows, list);
+    const mc_point *ends = p.points + (int64_t)strip * (p.spans + 1) + at;
+    const int32_t parts = WHOLE ? 1 : span_parts(p, ends);
+    list_bracket<SLOW>(p, ends, part, parts, &u, rows, list);
     int32_t best[HEIGHT];
     for (int r = 0; r < HEIGHT; r++)
         best[r] = NO_OFFER;
-    if (u.fours <= ENOUGH) {
-        if (u.count) {
-            spread_chunk<SLOW>(p, u, list, 0, rows);
-            fill(p, rows, 0, u.fours - 1, best);
-        }
-    } else {
-        query_parts<SLOW>(p, u, list, rows);
-        if (u.fours <= CHUNK) {
-            const int part = warp * PARTS / WARPS;
-            fill(p, rows, rows.winner[part][lane], rows.winner[part + 1][lane], best);
-        } else {
-            fill_together<SLOW>(p, u, list, rows, best);
-        }
+    for (int32_t start = 0; start < u.fours; start += CHUNK) {
+        const int32_t fours = min(u.fours - start, (int32_t)CHUNK);
+        spread_chunk<SLOW>(p, u, list, start, rows);
+        if (fours > ENOUGH)
+            query_parts(p, fours, rows);
+        fill(p, rows, fours > ENOUGH ? rows.winner[warp][lane] : 0,
+             fours > ENOUGH ? rows.winner[warp + 1][lane] : fours - 1, best);
     }
 #pragma unroll
     for (int r = 0; r < HEIGHT; r++) {
         const int32_t d2 = offered_square(p, (int32_t)__int_as_float(best[r]), warp * HEIGHT + r, MC_SPAN);
         best[r] = best[r] < ANY_OFFER ? d2 - p.wy2 * r * r : (int32_t)MC_NOTHING;
     }
-    mc_raise(p, store_rows<false, HEIGHT, 1>(p, u.plane, u.strip * 32 + lane, u.y0 + warp * HEIGHT,
-                                             (const int32_t(*)[HEIGHT]) & best, NULL));
+    uint32_t *state = parts > 1 ? p.stored + ((int64_t)strip * p.spans + at) * WARPS + warp : NULL;
+    if (!state || (u.count && is_first(state)))
+        mc_raise(p, store_rows<false, HEIGHT, 1>(p, u.plane, u.strip * 32 + lane, u.y0 + warp * HEIGHT,
+                                                 (const int32_t(*)[HEIGHT]) & best, NULL));
+    else if (u.count)
+        join_rows(p, u, best);
+    if (state && u.count) {
+        __threadfence();
+        __syncwarp();
+        if (lane == 0)
+            atomicCAS(state, (uint32_t)STORING, (uint32_t)STORED);
+    }
     __syncthreads(); /* for those who still read */
 }
 
-/* Grid: a block per span; MIXED: any, blocks have some spans of strips. Shared memory: the list, a row of the plane 2 bytes. */
+/* Grid: `extra` blocks for all that find_points listed, and then a block per span; MIXED: any, blocks have some spans of strips.
+ * Shared memory: the list, a row of the plane 2 bytes. */
 template <bool SLOW, bool MIXED>
-static __global__ void __launch_bounds__(WARPS * 32, 4) solve_spans(const __grid_constant__ mc_stage p) {
+static __global__ void __launch_bounds__(WARPS * 32, 4)
+    solve_spans(const __grid_constant__ mc_stage p, uint32_t extra) {
     DM_DYNAMIC_SHARED(uint16_t, list);
     __shared__ span_rows rows;
-    if (MIXED && !p.any_open[MC_DEEP])
-        return;
     const uint32_t spans = (uint32_t)p.spans;
-    const auto solve = [&](uint32_t i) { solve_span<SLOW>(p, i / spans, (int32_t)(i % spans), rows, list); };
-    if constexpr (MIXED)
-        for_wanted(
-            (uint32_t)(p.planes * p.strips) * spans,
-            [&](uint32_t i) { return p.left[i / spans * 2 + MC_DEEP] && is_open(p, i / spans, (int32_t)(i % spans)); },
-            solve);
-    else if (is_open(p, blockIdx.x / spans, (int32_t)(blockIdx.x % spans)))
-        solve(blockIdx.x);
+    if constexpr (MIXED) {
+        if (p.any_open[MC_DEEP])
+            for_wanted((uint32_t)(p.planes * p.strips) * spans,
+                       [&](uint32_t i) {
+                           return p.left[i / spans * 2 + MC_DEEP] && is_open(p, i / spans, (int32_t)(i % spans));
+                       },
+                       [&](uint32_t i) { solve_span<SLOW, true>(p, i / spans, (int32_t)(i % spans), 0, rows, list); });
+        return;
+    }
+    /* The first part of a span of its own, or others. */
+    const bool own = blockIdx.x >= extra;
+    const uint32_t first = own ? blockIdx.x - extra : blockIdx.x, end = own ? first + 1 : p.any_open[MC_ITEMS];
+    for (uint32_t i = first; i < end; i += extra) {
+        const uint32_t item = own ? i << 4 : p.items[i], strip = (item >> 4) / spans;
+        const int32_t at = (int32_t)((item >> 4) - strip * spans);
+        if (!own || is_open(p, strip, at))
+            solve_span<SLOW, false>(p, strip, at, (int32_t)(item & 15), rows, list);
+    }
 }
 
 template <bool SLOW, bool MIXED> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {
@@ -270,9 +275,9 @@ template <bool SLOW, bool MIXED> static cudaError_t launch(const mc_stage *p, cu
                                                    cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     if (error != cudaSuccess)
         return error;
-    const int64_t items = p->planes * p->strips * p->spans;
-    DM_LAUNCH((solve_spans<SLOW, MIXED>), (unsigned)(MIXED && items > p->resident ? p->resident : items), WARPS * 32,
-              bytes, stream, *p);
+    const int64_t items = p->planes * p->strips * p->spans, extra = MIXED ? 0 : (items + 3) / 4;
+    DM_LAUNCH((solve_spans<SLOW, MIXED>), (unsigned)(MIXED && items > p->resident ? p->resident : items + extra),
+              WARPS * 32, bytes, stream, *p, (uint32_t)extra);
     return cudaGetLastError();
 }
 

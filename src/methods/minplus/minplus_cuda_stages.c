@@ -1,10 +1,18 @@
 /* minplus/cuda: stages and scratch memory (minplus_cuda_stages.h). */
 #include "methods/minplus/minplus_cuda_stages.h"
 
+/* What is zero when a stage begins. */
 static void take_marks(mc_layout *l, mc_stage *s) {
     s->any_open = dm_take(&l->scratch, MC_MARKS * MC_PIECES, sizeof *s->any_open);
     s->left = dm_take(&l->scratch, 2 * s->planes * s->strips, sizeof *s->left);
     s->open = dm_take(&l->scratch, s->planes * s->strips * s->units, sizeof *s->open);
+    if (s->brackets && !s->mixed)
+        s->stored = dm_take(&l->scratch, s->planes * s->strips * s->spans * MC_SPAN_WARPS, sizeof *s->stored);
+    if (s->brackets && s->shares > 1) {
+        const int64_t groups = s->planes * s->strips * mc_divide_up(s->spans, MC_POINT_SPANS);
+        s->found = dm_take(&l->scratch, groups * MC_POINTS * 32, sizeof *s->found);
+        s->arrived = dm_take(&l->scratch, groups, sizeof *s->arrived);
+    }
 }
 
 bool mc_is_direct(const distmap_plan *plan) {
@@ -111,23 +119,36 @@ static bool fits_brackets(const distmap_plan *plan, const mc_stage *s) {
 }
 
 /* Planes of middle size leave all to the bracket search, large volumes the strips that it takes less time for. */
-static void take_points(mc_layout *l, const distmap_plan *plan, mc_stage *s) {
-    enum { MIDDLE_UNITS = 1 << 13, LARGE_UNITS = 1 << 16 };
+static void set_brackets(const distmap_plan *plan, mc_stage *s, bool z) {
+    enum { MIDDLE_UNITS = 1 << 13, LARGE_UNITS = 1 << 16, MOST_SHARES = 8 };
     const int64_t how = plan->params[MC_BRACKETS], units = s->planes * s->strips * s->units;
-    s->mixed = how == MC_MIXED || (how == MC_SIZED && mc_has_z(plan) && units >= LARGE_UNITS);
-    s->mixed = s->mixed && fits_brackets(plan, s);
-    const bool alone = how == MC_SIZED && s == &l->planes && units <= MIDDLE_UNITS && fits_brackets(plan, s);
-    if (s->mixed || alone)
-        s->points = dm_take(&l->scratch, s->planes * s->strips * (s->spans + 1), sizeof *s->points);
+    const bool fits = fits_brackets(plan, s);
+    s->mixed = fits && (how == MC_MIXED || (how == MC_SIZED && mc_has_z(plan) && units >= LARGE_UNITS));
+    const bool alone = fits && how == MC_SIZED && !z && units <= MIDDLE_UNITS;
+    s->brackets = s->mixed || alone;
+    /* Two blocks find room on a multiprocessor. */
+    const int64_t blocks = s->planes * s->strips * mc_divide_up(s->spans, MC_POINT_SPANS);
+    const int64_t shares = 2 * (int64_t)plan->context->cuda->multiprocessors / blocks;
+    s->shares = s->mixed || shares < 1 ? 1 : shares > MOST_SHARES ? MOST_SHARES : (int32_t)shares;
+}
+
+static void take_points(mc_layout *l, mc_stage *s) {
+    const int64_t strips = s->planes * s->strips;
+    if (s->brackets)
+        s->points = dm_take(&l->scratch, strips * (s->spans + 1), sizeof *s->points);
+    if (s->brackets && !s->mixed)
+        s->items = dm_take(&l->scratch, strips * s->spans * MC_SPAN_PARTS, sizeof *s->items);
 }
 
 mc_layout mc_lay_out(const distmap_plan *plan, char *base) {
     mc_layout l = {.scratch = {.base = base, .unit = DM_CUDA_UNIT}};
     const int64_t *shape = plan->shape;
     set_stage(plan, &l.planes, shape[0] * shape[1], 2);
+    set_brackets(plan, &l.planes, false);
     take_marks(&l, &l.planes);
     if (mc_has_z(plan)) {
         set_stage(plan, &l.z, shape[0] * shape[2], 1);
+        set_brackets(plan, &l.z, true);
         take_marks(&l, &l.z);
     }
     l.marks = (int64_t)(l.scratch.used / sizeof(uint32_t));
@@ -135,10 +156,10 @@ mc_layout mc_lay_out(const distmap_plan *plan, char *base) {
     l.planes.entries = l.entries ? l.entries - l.planes.low : NULL;
     take_bands(&l, plan, &l.planes);
     l.planes.list = dm_take(&l.scratch, l.planes.blocks * l.planes.list_pitch, sizeof(uint16_t));
-    take_points(&l, plan, &l.planes);
+    take_points(&l, &l.planes);
     if (mc_has_z(plan)) {
         take_bands(&l, plan, &l.z);
-        take_points(&l, plan, &l.z);
+        take_points(&l, &l.z);
         l.z.list = dm_take(&l.scratch, l.z.blocks * l.z.list_pitch, sizeof(uint16_t));
         l.store = dm_take(&l.scratch, plan->elements, sizeof *l.store);
         l.planes.alive = l.z.alive = dm_take(&l.scratch, l.planes.planes, sizeof *l.planes.alive);

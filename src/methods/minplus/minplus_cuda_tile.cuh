@@ -7,19 +7,25 @@
 
 #include "methods/minplus/minplus_cuda.cuh"
 
+#ifndef MC_TILE_WIDE /* minplus_cuda_near_small.cu has less */
+#define MC_TILE_WIDE MC_WIDE
 /* Blocks of a multiprocessor, by its shared memory. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 #define MC_TILES_AT_ONCE 1
 #else
 #define MC_TILES_AT_ONCE 2
 #endif
+#endif
 
 enum {
     LISTS = !SITES && !KINDS, /* of a sparse tile's sites */
+    HALVES = SITES ? 1 : 2,   /* of the group's columns, of which a warp copies rows */
     THREADS = 256,
     ROWS = THREADS / 64 * STRIP, /* of a tile */
+    LOW = ROWS < MC_TILE_ROWS,   /* of which less is known of the density of its sites */
     SPREAD = ROWS + 2 * MC_REACH,
-    HELD = ROWS + 2 * MC_WIDE, /* rows of the shared memory, at most */
+    WIDE = MC_TILE_WIDE,    /* how far hard tiles go */
+    HELD = ROWS + 2 * WIDE, /* rows of the shared memory, at most */
     PAIRS = MC_GROUP / 2,
     TASKS = (SPREAD * 4 + THREADS - 1) / THREADS, /* entries of a thread */
     SEGMENT = 8,                                  /* steps between tests beyond MC_REACH; rows are mixed by eights */
@@ -95,67 +101,75 @@ template <bool UNIT> DM_DEVICE uint32_t source_square(const mc_stage &p, int32_t
     return (uint32_t)min(!SITES && value >= 0 ? value : mc_offset_square(p, (uint32_t)value), (int32_t)MC_SURE);
 }
 
-/* z stage: rows first.. of the shared memory; whether any of the thread's values is below MC_SURE. A warp takes AT_ONCE rows
- * together: they lie far apart, and wait for memory. FULL: a group without columns beyond the last; those get what the last
- * one has, and nobody looks at them. */
-template <bool FULL, bool UNIT> DM_DEVICE bool copy_rows(const mc_stage &p, const tile &t, int first, int count) {
-    enum { AT_ONCE = 8, WARPS = THREADS / 32 };
+/* Which rows of the source have been written, as bits: row y, and a bit for each `step` on. By a warp. */
+DM_DEVICE uint32_t written_rows(const mc_stage &p, const tile &t, int32_t y, int32_t step) {
+    const int32_t mine = y + (int32_t)threadIdx.x % 32 * step;
+    return __ballot_sync(MC_WHOLE, (uint32_t)mine < (uint32_t)p.height && t.alive[mine]);
+}
+
+/* z stage: rows first.. of the shared memory; the thread's least values, in halves. A warp takes AT_ONCE rows together: they
+ * lie far apart, and wait for memory. FULL: a group without columns beyond the last; those get what the last one has, and nobody
+ * looks at them. */
+template <bool FULL, bool UNIT> DM_DEVICE uint32_t copy_rows(const mc_stage &p, const tile &t, int first, int count) {
+    enum { AT_ONCE = SITES ? 11 : 8, STEP = THREADS / 64 * HALVES };
     uint32_t least = MC_SURE * 0x00010001u;
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    const int32_t x = column_of(t.group, 0, lane);
-    /* Bit i: the warp's row number i has been written. There are fewer than 32. */
-    const int32_t mine = t.y0 - MC_WIDE + first + warp + lane * WARPS;
-    const uint32_t written = __ballot_sync(MC_WHOLE, (uint32_t)mine < (uint32_t)p.height && t.alive[mine]);
-    for (int start = first + warp; start < first + count; start += WARPS * AT_ONCE) {
-        int32_t value[AT_ONCE][4];
-        const uint32_t alive = written >> (start - first) / WARPS;
+    const int own = first + warp * HALVES / 2, half0 = HALVES == 1 ? warp % 2 : 0;
+    const int32_t x = column_of(t.group, half0, lane), top = t.y0 - WIDE;
+    const uint32_t written = SITES ? 0 : written_rows(p, t, top + own, STEP); /* all of the warp's, fewer than 32 */
+    /* Counted, a tile's rows are known to come out even: no branch parts their loads. `count` is a multiple of 8. */
+    for (int n = 0, start = own; SITES ? n < count / STEP : start < first + count;
+         n += AT_ONCE, start += STEP * AT_ONCE) {
+        int32_t value[AT_ONCE][HALVES * 2];
+        const uint32_t alive = SITES ? written_rows(p, t, top + start, STEP) : written >> (start - first) / STEP;
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             /* Without a condition that would be waited for: what was not written may be read, and is not used. */
-            const int32_t y = min(max(t.y0 - MC_WIDE + start + i * WARPS, 0), p.height - 1);
+            const int32_t y = min(max(top + start + i * STEP, 0), p.height - 1);
             const int32_t *from = (const int32_t *)(t.source + y * p.source.stride[2]) + (FULL ? x : 0);
 #pragma unroll
-            for (int c = 0; c < 4; c++) {
+            for (int c = 0; c < HALVES * 2; c++) {
                 const int32_t on = c / 2 * 64 + c % 2 * 16;
                 value[i][c] = from[FULL ? on : min(x + on, p.width - 1)];
             }
         }
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
-            const int row = start + i * WARPS;
-            if (row >= first + count)
+            const int row = start + i * STEP;
+            if (SITES ? n + i >= count / STEP : row >= first + count)
                 break;
 #pragma unroll
-            for (int half = 0; half < 2; half++) {
-                const uint32_t low = source_square<UNIT>(p, value[i][half * 2]),
-                               high = source_square<UNIT>(p, value[i][half * 2 + 1]);
+            for (int h = 0; h < HALVES; h++) {
+                const int half = half0 + h;
+                const uint32_t low = source_square<UNIT>(p, value[i][h * 2]),
+                               high = source_square<UNIT>(p, value[i][h * 2 + 1]);
                 const uint32_t pair = alive >> i & 1 ? low | high << 16 : MC_SURE * 0x00010001u;
                 t.squares[row * PAIRS + half * 32 + (lane ^ mix(row, half))] = pair;
                 least = mc_min(least, pair);
             }
         }
     }
-    return least != MC_SURE * 0x00010001u;
+    return least;
 }
 
-template <bool UNIT> DM_DEVICE bool copy_rows(const mc_stage &p, const tile &t, int first, int count) {
+template <bool UNIT> DM_DEVICE uint32_t copy_rows(const mc_stage &p, const tile &t, int first, int count) {
     return (t.group + 1) * MC_GROUP <= p.width ? copy_rows<true, UNIT>(p, t, first, count)
                                                : copy_rows<false, UNIT>(p, t, first, count);
 }
 
-DM_DEVICE bool copy_rows(const mc_stage &p, const tile &t, int first, int count) {
+DM_DEVICE uint32_t copy_rows(const mc_stage &p, const tile &t, int first, int count) {
     return SITES && p.source_w2[0] == 1 && p.source_w2[1] == 1 ? copy_rows<true>(p, t, first, count)
                                                                : copy_rows<false>(p, t, first, count);
 }
 
-/* Rows first.. of the shared memory; row MC_WIDE is the tile's first. */
+/* Rows first.. of the shared memory; row WIDE is the tile's first. */
 template <bool SLOW> DM_DEVICE void load_rows(const mc_stage &p, const tile &t, int first, int count) {
     if (SLOW)
         copy_rows(p, t, first, count);
     else
         for (int task = (int)threadIdx.x; task < count * 4; task += THREADS) {
             const int row = first + task_row(task), word = task_word(task);
-            spread(p, entry_at(p, t, t.y0 - MC_WIDE + row, word), t, row, word);
+            spread(p, entry_at(p, t, t.y0 - WIDE + row, word), t, row, word);
         }
 }
 
@@ -170,33 +184,51 @@ DM_DEVICE void leave_open(const mc_stage &p, int64_t plane, int32_t y, int32_t s
 }
 
 /* The same for all units of a tile. */
-DM_DEVICE void leave_tile(const mc_stage &p, const tile &t) {
+DM_DEVICE void leave_tile(const mc_stage &p, const tile &t, mc_left why) {
     enum { UNITS = (ROWS + MC_UNIT - 1) / MC_UNIT };
     const int32_t y = t.y0 + (int32_t)threadIdx.x / 4 * MC_UNIT;
     if (threadIdx.x < UNITS * 4 && y < p.height)
-        leave_open(p, t.plane, y, t.group * 4 + (int32_t)threadIdx.x % 4, MC_BLIND);
+        leave_open(p, t.plane, y, t.group * 4 + (int32_t)threadIdx.x % 4, why);
 }
 
-/* What to do with a tile: nothing, for hardly an entry of it has a site in sight; to list its sites, so few are there; or to
- * search along columns, for which its rows are loaded. */
-typedef enum tile_kind { TILE_HOPELESS, TILE_SPARSE, TILE_LOADED } tile_kind;
+/* What to do with a tile: nothing, for hardly an entry of it has a site in sight, or all sites are beyond the first steps, where
+ * brackets take less than more steps; to list its sites, so few are there; or to search along columns, for which its rows are
+ * loaded. */
+typedef enum tile_kind { TILE_HOPELESS, TILE_DEEP, TILE_SPARSE, TILE_LOADED } tile_kind;
 
-/* How many threads have `near`, and in *sites the sum of `count`; for the whole block. */
-DM_DEVICE int32_t count_both(bool near, uint32_t count, int32_t *sites) {
-    __shared__ uint32_t seen[THREADS / 32];
+/* What the block's threads see: how many have sites `near`, whether any has one `within` reach, how many sites there are, and in how
+ * many of the words that threads look at. */
+typedef struct sight {
+    int32_t near;
+    bool within;
+    int32_t sites, words;
+} sight;
+
+DM_DEVICE sight see_all(bool near, bool within, uint32_t sites) {
+    enum { NEAR = 1 << 16, WITHIN = 1 << 28 };
+    __shared__ uint32_t seen[THREADS / 32], counting[THREADS / 32];
+    const uint32_t lanes = __ballot_sync(MC_WHOLE, sites != 0);
     for (int step = 16; step; step /= 2)
-        count += __shfl_xor_sync(MC_WHOLE, count, step);
+        sites += __shfl_xor_sync(MC_WHOLE, sites, step);
     const uint32_t threads = (uint32_t)__popc(__ballot_sync(MC_WHOLE, near));
+    const uint32_t any = __any_sync(MC_WHOLE, within);
     if (threadIdx.x % 32 == 0)
-        seen[threadIdx.x / 32] = threads << 16 | min(count, 0xFFFFu / (THREADS / 32));
+        seen[threadIdx.x / 32] = any * WITHIN + threads * NEAR + min(sites, (NEAR - 1u) / (THREADS / 32)),
+                           counting[threadIdx.x / 32] = lanes;
     __syncthreads();
-    uint32_t sum = 0;
+    uint32_t sum = 0, some = 0;
 #pragma unroll
     for (int i = 0; i < THREADS / 32; i++)
-        sum += seen[i];
-    *sites = (int32_t)(sum & 0xFFFF);
-    return (int32_t)(sum >> 16);
+        sum += seen[i], some |= counting[i];
+    sight all = {(int32_t)(sum % WITHIN / NEAR), sum >= WITHIN, (int32_t)(sum % NEAR), 0};
+#pragma unroll
+    for (int word = 0; word < 4; word++) /* as task_word() has them */
+        all.words += (some >> word * 8 & 0xFF) != 0;
+    return all;
 }
+
+/* Squared distances above this are beyond the first steps. */
+DM_DEVICE uint32_t first_steps(const mc_stage &p) { return p.done[MC_REACH + 1]; }
 
 /* How many of the rows that are loaded first there are. */
 DM_DEVICE int32_t first_rows(const mc_stage &p, const tile &t) {
@@ -207,24 +239,39 @@ DM_DEVICE int32_t first_rows(const mc_stage &p, const tile &t) {
  * these rows have; sites that share an entry, as those of lines and areas do, which are better searched for, count four. */
 DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, int32_t *sites) {
     uint2 own[TASKS];
-    uint32_t count = 0;
+    uint32_t count = 0, nearest = MC_NONE;
 #pragma unroll
     for (int i = 0; i < TASKS; i++) {
         const int task = (int)threadIdx.x + i * THREADS;
         own[i] = entry_at(p, t, task < SPREAD * 4 ? t.y0 - MC_REACH + task_row(task) : p.low - 1, task_word(task));
-        near |= own[i].x || min(own[i].y & MC_NONE, own[i].y >> 16) < MC_WIDE;
+        nearest = own[i].x ? 0 : min(nearest, min(own[i].y & MC_NONE, own[i].y >> 16));
         if (LISTS && own[i].x)
             count += 4 * (uint32_t)__popc(own[i].x) - 3;
     }
-    const int32_t rows = first_rows(p, t);
-    if ((LISTS ? count_both(near, count, sites) : __syncthreads_count(near)) * TASKS < rows)
-        return TILE_HOPELESS;
-    if (LISTS && *sites && *sites * 5 <= rows * 2) /* one pixel in 320, where a search takes some 30 steps */
-        return TILE_SPARSE;
-        /* The entries move through the first one's registers, for short code: instructions are what tiles wait for most. */
+    near |= nearest < MC_WIDE;
+    const int32_t rows = first_rows(p, t), hope = LOW ? rows * 2 / 3 : rows;
+    if (!LISTS) {
+        if (__syncthreads_count(near) * TASKS < hope)
+            return TILE_HOPELESS;
+    } else {
+        const float across = (float)(nearest + 1);
+        const sight all = see_all(near, (float)p.wx2 * across * across <= (float)first_steps(p), count);
+        if (all.near * TASKS < hope)
+            return TILE_HOPELESS;
+        if (p.brackets && !all.within)
+            return TILE_DEEP;
+        *sites = all.sites;
+        if (*sites && *sites * 5 <= rows * 2) { /* one pixel in 320, where a search takes some 30 steps */
+            /* Many in few words are not spread over the tile, and most of it would stay open, for which brackets take less. */
+            const int32_t spread_words = *sites > 12 ? 3 : *sites > 5 ? 2 : 0;
+            return p.brackets && !p.mixed && all.words < min(p.strips - t.group * 4, spread_words) ? TILE_HOPELESS
+                                                                                                   : TILE_SPARSE;
+        }
+    }
+    /* The entries move through the first one's registers, for short code: instructions are what tiles wait for most. */
 #pragma unroll 1
     for (int task = (int)threadIdx.x; task < SPREAD * 4; task += THREADS) {
-        spread(p, own[0], t, MC_WIDE - MC_REACH + task_row(task), task_word(task));
+        spread(p, own[0], t, WIDE - MC_REACH + task_row(task), task_word(task));
 #pragma unroll
         for (int i = 1; i < TASKS; i++)
             own[i - 1] = own[i];
@@ -233,24 +280,28 @@ DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, in
     return TILE_LOADED;
 }
 
+/* The same of the z stage. */
+DM_DEVICE tile_kind load_values(const mc_stage &p, const tile &t, bool near) {
+    const uint32_t halves = copy_rows(p, t, WIDE - MC_REACH, SPREAD), least = min(halves & 0xFFFF, halves >> 16);
+    if (__syncthreads_or((p.brackets ? least <= first_steps(p) : least < MC_SURE) || near))
+        return TILE_LOADED;
+    return p.brackets && __syncthreads_or(least < MC_SURE) ? TILE_DEEP : TILE_HOPELESS;
+}
+
 /* Loads the first rows, for the whole block to see. Where that gives no hope, all units are left open, except in planes of a
  * volume without a site, which are left alone. */
 template <bool SLOW> DM_DEVICE tile_kind load_tile(const mc_stage &p, const tile &t, bool near, int32_t *sites) {
-    tile_kind kind;
-    if (SLOW)
-        kind = __syncthreads_or(copy_rows(p, t, MC_WIDE - MC_REACH, SPREAD) || near) ? TILE_LOADED : TILE_HOPELESS;
-    else
-        kind = load_entries(p, t, near, sites);
-    if (kind == TILE_HOPELESS && (SLOW || !p.alive || p.alive[t.plane]))
-        leave_tile(p, t);
+    const tile_kind kind = SLOW ? load_values(p, t, near) : load_entries(p, t, near, sites);
+    if (kind <= TILE_DEEP && (SLOW || !p.alive || p.alive[t.plane]))
+        leave_tile(p, t, kind == TILE_DEEP ? MC_DEEP : MC_BLIND);
     return kind;
 }
 
 /* Where lane's pairs lie in the strip of a warp: row0[r & 7] + r * PAIRS is that of the strip's row r. */
 DM_DEVICE void lane_rows(const tile &t, int warp, int lane, const uint32_t *row0[8]) {
 #pragma unroll
-    for (int i = 0; i < 8; i++) /* MC_WIDE and STRIP are multiples of 8 */
-        row0[i] = t.squares + (MC_WIDE + warp / 2 * STRIP) * PAIRS + warp % 2 * 32 + (lane ^ mix(i, warp % 2));
+    for (int i = 0; i < 8; i++) /* WIDE and STRIP are multiples of 8 */
+        row0[i] = t.squares + (WIDE + warp / 2 * STRIP) * PAIRS + warp % 2 * 32 + (lane ^ mix(i, warp % 2));
 }
 
 /* The largest half of a thread's words. */
@@ -268,21 +319,22 @@ DM_DEVICE uint32_t largest(const uint32_t best[STRIP]) {
  * the largest of this thread's values where its strip is open; *hardest is 0 between calls. */
 template <bool SLOW>
 DM_DEVICE int32_t widen(const mc_stage &p, const tile &t, int32_t reach, bool open, uint32_t most, uint32_t *hardest) {
-    const uint32_t deep = p.points ? min(p.wy2 * MC_STRIDE * MC_STRIDE, (int32_t)MC_SURE) : (int32_t)MC_SURE;
-    if (reach == MC_WIDE || !__syncthreads_or(open) ||
-        __syncthreads_count(open && most >= deep) > (p.points ? THREADS / 8 : THREADS / 2))
+    const int32_t far = p.brackets ? p.mixed ? (int32_t)MC_STRIDE : (int32_t)MC_SOON : (int32_t)WIDE;
+    const int32_t many = p.brackets ? p.mixed ? THREADS / 8 : 0 : THREADS / 2;
+    const uint32_t deep = (uint32_t)min(p.wy2 * far * far, (int32_t)MC_SURE);
+    if (reach == WIDE || !__syncthreads_or(open) || __syncthreads_count(open && most >= deep) > many)
         return reach;
     if (open)
         atomicMax(hardest, most);
     __syncthreads();
     /* In the z stage, whose values change little from row to row, what is too deep now stays so. */
-    if (SLOW && reach == MC_REACH && *hardest > (uint32_t)p.wy2 * MC_WIDE * MC_WIDE)
+    if (SLOW && reach == MC_REACH && *hardest > (uint32_t)p.wy2 * WIDE * WIDE)
         return reach;
-    const float needed = fminf(sqrtf((float)(*hardest / (uint32_t)p.wy2)), (float)MC_WIDE);
+    const float needed = fminf(sqrtf((float)(*hardest / (uint32_t)p.wy2)), (float)WIDE);
     const int32_t segments = max(((int32_t)needed - reach + SEGMENT - 1) / SEGMENT, 1);
-    const int32_t to = min(reach + segments * SEGMENT, reach == MC_REACH ? MC_STRIDE : MC_WIDE);
-    load_rows<SLOW>(p, t, MC_WIDE - to, to - reach);
-    load_rows<SLOW>(p, t, MC_WIDE + ROWS + reach, to - reach);
+    const int32_t to = min(reach + segments * SEGMENT, reach == MC_REACH ? (int32_t)MC_STRIDE : (int32_t)WIDE);
+    load_rows<SLOW>(p, t, WIDE - to, to - reach);
+    load_rows<SLOW>(p, t, WIDE + ROWS + reach, to - reach);
     __syncthreads();
     *hardest = 0;
     return to;
@@ -290,7 +342,7 @@ DM_DEVICE int32_t widen(const mc_stage &p, const tile &t, int32_t reach, bool op
 
 /* Bytes of shared memory. */
 enum { TILE_BYTES = HELD * (PAIRS + SITES * 4) * 4 };
-static_assert(TILE_BYTES <= MC_TILE_BYTES, "minplus_cuda.c asks the GPU for this");
+static_assert(TILE_BYTES <= MC_TILE_BYTES && MC_TILE_BYTES <= MC_MOST_BYTES, "minplus_cuda.c asks the GPU for this");
 
 DM_DEVICE tile tile_at(const mc_stage &p, uint32_t block, int32_t tiles_down, uint32_t *squares) {
     const uint32_t column = block / (uint32_t)tiles_down; /* plane, group */

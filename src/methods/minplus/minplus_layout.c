@@ -13,7 +13,7 @@ static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 double mp_largest_squared(const distmap_plan *plan) {
     double most = 0;
     for (int a = 0; a < DM_NDIM; a++)
-        most += (double)plan->w2[a] * (double)(plan->shape[a] - 1) * (double)(plan->shape[a] - 1);
+        most += (double)plan->w2[a] * pow((double)(dm_image_length(plan, a) - 1), 2);
     return most;
 }
 
@@ -31,7 +31,7 @@ static bool is_slow(const distmap_plan *plan, int axis) {
 
 /* Arithmetic that sites alone can do: they are carried even when none is wanted. */
 static bool wide_numbers(const distmap_plan *plan) {
-    return (plan->measured[2] && plan->shape[2] > MP_FAR16) || mp_largest_squared(plan) >= MP_NONE;
+    return (plan->measured[2] && plan->rows > MP_FAR16) || mp_largest_squared(plan) >= MP_NONE;
 }
 
 static bool carries_sites(const distmap_plan *plan) { return plan->wants_site || wide_numbers(plan); }
@@ -75,6 +75,7 @@ mp_layout mp_lay_out(const distmap_plan *plan) {
     l.function = mp_function_axis(plan);
     l.rows_only = !plan->measured[2] || l.function >= 0;
     l.height = l.rows_only ? 1 : plan->shape[2];
+    l.rows = l.rows_only ? 1 : plan->rows;
     l.words = (size_t)round_up(l.width, 64) / 64;
     l.wide = l.words * 64;
     l.blocks = (l.height + MP_BLOCK - 1) / MP_BLOCK;
@@ -97,7 +98,7 @@ mp_layout mp_lay_out(const distmap_plan *plan) {
     l.ball = lay_ball(plan);
     if (l.ball.on)
         return l;
-    l.tall = l.height > MP_FAR16;
+    l.tall = l.rows > MP_FAR16;
     l.wide_numbers = wide_numbers(plan);
     l.sites = carries_sites(plan);
     l.sides = plan->problem.sign;

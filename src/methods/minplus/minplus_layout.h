@@ -6,6 +6,7 @@
 
 typedef struct mp_layout {
     int64_t width, height; /* of a plane */
+    int64_t rows;          /* of the image's plane, of which a window has `height` */
     size_t words, wide;
     int64_t blocks, planes;
     bool rows_only;  /* y is a batch axis: planes are single rows */
@@ -40,6 +41,10 @@ int mp_function_axis(const distmap_plan *plan);
 
 /* How many lines the tiles of a slow pass along this axis hold. */
 int mp_slow_columns(const distmap_plan *plan, int axis);
+
+/* Whether a ball of the masks that are wanted holds its own centre alone (minplus_self.c), and those masks. */
+bool mp_self_alone(const distmap_plan *plan, const mp_ball *ball);
+distmap_status mp_self_run(distmap_plan *plan, const dm_arrays *arrays);
 
 /* Hands out the scratch that starts at `base`; NULL: only counts. Returns its size in bytes. */
 size_t mp_walk_scratch(const distmap_plan *plan, const mp_layout *l, void *base, mp_scratch *s);

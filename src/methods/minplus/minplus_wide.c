@@ -43,7 +43,7 @@ static size_t push(parabola *list, size_t count, parabola j, int64_t first, int6
 uint64_t mp_wide_squared(const distmap_plan *plan, uint32_t site, const int64_t at[DM_NDIM]) {
     uint64_t sum = 0;
     for (int a = DM_X; a >= 0; a--) {
-        const uint32_t length = (uint32_t)plan->shape[a];
+        const uint32_t length = (uint32_t)dm_image_length(plan, a);
         const int64_t d = (int64_t)(site % length) - at[a];
         site /= length;
         sum += plan->w2[a] * (uint64_t)(d * d);
@@ -108,7 +108,7 @@ void mp_wide_line(const mp_job *job, const mp_pass *pass, const int64_t lane[DM_
 
 void mp_wide_emit(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM], const uint32_t *site, size_t n) {
     distmap_plan *plan = job->plan;
-    int64_t here[DM_NDIM] = {at[0], at[1], at[2], at[3]};
+    int64_t here[DM_NDIM] = {at[0], at[1], at[2] + plan->first_row, at[3]};
     uint32_t *narrow = (uint32_t *)w->wide_squared;
     for (size_t x = 0; x < n; x++, here[DM_X]++) {
         const bool none = site[x] == MP_NO_SITE;

@@ -1,0 +1,7 @@
+/* minplus/cuda, the near search of planes of middle size, before brackets: the same in tiles half as high, which do not go as far:
+ * brackets take less then. Less shared memory, and fewer registers, leave room for twice as many warps. */
+#define MC_STRIP 16
+#define MC_TILE_WIDE MC_STRIDE
+#define MC_TILES_AT_ONCE 4
+#define MC_NEAR mc_near_middle
+#include "methods/minplus/minplus_cuda_near.cu"
