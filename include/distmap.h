@@ -255,6 +255,19 @@ typedef enum distmap_surface {
                                    output's type: h is rounded to it, and so is the difference */
 } distmap_surface;
 
+/* A window: rows [first, first + count) of an image by themselves, for images that no memory holds. The problem is
+ * the whole image's, and so are the results, to the bit; the views have `count` rows in place of shape[0]. Of the
+ * rows outside, what matters is the nearest site on either side in each column, since whatever lies behind it is
+ * farther from every row of the window. So there are two more inputs, int32 of one axis with shape[1] elements: the
+ * row of the last site before the window (arrays.before), and of the first one after it (arrays.after), as rows of
+ * the image; -1 where there is none.
+ *
+ * For masks of two axes, both measured, in the Euclidean metric, without sign, with the outputs distance, squared and
+ * index (that of the whole image). Methods that go along columns first can do it: minplus/cpu. */
+typedef struct distmap_window {
+    int64_t first, count; /* within shape[0]; zeros: the whole image */
+} distmap_window;
+
 /* The outputs wanted, by dtype; DISTMAP_NONE (zero) for those that are not. At least one. */
 typedef struct distmap_outputs {
     distmap_dtype distance; /* float32, float64: the correctly rounded root of the squared distance as a float of that type;
@@ -551,13 +564,14 @@ typedef struct distmap_problem {
      * signs too, with SURFACE_CENTRE. */
     distmap_sign sign;
     distmap_surface surface; /* zero without sign */
+    distmap_window window;   /* zeros: the whole image */
 } distmap_problem;
 
 #define DISTMAP_INDEX_NONE (-1)   /* also every coordinate of it */
 #define DISTMAP_INDEX_BORDER (-2) /* also every coordinate of it */
 
 /* What to compute from, and where to. Views that the problem does not want stay zero. Shapes equal the problem's, but for the
- * last three; dtypes are those named in it. */
+ * last five, and for the rows of a window; dtypes are those named in it. */
 typedef struct distmap_arrays {
     distmap_view input;
     distmap_view payload;
@@ -570,6 +584,7 @@ typedef struct distmap_arrays {
     distmap_view mask;
     distmap_view within, beyond;
     distmap_view other; /* an input: FIELD_COMPARISON, the second mask */
+    distmap_view before, after; /* inputs: of a window, what is told about the other rows */
     /* FIELD_CVT */
     distmap_view sites;     /* points x ndim: coordinates, in elements */
     distmap_view centroids; /* points x ndim: in elements; the site itself where its cell has no weight */

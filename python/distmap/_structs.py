@@ -91,18 +91,24 @@ class Cvt(c.Structure):
                 ("grids", c.c_int)]
 
 
+class Window(c.Structure):
+    _fields_ = [("first", c.c_int64), ("count", c.c_int64)]
+
+
 class Problem(c.Structure):
     _fields_ = [("input", c.c_int), ("dtype", c.c_int), ("ndim", c.c_int), ("shape", c.c_int64 * MAX_NDIM),
                 ("axes", c.c_uint), ("sites", Sites), ("metric", c.c_int), ("chamfer", c.c_int * 3),
                 ("spacing", c.c_double * MAX_NDIM), ("limit", c.c_double), ("border", c.c_bool), ("payload", c.c_int),
                 ("want", Outputs), ("field", c.c_int), ("esf", Esf), ("skeleton", Skeleton),
-                ("morphology", Morphology), ("comparison", Comparison), ("cvt", Cvt), ("sign", c.c_int), ("surface", c.c_int)]
+                ("morphology", Morphology), ("comparison", Comparison), ("cvt", Cvt),
+                ("sign", c.c_int), ("surface", c.c_int), ("window", Window)]
 
 
 class Arrays(c.Structure):
     _fields_ = [("input", View), ("payload", View), ("distance", View), ("squared", View), ("index", View),
                 ("coords", View * MAX_NDIM), ("label", View), ("strength", View), ("mask", View),
-                ("within", View), ("beyond", View), ("other", View), ("sites", View), ("centroids", View), ("energies", View)]
+                ("within", View), ("beyond", View), ("other", View), ("before", View), ("after", View),
+                ("sites", View), ("centroids", View), ("energies", View)]
 
 
 class Param(c.Structure):
@@ -159,7 +165,7 @@ STRUCTS = {
     "distmap_phase": Phase, "distmap_esf": Esf, "distmap_skeleton": Skeleton,
     "distmap_morphology": Morphology, "distmap_convergence": Convergence,
     "distmap_comparison": Comparison, "distmap_directed": Directed, "distmap_agreement": Agreement,
-    "distmap_cvt": Cvt,
+    "distmap_cvt": Cvt, "distmap_window": Window,
 }
 
 # Functions: result, arguments. Handles are plain addresses.

@@ -1,5 +1,6 @@
 /* Checks the views given to execute against the plan and against each other, and brings them into normal form. */
 #include <stdint.h>
+#include <string.h>
 
 #include "core/internal.h"
 
@@ -135,21 +136,27 @@ static distmap_status check_view(const distmap_plan *plan, const char *name, con
 }
 
 distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *arrays, dm_arrays *normal) {
+    enum { INPUTS = 5, OTHERS = 16 }; /* how many of the entries are inputs, and how many there are but for coords */
     static const char *const coord_names[] = {"coords[0]", "coords[1]", "coords[2]", "coords[3]"};
     const distmap_problem *p = &plan->problem;
     if (!arrays)
         return bad("arrays is NULL");
     *normal = (dm_arrays){0};
+    int64_t extent[DISTMAP_MAX_NDIM];
+    memcpy(extent, p->shape, sizeof extent);
+    extent[0] = p->window.count ? p->window.count : extent[0];
     const int64_t points[] = {p->cvt.points, p->ndim}, steps[] = {p->cvt.steps + 1};
     struct entry {
         const char *name;
         const distmap_view *view;
         distmap_dtype dtype;
         dm_array *normal;
-    } entries[14 + DISTMAP_MAX_NDIM] = {
+    } entries[OTHERS + DISTMAP_MAX_NDIM] = {
         {"input", &arrays->input, p->dtype, &normal->input},
         {"payload", &arrays->payload, p->payload, &normal->payload},
         {"other", &arrays->other, p->comparison.other, &normal->other},
+        {"before", &arrays->before, p->window.count ? DISTMAP_INT32 : DISTMAP_NONE, &normal->before},
+        {"after", &arrays->after, p->window.count ? DISTMAP_INT32 : DISTMAP_NONE, &normal->after},
         {"distance", &arrays->distance, p->want.distance, &normal->distance},
         {"squared", &arrays->squared, p->want.squared, &normal->squared},
         {"index", &arrays->index, p->want.index, &normal->index},
@@ -162,25 +169,25 @@ distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *a
         {"centroids", &arrays->centroids, p->want.centroids, &normal->centroids},
         {"energies", &arrays->energies, p->want.energies, &normal->energies},
     };
-    int count = 14;
+    int count = OTHERS;
     for (int a = 0; a < DISTMAP_MAX_NDIM; a++) /* those of axes that the problem has not must stay zero */
         entries[count++] =
             (struct entry){coord_names[a], &arrays->coords[a], a < p->ndim ? p->want.coords : DISTMAP_NONE,
                            &normal->coords[(a + DM_NDIM - p->ndim) % DM_NDIM]};
-    enum { inputs = 3 };
-    struct span spans[14 + DISTMAP_MAX_NDIM] = {{0, 0}};
+    struct span spans[OTHERS + DISTMAP_MAX_NDIM] = {{0, 0}};
     for (int i = 0; i < count; i++) {
         const struct entry *e = &entries[i];
-        const struct shape shape = e->view == &arrays->sites || e->view == &arrays->centroids
-                                       ? (struct shape){2, points}
-                                   : e->view == &arrays->energies ? (struct shape){1, steps}
-                                                                  : (struct shape){p->ndim, p->shape};
-        TRY(check_view(plan, e->name, e->view, e->dtype, shape, i >= inputs, e->normal, &spans[i]));
+        const struct shape shape =
+            e->view == &arrays->sites || e->view == &arrays->centroids ? (struct shape){2, points}
+            : e->view == &arrays->energies                             ? (struct shape){1, steps}
+            : e->view == &arrays->before || e->view == &arrays->after  ? (struct shape){1, extent + 1}
+                                                                       : (struct shape){p->ndim, extent};
+        TRY(check_view(plan, e->name, e->view, e->dtype, shape, i >= INPUTS, e->normal, &spans[i]));
     }
-    for (int i = inputs; i < count; i++)
+    for (int i = INPUTS; i < count; i++)
         for (int j = 0; j < i; j++)
             if (entries[i].normal->data && entries[j].normal->data && spans[i].first <= spans[j].last &&
                 spans[j].first <= spans[i].last && !views_interleave(entries[i].view, entries[j].view))
                 return bad("arrays.%s and arrays.%s overlap in memory", entries[j].name, entries[i].name);
-    return DISTMAP_OK;
+    return dm_window_rows_check(plan, normal);
 }

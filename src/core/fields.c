@@ -45,6 +45,8 @@ distmap_status dm_field_check(const distmap_problem *p) {
     }
     if (p->field != DISTMAP_FIELD_DISTANCE && (p->sign != 0 || p->surface != 0))
         return bad("problem.sign and problem.surface have no meaning for problem.field %s, must stay zero", name);
+    if (p->field != DISTMAP_FIELD_DISTANCE && (p->window.first != 0 || p->window.count != 0))
+        return bad("problem.window has no meaning for problem.field %s, must stay zero", name);
     if (p->field != DISTMAP_FIELD_MORPHOLOGY &&
         (p->morphology.step != 0 || p->morphology.radius != 0 || p->morphology.outside))
         return bad("problem.morphology has no meaning for problem.field %s, must stay zero", name);

@@ -69,7 +69,7 @@ typedef struct dm_array {
 } dm_array;
 
 typedef struct dm_arrays {
-    dm_array input, payload, other, distance, squared, index, label, strength, within, beyond, mask;
+    dm_array input, payload, other, before, after, distance, squared, index, label, strength, within, beyond, mask;
     dm_array coords[DM_NDIM]; /* [a + DM_NDIM - ndim] is the user's axis a; unused leading ones have data NULL */
     dm_array sites, centroids, energies; /* of other shapes than the problem's: last axes, [points][ndim] and [steps + 1] */
 } dm_arrays;
@@ -128,7 +128,8 @@ struct distmap_plan {
     int64_t linear[DM_NDIM]; /* linear-index stride of each axis, in elements */
     int64_t elements;
     int64_t rows, first_row; /* along axis 2: of the whole image, and the first of the shape[2] rows that this plan has; fewer than
-                                all where the image is spread over several GPUs. `linear`, and what follows, is the image's */
+                                all in windows, and where the image is spread over several GPUs. `elements` are those of the plan,
+                                `linear`, and what follows, the image's */
     bool measured[DM_NDIM]; /* distances run along this axis; the others are batches */
     /* Euclidean metric: what follows is about squared distances. Other metrics: about the distances themselves, which then
      * take the place of squared ones in rows, kernels and limits. */
@@ -181,9 +182,17 @@ static inline void dm_pitches(const distmap_plan *plan, int64_t pitch[DM_NDIM]) 
         pitch[a - 1] = pitch[a] * plan->shape[a];
 }
 
+/* Length of an axis in the whole image, of whose rows the plan may have some alone. */
+static inline int64_t dm_image_length(const distmap_plan *plan, int axis) {
+    return axis == 2 ? plan->rows : plan->shape[axis];
+}
+
+/* Elements of the whole image: linear indices are below it. */
+static inline int64_t dm_image_elements(const distmap_plan *plan) { return plan->linear[0] * plan->shape[0]; }
+
 /* Whether distances along this axis of the normal form differ from 0 at all. */
 static inline bool dm_axis_counts(const distmap_plan *plan, int axis) {
-    return plan->measured[axis] && plan->shape[axis] > 1;
+    return plan->measured[axis] && dm_image_length(plan, axis) > 1;
 }
 
 /* The same place in the memory of several GPUs, each of which has filled some of the image's rows: `lines` runs, `pitch` bytes
@@ -217,6 +226,7 @@ typedef struct dm_method {
     distmap_status (*prepare)(distmap_plan *plan);
     void (*release)(distmap_plan *plan);
     const dm_spread *spread; /* NULL: one GPU alone */
+    bool windows;            /* it takes windows */
 } dm_method;
 
 extern const dm_method *const dm_methods[]; /* fastest first, ends with NULL */
@@ -322,6 +332,9 @@ distmap_status dm_element_check(const distmap_problem *problem, distmap_dtype dt
 /* Elements around the image, along an axis of the problem, that a ball of the morphology reaches from within. */
 int64_t dm_morphology_around(const distmap_plan *plan, int axis);
 distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *arrays, dm_arrays *normal);
+/* Of windows (window.c): the rules of the problem, and its rows in the normal form; what `before` and `after` may tell. */
+distmap_status dm_window_check(distmap_plan *plan);
+distmap_status dm_window_rows_check(const distmap_plan *plan, const dm_arrays *arrays);
 
 static inline bool dm_dtype_is_float(distmap_dtype t) { return t == DISTMAP_FLOAT32 || t == DISTMAP_FLOAT64; }
 static inline bool dm_dtype_is_signed(distmap_dtype t) {

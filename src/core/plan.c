@@ -20,6 +20,8 @@ static const char *refusal(const distmap_plan *plan, const dm_method *method) {
     const unsigned metrics = method->info.metrics ? method->info.metrics : euclidean;
     if (!(metrics >> plan->problem.metric & 1))
         return metrics & euclidean ? "needs the Euclidean metric" : "needs a city-block, chessboard or chamfer metric";
+    if (plan->problem.window.count && !method->windows)
+        return "needs the whole image, this problem is about a window of it";
     const char *why = method->refuses ? method->refuses(plan) : NULL;
     if (why || !is_several(plan->context))
         return why;
@@ -186,7 +188,7 @@ distmap_status distmap_plan_slab(const distmap_plan *plan, int i, int64_t *first
         return plan->context->device->slab(plan, i, first, count);
     if (i != 0)
         return bad("i is %d, but the context has one device", i);
-    *first = 0;
+    *first = plan->first_row;
     *count = plan->shape[2];
     return DISTMAP_OK;
 }

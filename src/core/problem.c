@@ -367,5 +367,5 @@ distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *pl
     TRY(check_outputs(plan));
     plan->wants_site = p->want.index || p->want.coords || p->want.label;
     plan->wants_mask = p->want.within || p->want.beyond;
-    return DISTMAP_OK;
+    return dm_window_check(plan);
 }

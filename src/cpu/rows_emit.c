@@ -18,9 +18,10 @@ enum { BLOCK = 256 }; /* elements of a row that are dealt with at once where tha
 
 /* ---- Border and limit ---- */
 
-/* Distance to the border along axis `a` from coordinate i, in elements. */
+/* Distance to the image's border along axis `a` from coordinate i of the plan's, in elements. */
 static int64_t border_steps(const distmap_plan *plan, int a, int64_t i) {
-    const int64_t before = i + 1, after = plan->shape[a] - i;
+    i += a == 2 ? plan->first_row : 0;
+    const int64_t before = i + 1, after = dm_image_length(plan, a) - i;
     return before < after ? before : after;
 }
 
