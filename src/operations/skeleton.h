@@ -42,28 +42,41 @@ DM_ANYWHERE void sk_leave(const sk_rule *r, sk_point *e) {
     }
 }
 
-/* Which of two neighbours are on the skeleton because of each other.
+/* Of neighbours e and q, by u = e' - q', v = e - q and s = e - e' + q - q': sums over the axes. */
+typedef struct sk_sums {
+    double apart, d, us, ss, vu;
+} sk_sums;
+
+DM_ANYWHERE void sk_add(sk_sums *sums, double w2, double u, double v, double s) {
+    sums->apart += fabs(u);
+    sums->d += w2 * (u * u);
+    sums->us += w2 * (u * s);
+    sums->ss += w2 * (s * s);
+    sums->vu += w2 * (v * u);
+}
+
+/* Which of them are on the skeleton because of each other.
  *
  * Background is never marked. For let q be of it, q = q', and e not. With g = q - e, one step along axis k, and s = e - e'
  * is u = e' - q = -s - g, so that every term of <u, s>, -w_j s_j^2 and -w_k s_k (s_k + g_k), is at most 0, s_k being whole;
  * and all are 0 only where e' = q, which is not apart. So e alone is marked. Nor are two of the background apart. */
 enum { SK_FIRST = 1, SK_SECOND = 2 };
+DM_ANYWHERE unsigned sk_judge(const sk_rule *r, const sk_sums *sums) {
+    const bool far = r->pruning == DISTMAP_PRUNING_SQUARE_ROOT
+                         ? sums->d > r->pitch * sqrt(sums->ss) + 2 * sums->vu + r->more
+                     : r->pruning == DISTMAP_PRUNING_LINEAR ? sums->d > r->gamma2 * sums->ss
+                                                            : sums->d > r->gamma2;
+    /* <u, e' + q' - e - q> is -us */
+    const unsigned sides = (sums->us <= 0) * SK_FIRST | (sums->us >= 0) * SK_SECOND;
+    return sums->apart > 1 && far ? sides : 0;
+}
+
 DM_ANYWHERE unsigned sk_pair(const sk_rule *r, const sk_point *e, const sk_point *q) {
-    double apart = 0, d = 0, us = 0, ss = 0, vu = 0;
-    for (int k = 0; k < r->axes; k++) {
-        const double u = (double)(e->site[k] - q->site[k]), v = (double)(e->at[k] - q->at[k]);
-        const double s = (double)(e->at[k] - e->site[k] + (q->at[k] - q->site[k]));
-        apart += fabs(u);
-        d += r->w2[k] * (u * u);
-        us += r->w2[k] * (u * s);
-        ss += r->w2[k] * (s * s);
-        vu += r->w2[k] * (v * u);
-    }
-    const bool far = r->pruning == DISTMAP_PRUNING_SQUARE_ROOT ? d > r->pitch * sqrt(ss) + 2 * vu + r->more
-                     : r->pruning == DISTMAP_PRUNING_LINEAR    ? d > r->gamma2 * ss
-                                                               : d > r->gamma2;
-    const unsigned sides = (us <= 0) * SK_FIRST | (us >= 0) * SK_SECOND; /* <u, e' + q' - e - q> is -us */
-    return apart > 1 && far ? sides : 0;
+    sk_sums sums = {0, 0, 0, 0, 0};
+    for (int k = 0; k < r->axes; k++)
+        sk_add(&sums, r->w2[k], (double)(e->site[k] - q->site[k]), (double)(e->at[k] - q->at[k]),
+               (double)(e->at[k] - e->site[k] + (q->at[k] - q->site[k])));
+    return sk_judge(r, &sums);
 }
 
 #ifdef __cplusplus

@@ -1,289 +1,240 @@
 /* skeleton/cuda's kernel: see skeleton_cuda.c.
  *
- * A block takes tiles of the measured axes. (1) For every element of a tile and around it the index of its site becomes its offset
- * from the site, o, in shared memory, so that indices are divided into coordinates once for all neighbours. (2) Every pair of
- * neighbours, q one step after e along axis k, is looked at once in float32, by sk_pair's sums:
+ * A warp goes through its brick step by step. (1) For every element of a step, and beside it, the index of its site becomes its
+ * offset from the site, o, in registers. (2) Every pair of neighbours, q one step g after e along axis k, is looked at once in
+ * float32, by the sums of sk_judge:
  *
- *     u = o(q) - o(e) - (q - e),    s = o(e) + o(q)
+ *     v = o(q) - o(e),    u = v - g,    s = o(e) + o(q)
  *
- * (3) Pairs that pass, mostly one in fifty, come to stand in a list, so that the threads of a warp ask the rule in FP64 for one
- * each. Where the list is too short, as in noise, all pairs of the tile are asked. (4) What is marked is stored. */
-#include "operations/skeleton_cuda_tile.cuh"
+ * (3) Pairs that pass, mostly one in fifty, come to stand in the warp's list; as soon as there is one for each lane, all ask
+ * the rule in FP64. (4) Who is marked gets its result; all others are zeroed before. */
+#include "operations/skeleton_cuda_look.cuh"
 
-enum { AT_ONCE = 4, MOST_BLOCKS = 1 << 16 };
-#define SLACK 1e-5f /* more than the roundings of float32 take */
+enum { WARPS = 4, BLOCKS = 6 /* of them on a multiprocessor, by 80 registers */, MOST_BLOCKS = 1 << 16 };
+enum { MOST_STEPS = 32, FEW_STEPS = 4 };
+enum { PAIR_BITS = 9 }; /* of a pair, below its step: lane and, above it, axis and row */
 
-/* ---- 1. Offsets ---- */
+/* ---- Zeros ---- */
 
-/* The offset of the element at `local`, which is inside, from its site, whose index is given; 0 of background, where there is no site
- * at all, and of those nearest to the border, which leave() tells. */
-template <int AXES, typename T>
-DM_DEVICE void find_offset(const sk_work &w, const corner<AXES> &c, const int local[AXES], T index, T offset[AXES]) {
-    const bool is = index >= 0 && index != element_at<AXES, T>(w, c, local);
-    T place[AXES];
-    place_along<AXES, T>(w, index, place);
-#pragma unroll
-    for (int k = 0; k < AXES; k++)
-        offset[k] = is ? (T)c.first[k] + local[k] - place[k] : 0;
-}
-
-template <int AXES, typename T>
-DM_DEVICE void leave(const sk_work &w, const corner<AXES> &c, const int local[AXES], T offset[AXES]) {
-    sk_point p = {}; /* in memory: its places are numbered there */
-    for (int k = 0; k < AXES; k++)
-        p.at[k] = c.first[k] + local[k];
-    sk_leave(&w.rule, &p);
-#pragma unroll
-    for (int k = 0; k < AXES; k++)
-        offset[k] = (T)(p.at[k] - p.site[k]);
-}
-
-template <int AXES, typename T> DM_DEVICE void keep_offset(tile<AXES> &t, int b, const T offset[AXES]) {
-#pragma unroll
-    for (int k = 0; k < AXES; k++)
-        t.offset[k][b] = (float)offset[k];
-}
-
-/* Indices, which are far away, are asked for several at a time. Elements outside are background. */
-template <int AXES, typename T> DM_DEVICE void fill(const sk_work &w, tile<AXES> &t) {
-    const corner<AXES> c = t.place;
-    for (int first = threadIdx.x; first < box<AXES>(); first += AT_ONCE * THREADS) {
-        T index[AT_ONCE];
-        int local[AXES];
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++) {
-            split_box<AXES>(first + i * THREADS, local);
-            const bool is = first + i * THREADS < box<AXES>() && is_inside<AXES>(c, local);
-            index[i] = is ? ((const T *)w.index)[element_at<AXES, T>(w, c, local)] : DISTMAP_INDEX_NONE;
-        }
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++) {
-            const int b = first + i * THREADS;
-            T offset[AXES];
-            if (b >= box<AXES>())
-                break;
-            split_box<AXES>(b, local);
-            find_offset<AXES, T>(w, c, local, index[i], offset);
-            keep_offset<AXES, T>(t, b, offset);
-            t.mark[b] = 0;
+static __global__ void clear(const __grid_constant__ dm_elements e, const __grid_constant__ dm_array array) {
+    for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < e.elements;
+         i += (int64_t)gridDim.x * blockDim.x) {
+        int64_t at[DM_NDIM];
+        dm_element_split(&e, i, at);
+        char *const p = dm_element_address(&array, at);
+        switch (array.dtype) {
+        case DISTMAP_FLOAT32: *(float *)p = 0; break;
+        case DISTMAP_FLOAT64: *(double *)p = 0; break;
+        default: *(uint8_t *)p = 0;
         }
     }
 }
 
-/* By the threads that filled them. */
-template <int AXES, typename T> DM_DEVICE void fill_beside_border(const sk_work &w, tile<AXES> &t) {
-    const corner<AXES> c = t.place;
-    for (int b = threadIdx.x; b < box<AXES>(); b += THREADS) {
-        int local[AXES];
-        T offset[AXES];
-        split_box<AXES>(b, local);
-        if (!is_inside<AXES>(c, local) ||
-            ((const T *)w.index)[element_at<AXES, T>(w, c, local)] != DISTMAP_INDEX_BORDER)
-            continue;
-        leave<AXES, T>(w, c, local, offset);
-        keep_offset<AXES, T>(t, b, offset);
-    }
-}
-
-/* ---- 2. A look at each pair ---- */
-
-/* Whether sk_pair may say that e, in the box, and the next element along axis k are marked because of each other. Squares in
- * units of h^2. */
-template <int AXES> DM_DEVICE bool may_mark(const sk_work &w, const tile<AXES> &t, int e, int k) {
-    const int q = e + box_step<AXES>(k);
-    float u[AXES], apart = 0, d = 0, ss = 0, along = 0;
-#pragma unroll
-    for (int i = 0; i < AXES; i++) {
-        u[i] = t.offset[i][q] - t.offset[i][e] - (float)(i == k);
-        apart += fabsf(u[i]);
-    }
-    if (!(apart > 1)) /* sites of neighbours mostly are neighbours, for whole warps */
-        return false;
-#pragma unroll
-    for (int i = 0; i < AXES; i++) {
-        const float s = t.offset[i][e] + t.offset[i][q];
-        d += w.w2[i] * (u[i] * u[i]);
-        ss += w.w2[i] * (s * s);
-        along += i == k ? w.w2[i] * u[i] : 0;
-    }
-    const float rest = d + 2 * along - w.more + SLACK * (d + 2 * fabsf(along) + w.more), above = d * (1 + SLACK);
-    /* Said by what it is not, so that overflows pass as well. */
-    return !(w.rule.pruning == DISTMAP_PRUNING_SQUARE_ROOT ? rest < 0 || rest * rest * (1 + SLACK) < ss
-             : w.rule.pruning == DISTMAP_PRUNING_LINEAR    ? above < w.gamma2 * ss
-                                                           : above < w.gamma2);
-}
-
-template <int AXES> DM_DEVICE void list_pair(tile<AXES> &t, int e, int k) {
-    const int place = atomicAdd(&t.passed, 1);
-    if (place < LIST)
-        t.list[place] = (uint16_t)(4 * e + k);
-}
-
-/* Each element of the tile with those after it; then those at its beginning with those before. */
-template <int AXES> DM_DEVICE void look_at_pairs(const sk_work &w, tile<AXES> &t) {
-    const corner<AXES> c = t.place;
-    int local[AXES];
-    split_tile<AXES>(threadIdx.x, AXES, local);
-    for (; is_counted<AXES>(c, local); local[0] += stride<AXES>()) {
-        const int e = in_box<AXES>(local);
-        bool pass[AXES]; /* all before the first is listed: nothing is read twice */
-#pragma unroll
-        for (int k = 0; k < AXES; k++)
-            pass[k] = local[k] + 1 < c.to[k] && may_mark<AXES>(w, t, e, k);
-#pragma unroll
-        for (int k = 0; k < AXES; k++)
-            if (pass[k])
-                list_pair<AXES>(t, e, k);
-    }
-#pragma unroll
-    for (int k = 0; k < AXES; k++)
-        for (int i = threadIdx.x; c.from[k] < 0 && i < TILE / side<AXES>(k); i += THREADS) {
-            local[k] = -1;
-            split_tile<AXES>(i, k, local);
-            const int e = in_box<AXES>(local);
-            if (is_counted<AXES>(c, local) && may_mark<AXES>(w, t, e, k))
-                list_pair<AXES>(t, e, k);
-        }
-}
-
-/* ---- 3. The rule ---- */
-
-/* The element at `local`, `b` in the box, as the rule sees it, by its offset: float32 holds it where filters may be used. */
-template <int AXES, typename T>
-DM_DEVICE void find_point(const sk_work &w, const tile<AXES> &t, const int local[AXES], int b, sk_point *p) {
-    const corner<AXES> c = t.place;
-    T offset[AXES] = {};
-    if (!w.filters && is_inside<AXES>(c, local)) {
-        const T index = ((const T *)w.index)[element_at<AXES, T>(w, c, local)];
-        if (index == DISTMAP_INDEX_BORDER)
-            leave<AXES, T>(w, c, local, offset);
-        else
-            find_offset<AXES, T>(w, c, local, index, offset);
-    }
-#pragma unroll
-    for (int k = 0; k < AXES; k++) {
-        p->at[k] = local[k];
-        p->site[k] = local[k] - (w.filters ? (int64_t)(int32_t)t.offset[k][b] : (int64_t)offset[k]);
-    }
-}
-
-/* Of pair 4 e + k. Marks beside the tile are its neighbours'. */
-template <int AXES, typename T> DM_DEVICE void judge(const sk_work &w, const sk_rule &r, tile<AXES> &t, int pair) {
-    const corner<AXES> c = t.place;
-    const int box_e = pair / 4, k = pair % 4, box_q = box_e + box_step<AXES>(k);
-    int local[AXES];
-    sk_point e, q;
-    split_box<AXES>(box_e, local);
-    const bool e_inside = is_inside<AXES>(c, local);
-    find_point<AXES, T>(w, t, local, box_e, &e);
-#pragma unroll
-    for (int i = 0; i < AXES; i++)
-        local[i] += i == k;
-    const bool q_inside = is_inside<AXES>(c, local);
-    if (!(e_inside && q_inside) && !(r.border && (e_inside || q_inside)))
-        return;
-    find_point<AXES, T>(w, t, local, box_q, &q);
-    const unsigned marked = sk_pair(&r, &e, &q);
-    if (marked & SK_FIRST)
-        t.mark[box_e] = 1;
-    if (marked & SK_SECOND)
-        t.mark[box_q] = 1;
-}
-
-template <int AXES, typename T> DM_DEVICE void judge_pairs(const sk_work &w, const sk_rule &r, tile<AXES> &t) {
-    const bool all = t.passed > LIST;
-    const int count = all ? AXES * box<AXES>() : t.passed;
-    for (int i = threadIdx.x; i < count; i += THREADS) {
-        const int e = i / AXES, k = i % AXES;
-        const bool is =
-            !all || e / box_step<AXES>(k) % (side<AXES>(k) + 2) <= side<AXES>(k); /* has a neighbour in the box */
-        if (is)
-            judge<AXES, T>(w, r, t, all ? 4 * e + k : t.list[i]);
-    }
-}
-
-/* ---- 4. Results ---- */
-
-template <int AXES, typename T>
-DM_DEVICE void store_distance(const sk_work &w, const sk_rule &r, const tile<AXES> &t, const int local[AXES], bool on) {
-    const corner<AXES> c = t.place;
-    const dm_elements *p = &w.elements;
-    char *to = c.distance;
-    dm_value squared;
-    squared.u64 = 0; /* the bits of 0.0 as well */
-    sk_point e = {};
-    if (on)
-        find_point<AXES, T>(w, t, local, in_box<AXES>(local), &e);
-#pragma unroll
-    for (int k = AXES - 1; k >= 0; k--) {
-        const int64_t d = on ? e.at[k] - e.site[k] : 0;
-        to += local[k] * p->arrays.distance.stride[r.axis[k]];
-        if (p->number == DM_F64)
-            squared.f64 = fma(r.w2[k], (double)(d * d), squared.f64);
-        else
-            squared.u64 += p->w2[r.axis[k]] * (uint64_t)(d * d);
-    }
-    dm_store_distance(p, &p->arrays.distance, to, squared, false);
-}
-
-template <int AXES, typename T> DM_DEVICE void store(const sk_work &w, const sk_rule &r, const tile<AXES> &t) {
-    const corner<AXES> c = t.place;
-    int local[AXES];
-    split_tile<AXES>(threadIdx.x, AXES, local);
-    const int64_t *const strides = w.elements.arrays.mask.stride, step = stride<AXES>() * strides[r.axis[0]];
-    char *mask = c.mask;
-#pragma unroll
-    for (int k = 0; k < AXES; k++)
-        mask += mask ? local[k] * strides[r.axis[k]] : 0;
-    for (; is_counted<AXES>(c, local); local[0] += stride<AXES>()) {
-        const bool on = t.mark[in_box<AXES>(local)];
-        if (mask) {
-            *(uint8_t *)mask = on;
-            mask += step;
-        }
-        if (c.distance)
-            store_distance<AXES, T>(w, r, t, local, on);
-    }
-}
-
-/* A block for each tile, in turns. Reads the indices of it and around it, 1.7 of the tile's in volumes; writes mask and
- * distance. */
-template <int AXES, typename T>
-static __global__ void __launch_bounds__(THREADS) mark(const __grid_constant__ sk_work w, uint64_t tiles) {
-    __shared__ tile<AXES> t;
-    sk_rule r = w.rule;
-    r.axes = AXES;
-    for (uint64_t number = blockIdx.x; number < tiles; number += gridDim.x) {
-        if (threadIdx.x == 0) {
-            t.passed = w.filters ? 0 : LIST + 1;
-            find_tile<AXES>(w, number, &t.place);
-        }
-        __syncthreads();
-        fill<AXES, T>(w, t);
-        if (r.border)
-            fill_beside_border<AXES, T>(w, t);
-        __syncthreads();
-        if (w.filters)
-            look_at_pairs<AXES>(w, t);
-        __syncthreads();
-        judge_pairs<AXES, T>(w, r, t);
-        __syncthreads();
-        store<AXES, T>(w, r, t);
-        __syncthreads();
-    }
-}
-
-template <int AXES> static cudaError_t mark_tiles(const sk_work &w, cudaStream_t stream) {
-    void (*const kernel)(sk_work, uint64_t) = w.wide ? mark<AXES, int64_t> : mark<AXES, int32_t>;
-    int64_t tiles = w.elements.elements;
-    for (int k = 0; k < AXES; k++)
-        tiles = tiles / w.rule.length[k] * ((w.rule.length[k] + side<AXES>(k) - 1) / side<AXES>(k));
-    DM_LAUNCH(kernel, dm_blocks(tiles, 1, MOST_BLOCKS), THREADS, 0, stream, w, (uint64_t)tiles);
+static cudaError_t clear_array(const dm_elements &e, const dm_array &array, cudaStream_t stream) {
+    const int64_t size = (int64_t)distmap_dtype_size(array.dtype);
+    bool dense = true;
+    for (int n = 0; n < DM_NDIM; n++)
+        dense = dense && (e.shape[n] == 1 || array.stride[n] == e.linear[n] * size);
+    if (dense)
+        return cudaMemsetAsync(array.data, 0, (size_t)(e.elements * size), stream);
+    DM_LAUNCH(clear, dm_blocks(e.elements, 256, MOST_BLOCKS), 256, 0, stream, e, array);
     return cudaGetLastError();
 }
 
-cudaError_t sk_mark(const struct sk_work *work, cudaStream_t stream) {
-    static cudaError_t (*const of_axes[])(const sk_work &, cudaStream_t) = {mark_tiles<1>, mark_tiles<2>,
-                                                                            mark_tiles<3>};
-    return of_axes[work->rule.axes - 1](*work, stream);
+/* ---- The rule ---- */
+
+/* What a warp is to judge, and the results of its batch's first element, NULL: not wanted. In shared memory: registers are few. */
+struct list {
+    char *mask, *distance;
+    uint32_t pair[2 * LANES];
+};
+
+template <int AXES, typename T> struct point { T at[AXES], site[AXES]; };
+
+template <int AXES, typename T>
+DM_DEVICE point<AXES, T> find_point(const sk_work &w, const brick<AXES, T> &b, const T at[AXES]) {
+    const bool inside = is_inside<AXES, T>(w, at);
+    const T index = inside ? ((const T *)w.index)[b.base + linear<AXES, T>(w, at)] : DISTMAP_INDEX_NONE;
+    point<AXES, T> p;
+    split<AXES, T, false>(w, index < 0 ? 0 : index - b.base, p.site);
+#pragma unroll
+    for (int k = 0; k < AXES; k++) {
+        p.at[k] = at[k];
+        p.site[k] = inside ? p.site[k] : at[k];
+    }
+    if (index == DISTMAP_INDEX_BORDER)
+        leave<AXES, T>(w, at, p.site);
+    return p;
+}
+
+template <int AXES, typename T>
+DM_DEVICE char *result(const sk_work &w, const dm_array &array, char *first, const T at[AXES]) {
+#pragma unroll
+    for (int k = 0; k < AXES; k++)
+        first += at[k] * array.stride[w.rule.axis[k]];
+    return first;
+}
+
+template <int AXES, typename T> DM_DEVICE dm_value square(const sk_work &w, const point<AXES, T> &e) {
+    dm_value squared;
+    squared.u64 = 0; /* the bits of 0.0 as well */
+#pragma unroll
+    for (int k = AXES - 1; k >= 0; k--) {
+        const int64_t d = e.at[k] - e.site[k];
+        if (w.elements.number == DM_F64)
+            squared.f64 = fma(w.rule.w2[k], (double)(d * d), squared.f64);
+        else
+            squared.u64 += w.elements.w2[w.rule.axis[k]] * (uint64_t)(d * d);
+    }
+    return squared;
+}
+
+/* Threads that mark the same element store the same. */
+template <int AXES, typename T> DM_DEVICE void mark_point(const sk_work &w, const list &l, const point<AXES, T> &e) {
+    const dm_arrays &to = w.elements.arrays;
+    if (l.mask)
+        *(uint8_t *)result<AXES, T>(w, to.mask, l.mask, e.at) = 1;
+    if (l.distance)
+        dm_store_distance(&w.elements, &to.distance, result<AXES, T>(w, to.distance, l.distance, e.at),
+                          square<AXES, T>(w, e), false);
+}
+
+/* Elements outside are not marked, being background. */
+template <int AXES, typename T>
+DM_DEVICE void judge(const sk_work &w, const brick<AXES, T> &b, const list &l, unsigned pair) {
+    constexpr int ROWS = rows<AXES>();
+    const int lane = pair % LANES, bit = (pair >> 5) & ((1 << (PAIR_BITS - 5)) - 1), axis = bit / ROWS;
+    T at[AXES];
+    find_place<AXES, T>(b, (int)(pair >> PAIR_BITS) - (AXES == 3 && axis == 0), bit % ROWS, lane, at);
+    const point<AXES, T> e = find_point<AXES, T>(w, b, at);
+#pragma unroll
+    for (int k = 0; k < AXES; k++)
+        at[k] += k == axis;
+    if (!w.rule.border && !is_inside<AXES, T>(w, at))
+        return;
+    const point<AXES, T> q = find_point<AXES, T>(w, b, at);
+    sk_sums sums = {};
+#pragma unroll
+    for (int k = 0; k < AXES; k++)
+        sk_add(&sums, w.rule.w2[k], (double)(e.site[k] - q.site[k]), k == axis ? -1 : 0,
+               (double)(e.at[k] - e.site[k]) + (double)(q.at[k] - q.site[k]));
+    const unsigned marked = sk_judge(&w.rule, &sums);
+    if (marked & SK_FIRST)
+        mark_point<AXES, T>(w, l, e);
+    if (marked & SK_SECOND)
+        mark_point<AXES, T>(w, l, q);
+}
+
+/* Lists the lanes' pairs of a step, and judges whole warps of them; after the last step the others as well. */
+template <int AXES, typename T>
+DM_DEVICE void judge_passed(const sk_work &w, const brick<AXES, T> &b, int step, unsigned passed, bool last, list &l,
+                            int *listed) {
+    const unsigned lane = threadIdx.x % LANES;
+    unsigned who = __ballot_sync(ALL, passed != 0);
+    while (who != 0 || (last && *listed > 0)) {
+        if (passed != 0) {
+            const unsigned bit = (unsigned)__ffs((int)passed) - 1;
+            l.pair[*listed + __popc(who & ((1u << lane) - 1))] = (unsigned)step << PAIR_BITS | bit << 5 | lane;
+            passed &= passed - 1;
+        }
+        *listed += __popc(who);
+        who = __ballot_sync(ALL, passed != 0);
+        if (*listed < LANES && (who != 0 || !last))
+            continue;
+        __syncwarp();
+        const int count = *listed < LANES ? *listed : LANES;
+        *listed -= count;
+        if ((int)lane < count)
+            judge<AXES, T>(w, b, l, l.pair[*listed + (int)lane]);
+        __syncwarp();
+    }
+}
+
+/* ---- The kernel ---- */
+
+/* A warp for each brick, in turns. Reads the indices of it and around it, 1.3 of the brick's. */
+template <int AXES, typename T, bool EQUAL>
+static __global__ void __launch_bounds__(WARPS *LANES, BLOCKS)
+    mark(const __grid_constant__ sk_work w, uint64_t bricks) {
+    constexpr int ROWS = rows<AXES>();
+    constexpr unsigned between_planes = (1u << ROWS) - 1;
+    __shared__ list lists[WARPS];
+    const unsigned warp = threadIdx.x / LANES;
+    for (uint64_t number = (uint64_t)blockIdx.x * WARPS + warp; number < bricks;
+         number += (uint64_t)gridDim.x * WARPS) {
+        list &l = lists[warp];
+        const brick<AXES, T> b = find_brick<AXES, T>(w, number, &l.mask, &l.distance);
+        const int last = AXES == 3 ? b.steps : b.steps - 1;
+        float before[ROWS][AXES] = {};
+        T index[held<AXES>()];
+        int listed = 0;
+        bool empty_before = true;
+        part<AXES, T> p = find_part<AXES, T>(w, b, 0);
+        read_rows<AXES, T>(w, b, p, 0, index);
+        for (int step = 0; step <= last; step++) {
+            float offset[held<AXES>()][AXES];
+            unsigned passed = p.pairs;
+            if (AXES == 3)
+                passed &= (step > 0 ? between_planes : 0) | (step < last ? ~between_planes : 0);
+            const bool empty = is_background<AXES, T>(w, b, p, step, index);
+            if (empty)
+                memset(offset, 0, sizeof offset);
+            else if (w.plain)
+                find_offsets<AXES, T, true>(w, b, step, index, offset);
+            else
+                find_offsets<AXES, T, false>(w, b, step, index, offset);
+            if (step < last) { /* on their way while this one's are looked at */
+                p = AXES == 3 ? p : find_part<AXES, T>(w, b, step + 1);
+                read_rows<AXES, T>(w, b, p, step + 1, index);
+            }
+            if (empty && (AXES < 3 || empty_before))
+                passed = 0;
+            else if (w.filters)
+                passed &= w.rule.pruning == DISTMAP_PRUNING_SQUARE_ROOT ? look<AXES, EQUAL, true>(w, before, offset)
+                                                                        : look<AXES, EQUAL, false>(w, before, offset);
+            judge_passed<AXES, T>(w, b, step, passed, step == last, l, &listed);
+            empty_before = empty;
+#pragma unroll
+            for (int row = 0; row < ROWS; row++)
+#pragma unroll
+                for (int i = 0; i < AXES; i++)
+                    before[row][i] = offset[row][i];
+        }
+    }
+}
+
+/* Steps are fewer where multiprocessors would have bricks for less than two rounds; and few, where not even for one. */
+template <int AXES> static uint64_t cut_bricks(sk_work *w, int multiprocessors) {
+    for (w->steps = MOST_STEPS;; w->steps /= 2) {
+        int64_t bricks = w->elements.elements;
+        for (int k = 0; k < AXES; k++) {
+            const int64_t pairs = w->rule.length[k] + w->rule.border, along = side<AXES>(k) * (k == 0 ? w->steps : 1);
+            w->bricks[k] = (pairs + along - 1) / along;
+            bricks = bricks / w->rule.length[k] * w->bricks[k];
+        }
+        const int at_once = BLOCKS * WARPS * multiprocessors, rounds = w->steps > FEW_STEPS ? 2 : 1;
+        if (bricks >= rounds * at_once || w->steps == 1)
+            return (uint64_t)bricks;
+    }
+}
+
+template <int AXES> static cudaError_t mark_bricks(sk_work *w, int multiprocessors, cudaStream_t stream) {
+    static void (*const kernels[2][2])(sk_work, uint64_t) = {{mark<AXES, int32_t, false>, mark<AXES, int32_t, true>},
+                                                             {mark<AXES, int64_t, false>, mark<AXES, int64_t, true>}};
+    void (*const kernel)(sk_work, uint64_t) = kernels[w->wide][w->equal];
+    const uint64_t bricks = cut_bricks<AXES>(w, multiprocessors);
+    DM_LAUNCH(kernel, dm_blocks((int64_t)bricks, WARPS, MOST_BLOCKS), WARPS * LANES, 0, stream, *w, bricks);
+    return cudaGetLastError();
+}
+
+cudaError_t sk_mark(struct sk_work *work, int multiprocessors, cudaStream_t stream) {
+    static cudaError_t (*const of_axes[])(sk_work *, int, cudaStream_t) = {mark_bricks<1>, mark_bricks<2>,
+                                                                           mark_bricks<3>};
+    const dm_array *const outputs[] = {&work->elements.arrays.mask, &work->elements.arrays.distance};
+    for (const dm_array *output : outputs) {
+        const cudaError_t error = output->data ? clear_array(work->elements, *output, stream) : cudaSuccess;
+        if (error != cudaSuccess)
+            return error;
+    }
+    return of_axes[work->rule.axes - 1](work, multiprocessors, stream);
 }
