@@ -10,7 +10,9 @@
  * whole, each on one of the ranks, a *panel* of lines at a time; they are finished by the lower envelope of what the slices
  * gave (A. Meijster, J. Roerdink, W. Hesselink, "A general algorithm for computing distance transforms in linear time",
  * 2000, whose phases these are), and go back. An element's value crosses the network twice; ranks of one machine copy it instead,
- * through memory that they share. docs/scale.md has the figures.
+ * through memory that they share. Of planes (two axes, both measured) slabs are windows (distmap_window) where minplus/cpu takes the
+ * problem: then each rank finds its results by itself, from where the nearest sites of each column are on other ranks, and what crosses
+ * the network is 8 bytes for each column. docs/scale.md has the figures.
  *
  * Each function says whether it is *collective*, called by all ranks of the communicator in the same order, or *local*.
  * The error of one rank is the status of all: distmap_error_text() then names the rank, and the rule. What MPI itself reports
@@ -32,7 +34,8 @@ extern "C" {
 
 typedef struct distmap_mpi_options {
     size_t panel_bytes; /* memory for one panel of lines, about: it is at least one element thick along the axis that
-                           divides it (distmap_mpi_description.cut). 0: 4 MiB, which caches hold. Equal on all ranks */
+                           divides it (distmap_mpi_description.cut). Windows: for the rows that are surveyed at once. 0: 4 MiB, which
+                           caches hold, of windows 1 MiB. Equal on all ranks */
     int near_ranks;     /* at most so many ranks of a machine, that follow each other in `comm`, share memory, and copy what they have for
                            each other; the rest are messages. 0: all of a machine; 1: none. Equal on all ranks */
 } distmap_mpi_options;
@@ -42,10 +45,10 @@ typedef struct distmap_mpi_plan distmap_mpi_plan;
 typedef struct distmap_mpi_description {
     int axis;              /* the axis that slabs divide */
     int cut;               /* the axis that panels divide, and the ranks' parts of them; equal to `axis` in 1-D */
-    int64_t panels;        /* how many there are: exchanges forth and back in an execution */
-    distmap_dtype samples; /* what crosses the network forth: uint32, uint64 or float64 squared distances */
+    int64_t panels;        /* how many there are: exchanges forth and back in an execution. Windows: 0 */
+    distmap_dtype samples; /* what crosses the network forth: uint32, uint64 or float64 squared distances; int32, rows of sites (windows) */
     size_t scratch_bytes;  /* what this rank's plan holds, see distmap_mpi_plan_create() */
-    uint64_t sent_bytes;   /* what this rank sends to others in an execution */
+    uint64_t sent_bytes;   /* what this rank sends to others in an execution; windows: to the ranks beside it, MPI may send more */
 } distmap_mpi_description;
 
 /* Local. The slab of `rank` where n slices are divided evenly among `size` ranks: *count of them, from *first. */
@@ -61,7 +64,8 @@ DISTMAP_API distmap_status distmap_mpi_slab(int64_t n, int size, int rank, int64
  * and 4 (8 with samples of 8 bytes) where neither distance nor squared is an output with elements of that size, which are
  * used as the intermediate memory; and for each element of one panel the core's scratch and what it takes in and gives, which lies in
  * memory shared with the ranks of the machine. With
- * border and index together also a slice of the whole image. No message is larger than this rank's slab divided by the length
+ * border and index together also a slice of the whole image. Windows: the core's scratch for the slab, 16 bytes for each column, and 1 MiB
+ * or a row. No message is larger than this rank's slab divided by the length
  * of the axis `cut`, or than a panel.
  *
  * Owned by the caller. *plan is NULL after an error, on all ranks. */

@@ -1,5 +1,6 @@
 /* What the files of libdistmap_mpi share. plan.c makes and runs plans; agree.c lets one rank's error be everyone's; types.c
- * describes boxes of views to MPI, and copies them; near.c lets ranks of one machine copy without it. The arithmetic of slabs and panels, and what is done to whole lines, are in src/slabs.
+ * describes boxes of views to MPI, and copies them; near.c lets ranks of one machine copy without it; windows.c
+ * is all of it for planes. The arithmetic of slabs and panels, and what is done to whole lines, are in src/slabs.
  */
 #ifndef DISTMAP_MPI_INTERNAL_H
 #define DISTMAP_MPI_INTERNAL_H
@@ -62,6 +63,33 @@ void dmm_exchange_clear(int size, struct dmm_exchange *exchange);
 /* Copies the elements of a box from views to views of the same types. */
 void dmm_copy(const struct dms_layout *layout, const struct dms_box *box, const struct dmm_views *from,
               const struct dmm_views *to);
+
+/* ---- windows.c ---- */
+
+/* A rank's slab of a plane, as a window. */
+struct dmm_windows {
+    struct dms_slab slab;
+    int64_t width, band;                      /* of the plane; rows that are surveyed at once */
+    distmap_plan *survey, *survey_rest;       /* of a band, and of what is left; NULL: nothing */
+    distmap_plan *plan;                       /* of the window; NULL: no elements */
+    int32_t *first, *last, *before, *after;   /* of each column; one piece of memory, with: */
+    uint8_t *sites;                           /* of a band */
+    MPI_Comm reverse;                         /* the ranks in the opposite order */
+    size_t bytes;
+};
+/* Collective. Whether the core takes windows of the problem, on every rank. */
+distmap_status dmm_windows_find(MPI_Comm comm, const distmap_context *context, const distmap_problem *normal, bool *can);
+/* Local: plans and memory. A band has about so many elements, 0: 2^20. */
+distmap_status dmm_windows_make(distmap_context *context, const distmap_problem *normal, struct dms_slab slab,
+                                size_t band_bytes, struct dmm_windows *windows);
+/* Collective. */
+distmap_status dmm_windows_reverse(MPI_Comm comm, struct dmm_windows *windows);
+/* Collective, before MPI ends; after that it frees what is not MPI's. */
+void dmm_windows_free(bool finalised, struct dmm_windows *windows);
+/* The steps of an execution: local, collective, local. */
+distmap_status dmm_windows_survey(const struct dmm_windows *windows, const distmap_view *input);
+distmap_status dmm_windows_scan(MPI_Comm comm, const struct dmm_windows *windows);
+distmap_status dmm_windows_run(const struct dmm_windows *windows, const distmap_arrays *slab, unsigned *flags);
 
 /* ---- near.c ---- */
 

@@ -1,4 +1,5 @@
-/* Plans over several ranks: the slices' transform, then panels of whole lines, there and back.
+/* Plans over several ranks: the slices' transform, then panels of whole lines, there and back; of planes windows (windows.c), where the
+ * core takes them.
  *
  * Ranks of one machine have the parts of a panel in memory that they share (near.c), the others exchange messages.
  *
@@ -24,6 +25,8 @@ struct distmap_mpi_plan {
     void *sample_memory; /* NULL: an output serves */
     struct dms_layout layout;
     struct dms_lines lines;
+    bool by_windows; /* then this, and of what follows nothing: */
+    struct dmm_windows windows;
     struct dmm_near near;
     struct dmm_exchange forth, back;
     size_t scratch_bytes;
@@ -93,18 +96,13 @@ static distmap_status make_lines(distmap_mpi_plan *plan, const distmap_problem *
 static distmap_status make_own(distmap_mpi_plan *plan, const distmap_problem *normal, size_t panel_bytes) {
     struct dms_layout *l = &plan->layout;
     const int64_t count = l->slabs[plan->rank].count;
-    const distmap_plan_options options = {.host_views = true};
     distmap_view distance, squared;
     int64_t elements = count;
     for (int a = 0; a < l->ndim; a++)
         elements *= a == l->axis ? 1 : l->shape[a];
     plan->slices = dms_slices_of(normal, plan->samples, l->axis, count);
-    if (elements > 0) {
-        distmap_description description;
-        TRY(distmap_plan_create(plan->context, &plan->slices, &options, &plan->slice_plan));
-        distmap_plan_describe(plan->slice_plan, &description);
-        plan->scratch_bytes += description.scratch_bytes;
-    }
+    if (elements > 0)
+        TRY(dms_plan_make(plan->context, &plan->slices, &plan->slice_plan, &plan->scratch_bytes));
     if (elements > 0 && !resting_place(plan, &distance, &squared)) {
         const size_t bytes = (size_t)elements * distmap_dtype_size(plan->samples);
         plan->sample_memory = malloc(bytes);
@@ -141,6 +139,15 @@ static distmap_status make_all(distmap_mpi_plan *plan, const distmap_problem *pr
     TRY(gather_slabs(plan, first, count));
     plan->given.shape[plan->layout.axis] = count;
     const distmap_problem normal = dms_normal_problem(problem);
+    status = dmm_windows_find(plan->comm, plan->context, &normal, &plan->by_windows);
+    TRY(dmm_agree(plan->comm, status, NULL));
+    if (plan->by_windows) {
+        status = dmm_windows_make(plan->context, &normal, plan->layout.slabs[plan->rank], options->panel_bytes,
+                                  &plan->windows);
+        plan->scratch_bytes = plan->windows.bytes;
+        TRY(dmm_agree(plan->comm, status, NULL));
+        return dmm_agree(plan->comm, dmm_windows_reverse(plan->comm, &plan->windows), NULL);
+    }
     status = make_own(plan, &normal, options->panel_bytes ? options->panel_bytes : (size_t)4 << 20);
     TRY(dmm_agree(plan->comm, status, NULL));
     status = dmm_near_find(plan->comm, plan->layout.size, options->near_ranks, &plan->near);
@@ -178,6 +185,7 @@ distmap_status distmap_mpi_plan_create(MPI_Comm comm, distmap_context *context, 
     }
     self->comm = own;
     self->near = (struct dmm_near){.comm = MPI_COMM_NULL};
+    self->windows = (struct dmm_windows){.reverse = MPI_COMM_NULL};
     self->context = context;
     MPI_Comm_rank(own, &self->rank);
     MPI_Comm_size(own, &self->layout.size);
@@ -195,6 +203,7 @@ void distmap_mpi_plan_destroy(distmap_mpi_plan **plan) {
     int finalised;
     MPI_Finalized(&finalised);
     dmm_near_free(self->layout.size, finalised, &self->near);
+    dmm_windows_free(finalised, &self->windows);
     if (!finalised)
         MPI_Comm_free(&self->comm);
     distmap_plan_destroy(&self->slice_plan);
@@ -297,6 +306,13 @@ static distmap_status run_panel(distmap_mpi_plan *plan, struct run *run, int64_t
     return DISTMAP_OK;
 }
 
+/* Collective. */
+static distmap_status execute_windows(distmap_mpi_plan *plan, const distmap_arrays *arrays) {
+    TRY(dmm_agree(plan->comm, dmm_windows_survey(&plan->windows, &arrays->input), NULL));
+    TRY(dmm_agree(plan->comm, dmm_windows_scan(plan->comm, &plan->windows), NULL));
+    return dmm_agree(plan->comm, dmm_windows_run(&plan->windows, arrays, &plan->flags), &plan->flags);
+}
+
 distmap_status distmap_mpi_plan_execute(distmap_mpi_plan *plan, const distmap_arrays *arrays) {
     if (!plan)
         return bad("plan is NULL");
@@ -304,6 +320,8 @@ distmap_status distmap_mpi_plan_execute(distmap_mpi_plan *plan, const distmap_ar
     struct run run;
     plan->flags = 0;
     TRY(dmm_agree(plan->comm, check_arrays(plan, arrays), NULL));
+    if (plan->by_windows)
+        return execute_windows(plan, arrays);
     lay_out(plan, arrays, &run);
     distmap_status own = transform_slices(plan, &run);
     for (int64_t panel = 0; panel < l->panels; panel++) {
@@ -329,6 +347,12 @@ void distmap_mpi_plan_describe(const distmap_mpi_plan *plan, distmap_mpi_descrip
                                              .panels = l->panels,
                                              .samples = plan->samples,
                                              .scratch_bytes = plan->scratch_bytes};
+    if (plan->by_windows) { /* to the rank behind, and to that before */
+        const int beside = (plan->rank > 0) + (plan->rank + 1 < l->size);
+        description->samples = DISTMAP_INT32;
+        description->sent_bytes = (uint64_t)beside * (uint64_t)plan->windows.width * sizeof(int32_t);
+        return;
+    }
     const uint64_t index = distmap_dtype_size(want->index);
     const uint64_t forth = distmap_dtype_size(plan->samples) + index;
     const uint64_t back = distmap_dtype_size(want->distance) + distmap_dtype_size(want->squared) + index;

@@ -58,27 +58,17 @@ static distmap_status reserve(const int64_t *shape, int ndim, distmap_dtype dtyp
     return DISTMAP_OK;
 }
 
-static distmap_status plan_create(distmap_context *context, const distmap_problem *problem, struct dms_lines *lines,
-                                  distmap_plan **plan) {
-    const distmap_plan_options options = {.host_views = true};
-    distmap_description description;
-    TRY(distmap_plan_create(context, problem, &options, plan));
-    distmap_plan_describe(*plan, &description);
-    lines->bytes += description.scratch_bytes;
-    return DISTMAP_OK;
-}
-
 /* The plans for parts of this width. */
 static distmap_status make_plans(distmap_context *context, int64_t width, int cut, distmap_dtype squared,
                                  struct dms_lines *lines, struct dms_finish *made) {
     distmap_problem problem = lines->problem;
     problem.shape[cut] = made->width = width;
-    TRY(plan_create(context, &problem, lines, &made->finish));
+    TRY(dms_plan_make(context, &problem, &made->finish, &lines->bytes));
     if (!lines->bordered || !squared || squared == lines->samples)
         return DISTMAP_OK;
     problem.want = (distmap_outputs){.squared = squared};
     problem.payload = DISTMAP_NONE;
-    return plan_create(context, &problem, lines, &made->squares);
+    return dms_plan_make(context, &problem, &made->squares, &lines->bytes);
 }
 
 /* One output of a slice without sites. */

@@ -3,8 +3,11 @@
  * are made whole, a panel of them at a time, and finished. How slabs become panels is the user's affair: ranks send each other
  * messages (src/mpi), one machine goes through a file (cli/outofcore).
  *
+ * A plane's slabs can be windows instead (distmap_window): they need to know one site on either side of each column of each other, and no
+ * lines are made.
+ *
  * On the public API alone. layout.c is the arithmetic of slabs, panels and parts; slices.c poses the slices' problem; lines.c
- * finishes whole lines.
+ * finishes whole lines; windows.c finds what windows must know.
  */
 #ifndef DISTMAP_SLABS_SLABS_H
 #define DISTMAP_SLABS_SLABS_H
@@ -74,6 +77,22 @@ distmap_status dms_find_samples(const distmap_context *context, const distmap_pr
 distmap_problem dms_normal_problem(const distmap_problem *problem);
 /* `count` slices by themselves, of a problem in normal form. */
 distmap_problem dms_slices_of(const distmap_problem *normal, distmap_dtype samples, int axis, int64_t count);
+/* A plan for views on the host; *bytes grows by its scratch memory. */
+distmap_status dms_plan_make(distmap_context *context, const distmap_problem *problem, distmap_plan **plan, size_t *bytes);
+
+/* ---- windows.c ---- */
+
+/* Whether the core takes windows of a problem in normal form, which its slabs then are. */
+bool dms_takes_windows(const distmap_context *context, const distmap_problem *normal);
+/* Of so many rows, which elements are sites: `within` is 1. */
+distmap_problem dms_survey_of(const distmap_problem *normal, int64_t rows);
+/* No site has been seen: -1 in every column. */
+void dms_survey_begin(int32_t *row, int64_t width);
+/* The first site (or the last one) among these rows of the image of each column of which none is known yet. `sites`: what
+ * dms_survey_of() gives. Whether there are columns left. */
+bool dms_survey_rows(const uint8_t *sites, struct dms_slab rows, int64_t width, bool last, int32_t *row);
+/* What `by` knows replaces what `row` does. */
+void dms_survey_merge(int32_t *row, const int32_t *by, int64_t width);
 
 /* ---- lines.c ---- */
 

@@ -16,6 +16,8 @@ distmap_status dms_check_kind(const distmap_problem *p, const char *where) {
         return bad("problem.metric must be EUCLIDEAN %s", where);
     if (p->sign != DISTMAP_SIGN_NONE)
         return bad("problem.sign must be NONE %s", where);
+    if (p->window.first != 0 || p->window.count != 0)
+        return bad("problem.window must stay zero %s", where);
     if (memcmp(&others, &none, sizeof none) != 0)
         return bad("problem.want: %s there are distance, squared and index alone", where);
     return DISTMAP_OK;
@@ -67,4 +69,14 @@ distmap_problem dms_slices_of(const distmap_problem *normal, distmap_dtype sampl
         p.limit = fmin(normal->limit > 0 ? normal->limit : INFINITY, normal->spacing[axis] / 2);
     }
     return p;
+}
+
+distmap_status dms_plan_make(distmap_context *context, const distmap_problem *problem, distmap_plan **plan,
+                             size_t *bytes) {
+    const distmap_plan_options options = {.host_views = true};
+    distmap_description description;
+    TRY(distmap_plan_create(context, problem, &options, plan));
+    distmap_plan_describe(*plan, &description);
+    *bytes += description.scratch_bytes;
+    return DISTMAP_OK;
 }
