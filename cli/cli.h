@@ -414,8 +414,8 @@ struct job {
 
 /* A whole run, of whose steps `compute` is all but giving everything back. */
 int job_run(const struct options *options, int (*compute)(struct job *job, const struct options *options));
-/* For what is computed in parts, on the CPU: opens the input and a context, which reports to `progress`, and states the problem, whose
- * map has elements of *dtype. */
+/* For what is computed in parts, on the CPU unless a device is named: opens the input and a context, which reports to `progress`, and
+ * states the problem, whose map has elements of *dtype. */
 int job_state_parts(struct job *job, const struct options *options, distmap_progress *progress, void *user,
                     distmap_dtype *dtype);
 /* Plans the problem, opens the outputs (see below) and reads the input. */

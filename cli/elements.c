@@ -152,15 +152,16 @@ void dtype_limits(distmap_dtype dtype, double *least, double *most) {
     *least = is_unsigned || dtype == DISTMAP_BOOL ? 0 : -*most - 1;
 }
 
-/* Floats that are not negative order as their bits do, so that one integer maximum, which compilers vectorise, serves
- * floats and integers alike: "no site" is +inf, or the type's largest value. */
-#define LARGEST(TYPE, NONE)                               \
-    TYPE largest = 0;                                     \
-    for (int64_t i = 0; i < count; i++) {                 \
-        const TYPE value = ((const TYPE *)view->data)[i]; \
-        const TYPE finite = value >= (NONE) ? 0 : value;  \
-        largest = finite > largest ? finite : largest;    \
-    }
+/* Floats that are not negative order as their bits do, so that one integer maximum serves floats and integers alike: "no site"
+ * is +inf, or the type's largest value, above which there is nothing. Less that value, and around, it is the least of all and the
+ * others keep their order: so the maximum is plain, and compilers vectorise it. */
+#define LARGEST(TYPE, NONE)                                              \
+    TYPE largest = 0;                                                    \
+    for (int64_t i = 0; i < count; i++) {                                \
+        const TYPE below = (TYPE)(((const TYPE *)view->data)[i] - NONE); \
+        largest = below > largest ? below : largest;                     \
+    }                                                                    \
+    largest = largest ? (TYPE)(largest + NONE) : 0;
 
 static uint16_t largest_16(const distmap_view *view, int64_t count, uint16_t none) {
     LARGEST(uint16_t, none)

@@ -20,7 +20,7 @@ int job_state_parts(struct job *job, const struct options *options, distmap_prog
     if ((status = source_open(&job->source, options)) ||
         (status = problem_make(options, job->source.info, &job->problem)))
         return status;
-    if (place_open_on(options, DISTMAP_DEVICE_CPU, progress, user, &work->place, &work->context))
+    if (place_open_on(options, options->device, progress, user, &work->place, &work->context))
         return fail_library();
     if ((status = problem_want_distance(options, work->context, &job->problem, dtype)))
         return status;

@@ -431,7 +431,8 @@ static const option_row rows[] = {
     {"scratch", 0, EDT, "DIR", read_scratch, "with --memory: the folder for intermediate results (default: the output's)"},
     {"resume", 0, EDT, NULL, read_resume, "with --memory: go on with what a run that was cut off has done"},
     {"distributed", 0, EDT, NULL, read_distributed,
-     "under mpirun: each of its processes reads, transforms and writes a slab of the image"},
+     "under mpirun: each of its processes reads, transforms and writes a slab of the image; on the CPU, or with\n"
+     "                           --device cuda the processes of a machine take turns with its GPUs"},
     {"device", 0, PLANS | TUNE, "DEVICE", read_device,
      "auto (a GPU if there is one; default), cpu, cuda or cuda:N, or several: cuda:0-3, cuda:0,2; 'distmap devices'\n"
      "                           lists them"},
@@ -523,7 +524,7 @@ static int check_cvt(const struct options *o) {
 }
 
 /* What is computed in slabs, because of `option`. */
-static int check_slabs(const struct options *o, const char *option, const char *alone, const char *why_cpu) {
+static int check_slabs(const struct options *o, const char *option, const char *alone) {
     if (o->labels || o->is_signed || o->metric != DISTMAP_METRIC_EUCLIDEAN)
         return usage("%s goes with masks and --metric euclidean or squared: %s are computed %s alone", option,
                      o->labels      ? "labels"
@@ -532,8 +533,6 @@ static int check_slabs(const struct options *o, const char *option, const char *
                      alone);
     if (o->preview || o->method)
         return usage("%s and --%s contradict each other", option, o->preview ? "preview" : "method");
-    if (o->device_given && o->device != DISTMAP_DEVICE_CPU)
-        return usage("%s goes with --device cpu: %s", option, why_cpu);
     return 0;
 }
 
@@ -546,7 +545,7 @@ static int check_distributed(const struct options *o) {
         return usage("--distributed needs an input that every process can read, not standard input");
     if (strcmp(o->output, "-") == 0 || (o->index && strcmp(o->index, "-") == 0))
         return usage("--distributed needs outputs that every process can write to, not standard output");
-    return check_slabs(o, "--distributed", "by one process", "processes share the processors, not the GPUs");
+    return check_slabs(o, "--distributed", "by one process");
 }
 
 static int check_memory(const struct options *o) {
@@ -554,9 +553,11 @@ static int check_memory(const struct options *o) {
         return o->scratch  ? usage("--scratch goes with --memory")
                : o->resume ? usage("--resume goes with --memory")
                            : 0;
-    const int status = check_slabs(o, "--memory", "in memory", "disks, not processors, are what it waits for");
+    const int status = check_slabs(o, "--memory", "in memory");
     if (status)
         return status;
+    if (o->device_given && o->device != DISTMAP_DEVICE_CPU)
+        return usage("--memory goes with --device cpu: disks, not processors, are what it waits for");
     if (o->resume && strcmp(o->input, "-") == 0)
         return usage("--resume needs an input that can be read again, not standard input");
     if (o->resume && strcmp(o->output, "-") == 0)

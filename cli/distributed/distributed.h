@@ -27,8 +27,10 @@ int ranks_count(void); /* how many there are */
 int ranks_agree(int status);
 /* Collective. Whether all have the same text as rank 0; that is agreed on. */
 int ranks_same(const char *text);
-/* Collective. How many threads each may have so that all ranks of its machine have processors. */
-int ranks_threads(void);
+/* Collective. How many ranks this machine has, and which of them this one is, from 0. */
+int ranks_here(int *count);
+/* How many threads each of `here` ranks of a machine may have so that all have processors. */
+int ranks_threads(int here);
 /* Collective. Agrees, and ends MPI. */
 int ranks_end(int status);
 

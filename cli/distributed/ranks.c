@@ -57,12 +57,17 @@ int ranks_same(const char *text) {
     return ranks_agree(same ? 0 : fail("it was started for %s, rank 0 for %s", text, first));
 }
 
-int ranks_threads(void) {
+int ranks_here(int *count) {
     MPI_Comm machine;
-    int here;
+    int place;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
-    MPI_Comm_size(machine, &here);
+    MPI_Comm_rank(machine, &place);
+    MPI_Comm_size(machine, count);
     MPI_Comm_free(&machine);
+    return place;
+}
+
+int ranks_threads(int here) {
     const int share = (int)sysconf(_SC_NPROCESSORS_ONLN) / here;
     cpu_set_t own; /* mpirun may have bound the rank to some of them */
     const int allowed = sched_getaffinity(0, sizeof own, &own) ? share : CPU_COUNT(&own);

@@ -66,7 +66,16 @@ static int choose_slab(struct distributed *d) {
     return 0;
 }
 
-static int prepare(struct distributed *d, int threads) {
+/* One GPU of those that were named, or of all: the ranks of a machine take them in turns. */
+static void choose_gpu(struct options *options, int place) {
+    const int named = options->ordinal_count, all = distmap_device_count(DISTMAP_DEVICE_CUDA);
+    if (options->device != DISTMAP_DEVICE_CUDA)
+        return;
+    options->ordinals[0] = named ? options->ordinals[place % named] : all ? place % all : 0;
+    options->ordinal_count = 1;
+}
+
+static int prepare(struct distributed *d, int place, int here) {
     const struct options *options = &d->options;
     struct job *job = &d->job;
     distmap_problem *problem = &job->problem;
@@ -74,7 +83,8 @@ static int prepare(struct distributed *d, int threads) {
     struct stat file;
     char name[PATH_MAX];
     int status;
-    d->options.threads = options->threads ? options->threads : threads;
+    d->options.threads = options->threads ? options->threads : ranks_threads(here);
+    choose_gpu(&d->options, place);
     snprintf(name, sizeof name, "%.*s", (int)distmap_path_file_bytes(options->input), options->input);
     if (stat(name, &file) == 0 && !S_ISREG(file.st_mode))
         return fail("%s: is not a regular file, which every process could read", options->input);
@@ -220,7 +230,9 @@ static void let_go(struct distributed *d) {
 }
 
 static int run(struct distributed *d) {
-    int status = ranks_agree(prepare(d, ranks_threads()));
+    int here;
+    const int place = ranks_here(&here);
+    int status = ranks_agree(prepare(d, place, here));
     if (status || (status = same_everywhere(d)) || (status = make_plan(d)) ||
         (status = ranks_agree(ranks_own() == 0 ? open_outputs(&d->job) : 0)) || (status = ranks_agree(take_slab(d))) ||
         (status = compute(d)))

@@ -3,14 +3,15 @@
  * With E elements in a slab, and two slots for what comes in and what goes out, the first pass holds 2 E times the bytes of an
  * element of the input and of what it gives, and the plan's scratch, which the library states; the second one the same of panels.
  * Smaller slabs than that cost nothing as long as the pieces are large, and let the stages overlap: of N slabs the first is read,
- * and the last written, with nothing beside it.
+ * and the last written, with nothing beside it. Windows are best while they fit a cache, since what is computed is copied to the
+ * system's cache next: about 2^21 elements, but a block of 64 rows for each thread.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "outofcore.h"
 
-enum { WANTED_PARTS = 24, SMALL_RUN = 4096 };
+enum { WANTED_PARTS = 24, SMALL_RUN = 4096, BLOCK_ROWS = 64, WINDOW = 1 << 21 };
 
 int64_t memory_peak(void) {
     FILE *file = fopen("/proc/self/status", "r");
@@ -28,8 +29,12 @@ static double need(struct outofcore *o, int parts) {
     struct steps *s = &o->steps;
     const distmap_outputs *want = &s->normal.want;
     steps_lay_out(s, parts);
-    const int64_t count = dms_share(s->layout.shape[0], parts, 0).count;
+    const int64_t count = steps_slab_at(s, 0).count;
     const double first = steps_slab_bytes(s, count);
+    if (first >= 0 && s->windows) {
+        const double survey = windows_survey_bytes(o, count);
+        return survey < 0 || survey > first ? survey : first;
+    }
     if (first < 0 || s->one_pass)
         return first;
     const double second = steps_panel_bytes(s, s->layout.width);
@@ -48,6 +53,13 @@ bool budget_runs_are_long(const struct outofcore *o) {
     for (int a = l->cut + 1; a < l->ndim; a++)
         run *= l->shape[a];
     return o->steps.one_pass || run >= SMALL_RUN;
+}
+
+static int64_t wanted_parts(const struct outofcore *o) {
+    const int64_t blocks = (int64_t)distmap_context_threads(o->job->work.context) * BLOCK_ROWS;
+    const int64_t few = (WINDOW + o->steps.slice - 1) / o->steps.slice, rows = few > blocks ? few : blocks;
+    const int64_t parts = o->steps.windows ? (o->steps.layout.shape[0] + rows - 1) / rows : 0;
+    return parts > WANTED_PARTS ? parts : WANTED_PARTS;
 }
 
 int budget_choose(struct outofcore *o) {
@@ -74,7 +86,7 @@ int budget_choose(struct outofcore *o) {
     }
     const int64_t least_parts = low;
     steps_lay_out(&o->steps, (int)low);
-    while (low < WANTED_PARTS && low < most && budget_runs_are_long(o))
+    while (low < wanted_parts(o) && low < most && budget_runs_are_long(o))
         steps_lay_out(&o->steps, (int)++low);
     if (low > least_parts && !budget_runs_are_long(o))
         steps_lay_out(&o->steps, (int)--low);

@@ -10,11 +10,19 @@
  * the messages' place. In it each panel lies in one piece, slice by slice: a slab is written in as many pieces as there are
  * panels, a panel read in one. An element is read once and written twice by passes 1 and 2, and once more read.
  *
- * Where the slowest axis is not measured slices are problems of their own, and the first pass gives the result.
+ * A plane needs no squares in between: its slabs are windows (distmap.h), each of which gives the result when it is known which
+ * site of each column is the last before it, and which the first after it:
+ *
+ *     survey   slab after slab: the first and the last site of each column, 8 bytes per column and slab in the scratch file
+ *     result   slab after slab once more
+ *
+ * The input is read twice and the result written once, in order, whatever the format: 6 bytes per element of a mask of bytes
+ * instead of 13. Where the slowest axis is not measured slices are problems of their own, and the result comes at once.
  *
  * budget.c chooses how many slabs; ledger.c keeps what is done for another run; storage.c moves pieces between memory and
  * files; steps.c is what is done to a slab and to a panel; pipeline.c lets disks and processors work at the same time; passes.c is
- * the course of things; run.c the subcommand's part.
+ * the course of things by way of squares, direct.c that of slabs which give the result, windows.c the survey; run.c the
+ * subcommand's part.
  */
 #ifndef DISTMAP_CLI_OUTOFCORE_OUTOFCORE_H
 #define DISTMAP_CLI_OUTOFCORE_OUTOFCORE_H
@@ -90,5 +98,25 @@ int64_t memory_peak(void);
 
 /* All passes that are not done. */
 int passes_run(struct outofcore *o);
+/* One of them, from item `first` on: an item for each slab or panel. */
+distmap_status passes_run_one(struct outofcore *o, const char *name, int64_t first, struct pipeline stages);
+/* Stages, of an `outofcore`: a slab of the input; what is done to it. */
+pipeline_stage passes_fetch_slab, passes_work_slab;
+
+/* ---- direct.c ---- */
+
+/* Slabs that give the result. */
+distmap_status direct_run(struct outofcore *o);
+
+/* ---- windows.c ---- */
+
+/* Bytes of scratch file that windows need, and of memory that the survey holds for slabs of that many rows; negative when the
+ * library refuses, and says why. */
+int64_t windows_bytes(const struct outofcore *o);
+double windows_survey_bytes(const struct outofcore *o, int64_t rows);
+/* What all slabs must know of each other. */
+distmap_status windows_survey(struct outofcore *o);
+/* A stage of direct.c: what slab `item` must know of the others, into the slot's columns. */
+distmap_status windows_fetch_columns(struct outofcore *o, int64_t item, int slot);
 
 #endif

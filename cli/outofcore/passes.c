@@ -1,4 +1,4 @@
-/* The passes: which pieces they take from where, what is done to them, where they go.
+/* The passes by way of squares: which pieces they take from where, what is done to them, where they go.
  *
  * In the scratch file a panel's squares lie in one piece, [slice][line of the panel], those of all panels one behind the other,
  * and behind them in the same way the sites, as indices in the image. With w the width of a panel along `cut`, an axis of
@@ -14,9 +14,6 @@ static int64_t inner_of(const struct dms_layout *l) {
     return inner;
 }
 
-static struct dms_slab slab_of(const struct outofcore *o, int64_t item) {
-    return dms_share(o->steps.layout.shape[0], o->steps.layout.size, (int)item);
-}
 static struct dms_slab panel_of(const struct outofcore *o, int64_t item) {
     return dms_share(o->steps.layout.shape[o->steps.layout.cut], o->steps.layout.size, (int)item);
 }
@@ -28,7 +25,7 @@ static struct runs runs_of(const struct outofcore *o, struct dms_slab panel, int
                          (size_t)(n * inner) * size};
 }
 
-static distmap_status run_pass(struct outofcore *o, const char *name, int64_t first, struct pipeline pipeline) {
+distmap_status passes_run_one(struct outofcore *o, const char *name, int64_t first, struct pipeline pipeline) {
     pipeline.first = first;
     pipeline.end = o->steps.layout.size;
     pipeline.user = o;
@@ -37,15 +34,15 @@ static distmap_status run_pass(struct outofcore *o, const char *name, int64_t fi
 
 /* ---- Pass 1: slabs ---- */
 
-static distmap_status slab_fetch(void *user, int64_t item, int slot) {
+distmap_status passes_fetch_slab(void *user, int64_t item, int slot) {
     struct outofcore *o = user;
-    const struct dms_slab slab = slab_of(o, item);
+    const struct dms_slab slab = steps_slab_at(&o->steps, item);
     return distmap_reader_read(o->job->source.reader, slab.first, slab.count, o->steps.in[slot]);
 }
 
-static distmap_status slab_work(void *user, int64_t item, int slot) {
+distmap_status passes_work_slab(void *user, int64_t item, int slot) {
     struct outofcore *o = user;
-    return steps_slab(&o->steps, item, slot, slab_of(o, item));
+    return steps_slab(&o->steps, item, slot, steps_slab_at(&o->steps, item));
 }
 
 /* What a slab and each panel have in common, between a slab in memory and the panels in an area of the scratch file. */
@@ -69,31 +66,18 @@ static distmap_status cross(const struct outofcore *o, struct dms_slab slab, cha
 
 static distmap_status slab_store(void *user, int64_t item, int slot) {
     struct outofcore *o = user;
-    const struct dms_slab slab = slab_of(o, item);
-    if (o->steps.one_pass) {
-        for (int r = 0; r < o->result_count; r++) {
-            const struct result *result = &o->results[r];
-            const size_t size = distmap_dtype_size(result->sink->info.dtype);
-            if (result->in_order)
-                TRY(distmap_writer_write(result->sink->writer, slab.count, o->steps.out[slot][r]));
-            else
-                TRY(storage_write(result->fd, result->sink->path,
-                                  result->offset + slab.first * o->steps.slice * (int64_t)size, o->steps.out[slot][r],
-                                  (size_t)(slab.count * o->steps.slice) * size));
-        }
-    } else {
-        const distmap_dtype index = o->steps.normal.want.index;
-        TRY(cross(o, slab, o->steps.out[slot][0], distmap_dtype_size(o->steps.samples), 0, false));
-        if (index)
-            TRY(cross(o, slab, o->steps.out[slot][1], distmap_dtype_size(index), o->payload_at, false));
-    }
+    const struct dms_slab slab = steps_slab_at(&o->steps, item);
+    const distmap_dtype index = o->steps.normal.want.index;
+    TRY(cross(o, slab, o->steps.out[slot][0], distmap_dtype_size(o->steps.samples), 0, false));
+    if (index)
+        TRY(cross(o, slab, o->steps.out[slot][1], distmap_dtype_size(index), o->payload_at, false));
     return ledger_mark(&o->ledger, "slab", o->steps.flags[slot], o->steps.largest[slot]);
 }
 
 static distmap_status run_slabs(struct outofcore *o) {
-    const struct pipeline stages = {.fetch = slab_fetch, .work = slab_work, .store = slab_store};
-    TRY(steps_hold_slabs(&o->steps, slab_of(o, 0).count));
-    return run_pass(o, "slabs", o->ledger.slabs, stages);
+    const struct pipeline stages = {.fetch = passes_fetch_slab, .work = passes_work_slab, .store = slab_store};
+    TRY(steps_hold_slabs(&o->steps, steps_slab_at(&o->steps, 0).count));
+    return passes_run_one(o, "slabs", o->ledger.slabs, stages);
 }
 
 /* ---- Pass 2: panels ---- */
@@ -140,14 +124,14 @@ static distmap_status panel_store(void *user, int64_t item, int slot) {
 static distmap_status run_panels(struct outofcore *o) {
     const struct pipeline stages = {.fetch = panel_fetch, .work = panel_work, .store = panel_store};
     TRY(steps_hold_panels(&o->steps, o->steps.layout.width));
-    return run_pass(o, "lines", o->ledger.panels, stages);
+    return passes_run_one(o, "lines", o->ledger.panels, stages);
 }
 
 /* ---- Pass 3: in order ---- */
 
 static distmap_status copy_fetch(void *user, int64_t item, int slot) {
     struct outofcore *o = user;
-    return cross(o, slab_of(o, item), o->steps.in[slot], distmap_dtype_size(o->copied->sink->info.dtype),
+    return cross(o, steps_slab_at(&o->steps, item), o->steps.in[slot], distmap_dtype_size(o->copied->sink->info.dtype),
                  o->copied->offset, true);
 }
 
@@ -162,17 +146,17 @@ static distmap_status copy_work(void *user, int64_t item, int slot) {
 
 static distmap_status copy_store(void *user, int64_t item, int slot) {
     struct outofcore *o = user;
-    return distmap_writer_write(o->copied->sink->writer, slab_of(o, item).count, o->steps.out[slot][0]);
+    return distmap_writer_write(o->copied->sink->writer, steps_slab_at(&o->steps, item).count, o->steps.out[slot][0]);
 }
 
 static distmap_status run_copy(struct outofcore *o) {
     const struct pipeline stages = {.fetch = copy_fetch, .work = copy_work, .store = copy_store};
     for (int s = 0; s < PIPELINE_SLOTS; s++) {
         const size_t size = distmap_dtype_size(o->copied->sink->info.dtype);
-        TRY(steps_hold(&o->steps.in[s], slab_of(o, 0).count * o->steps.slice, size));
-        TRY(steps_hold(&o->steps.out[s][0], slab_of(o, 0).count * o->steps.slice, size));
+        TRY(steps_hold(&o->steps.in[s], steps_slab_at(&o->steps, 0).count * o->steps.slice, size));
+        TRY(steps_hold(&o->steps.out[s][0], steps_slab_at(&o->steps, 0).count * o->steps.slice, size));
     }
-    return run_pass(o, "writing", 0, stages);
+    return passes_run_one(o, "writing", 0, stages);
 }
 
 /* ---- All of them ---- */
@@ -183,10 +167,18 @@ static distmap_status end_pass(struct outofcore *o, distmap_status status) {
 }
 
 int passes_run(struct outofcore *o) {
-    distmap_status status = end_pass(o, run_slabs(o));
-    if (!status && !o->steps.one_pass)
+    distmap_status status = DISTMAP_OK;
+    if (o->steps.one_pass) {
+        if (o->steps.windows)
+            status = end_pass(o, windows_survey(o));
+        if (!status)
+            status = end_pass(o, direct_run(o));
+        return status ? fail_library() : 0;
+    }
+    status = end_pass(o, run_slabs(o));
+    if (!status)
         status = end_pass(o, run_panels(o));
-    for (int r = 0; r < o->result_count && !status && !o->steps.one_pass; r++)
+    for (int r = 0; r < o->result_count && !status; r++)
         if (o->results[r].in_order) {
             o->copied = &o->results[r];
             status = end_pass(o, run_copy(o));

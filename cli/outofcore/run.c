@@ -42,7 +42,7 @@ static void describe(const struct outofcore *o, char heading[HEADING]) {
         p->sites.hi, p->limit, p->border, p->axes);
     add(heading, "distance %d, squared %d, index %d\n", (int)p->want.distance, (int)p->want.squared,
         (int)p->want.index);
-    add(heading, "slabs and panels %d (by --memory)\n", o->steps.layout.size);
+    add(heading, "slabs and panels %d (by --memory)%s\n", o->steps.layout.size, o->steps.windows ? ", windows" : "");
     FILE *id = fopen("/proc/sys/kernel/random/boot_id", "r");
     if (id && !fgets(boot, sizeof boot, id))
         strcpy(boot, "unknown\n");
@@ -53,8 +53,8 @@ static void describe(const struct outofcore *o, char heading[HEADING]) {
 
 /* ---- Files ---- */
 
-/* A result that may be written in any order, in runs worth it, grows under a name that is known; else it is put together in the scratch file, behind
- * what is there, *bytes of it. */
+/* A result that may be written in any order, in runs worth it, grows under a name that is known; else it is put together in the
+ * scratch file, behind what is there, *bytes of it. */
 static int open_result(struct outofcore *o, struct sink *sink, const char *path, distmap_dtype dtype, int64_t *bytes) {
     struct result *result = &o->results[o->result_count++];
     char part[PATHS];
@@ -89,7 +89,7 @@ static int open_files(struct outofcore *o, distmap_dtype map) {
     char heading[HEADING];
     int status = 0;
     o->payload_at = elements * (int64_t)distmap_dtype_size(o->steps.samples);
-    int64_t bytes = o->steps.one_pass ? 0 : o->payload_at + elements * index;
+    int64_t bytes = o->steps.windows ? windows_bytes(o) : o->steps.one_pass ? 0 : o->payload_at + elements * index;
     describe(o, heading);
     const char *folder = options->scratch;
     if (!folder && strcmp(options->output, "-") == 0)
@@ -108,7 +108,7 @@ static int open_files(struct outofcore *o, distmap_dtype map) {
             o->results[r].fd = o->ledger.scratch_fd;
     for (int r = 0; r < o->result_count && o->steps.one_pass; r++)
         if (o->results[r].in_order)
-            o->ledger.slabs = 0; /* what is written in order begins anew */
+            o->ledger.panels = 0; /* what is written in order begins anew */
     return 0;
 }
 
@@ -126,10 +126,10 @@ static int prepare(struct outofcore *o, distmap_dtype *map) {
     if (dms_check_kind(&job->problem, "out of core") ||
         dms_find_samples(job->work.context, &job->problem, &o->steps.samples))
         return fail_library();
+    steps_try_windows(&o->steps);
     if ((status = budget_choose(o)))
         return status;
-    const distmap_problem slices =
-        steps_slices(&o->steps, dms_share(o->steps.layout.shape[0], o->steps.layout.size, 0).count);
+    const distmap_problem slices = steps_slices(&o->steps, steps_slab_at(&o->steps, 0));
     if ((status = work_plan(&job->work, options, &slices))) /* for what is told about it */
         return status;
     distmap_plan_destroy(&job->work.plan);

@@ -19,10 +19,30 @@ void steps_lay_out(struct steps *s, int parts) {
     s->line = s->slice / s->layout.shape[s->layout.cut];
 }
 
-distmap_problem steps_slices(const struct steps *s, int64_t count) {
+void steps_try_windows(struct steps *s) {
+    s->windows = dms_takes_windows(s->work->context, &s->normal);
+    s->one_pass |= s->windows;
+}
+
+/* Threads share the rows of a window by blocks of 64: slabs of many rows are whole pairs of these. */
+struct dms_slab steps_slab_at(const struct steps *s, int64_t i) {
+    enum { UNIT = 128 };
+    const int64_t rows = s->layout.shape[0], units = (rows + UNIT - 1) / UNIT;
+    if (!s->windows || units < s->layout.size)
+        return dms_share(rows, s->layout.size, (int)i);
+    struct dms_slab slab = dms_share(units, s->layout.size, (int)i);
+    slab.first *= UNIT;
+    slab.count = slab.first + slab.count * UNIT < rows ? slab.count * UNIT : rows - slab.first;
+    return slab;
+}
+
+distmap_problem steps_slices(const struct steps *s, struct dms_slab slab) {
     distmap_problem p = s->normal;
-    p.shape[0] = count;
-    return s->one_pass ? p : dms_slices_of(&s->normal, s->samples, 0, count);
+    if (s->windows)
+        p.window = (distmap_window){slab.first, slab.count};
+    else
+        p.shape[0] = slab.count;
+    return s->one_pass ? p : dms_slices_of(&s->normal, s->samples, 0, slab.count);
 }
 
 /* ---- Memory ---- */
@@ -31,13 +51,14 @@ static distmap_dtype map_dtype(const distmap_outputs *want) { return want->dista
 
 double steps_slab_bytes(const struct steps *s, int64_t count) {
     const distmap_plan_options how = {.host_views = true};
-    const distmap_problem slices = steps_slices(s, count);
+    const distmap_problem slices = steps_slices(s, (struct dms_slab){0, count});
+    const double columns = s->windows ? 2 * (double)s->slice * sizeof(int32_t) : 0;
     size_t scratch;
     if (distmap_scratch_bytes(s->work->context, &slices, &how, &scratch))
         return -1;
     const size_t each = distmap_dtype_size(slices.dtype) + distmap_dtype_size(map_dtype(&slices.want)) +
                         distmap_dtype_size(slices.want.index);
-    return PIPELINE_SLOTS * (double)count * (double)s->slice * (double)each + (double)scratch;
+    return PIPELINE_SLOTS * ((double)count * (double)s->slice * (double)each + columns) + (double)scratch;
 }
 
 double steps_panel_bytes(const struct steps *s, int64_t width) {
@@ -52,12 +73,21 @@ distmap_status steps_hold(char **memory, int64_t elements, size_t size) {
 }
 
 distmap_status steps_hold_slabs(struct steps *s, int64_t count) {
-    const distmap_problem slices = steps_slices(s, count);
+    const distmap_problem slices = steps_slices(s, (struct dms_slab){0, count});
     for (int slot = 0; slot < PIPELINE_SLOTS; slot++) {
+        if (s->windows)
+            TRY(steps_hold_columns(s, slot));
         TRY(steps_hold(&s->in[slot], count * s->slice, distmap_dtype_size(slices.dtype)));
         TRY(steps_hold(&s->out[slot][0], count * s->slice, distmap_dtype_size(map_dtype(&slices.want))));
         TRY(steps_hold(&s->out[slot][1], count * s->slice, distmap_dtype_size(slices.want.index)));
     }
+    return DISTMAP_OK;
+}
+
+distmap_status steps_hold_columns(struct steps *s, int slot) {
+    char *memory = NULL;
+    TRY(steps_hold(&memory, 2 * s->slice, sizeof(int32_t)));
+    s->columns[slot] = (int32_t *)memory;
     return DISTMAP_OK;
 }
 
@@ -70,7 +100,9 @@ distmap_status steps_hold_panels(struct steps *s, int64_t width) {
 void steps_let_go(struct steps *s) {
     for (int slot = 0; slot < PIPELINE_SLOTS; slot++) {
         free(s->in[slot]);
+        free(s->columns[slot]);
         s->in[slot] = NULL;
+        s->columns[slot] = NULL;
         for (int r = 0; r < STEPS_OUTPUTS; r++) {
             free(s->out[slot][r]);
             s->out[slot][r] = NULL;
@@ -105,30 +137,42 @@ distmap_status steps_run(struct steps *s, const char *name, struct pipeline pipe
 
 /* ---- A slab ---- */
 
+distmap_status steps_plan(struct steps *s, const distmap_problem *problem, struct dms_slab slab) {
+    struct work *work = s->work;
+    if (work->plan && slab.count == s->planned.count && (!problem->window.count || slab.first == s->planned.first))
+        return DISTMAP_OK;
+    distmap_plan_destroy(&work->plan);
+    s->planned = slab;
+    return plan_make(s->options, work->context, &work->place, NULL, problem, &work->settings, &work->plan);
+}
+
 distmap_status steps_slab(struct steps *s, int64_t item, int slot, struct dms_slab slab) {
     struct work *work = s->work;
-    const distmap_problem p = steps_slices(s, slab.count);
+    const distmap_problem p = steps_slices(s, slab);
+    int64_t shape[DISTMAP_MAX_NDIM];
+    memcpy(shape, p.shape, sizeof shape);
+    shape[0] = slab.count;
     s->flags[slot] = 0;
     s->largest[slot] = 0;
     TRY(steps_item(s, item));
     if (slab.count == 0)
         return DISTMAP_OK;
-    if (!work->plan || slab.count != s->planned) {
-        distmap_plan_destroy(&work->plan);
-        TRY(plan_make(s->options, work->context, &work->place, NULL, &p, &work->settings, &work->plan));
-        s->planned = slab.count;
-    }
-    distmap_arrays arrays = {.input = distmap_view_make(s->in[slot], p.dtype, p.ndim, p.shape)};
+    TRY(steps_plan(s, &p, slab));
+    distmap_arrays arrays = {.input = distmap_view_make(s->in[slot], p.dtype, p.ndim, shape)};
     if (p.want.index)
-        arrays.index = distmap_view_make(s->out[slot][1], p.want.index, p.ndim, p.shape);
+        arrays.index = distmap_view_make(s->out[slot][1], p.want.index, p.ndim, shape);
+    if (s->windows) {
+        arrays.before = distmap_view_make(s->columns[slot], DISTMAP_INT32, 1, &s->slice);
+        arrays.after = distmap_view_make(s->columns[slot] + s->slice, DISTMAP_INT32, 1, &s->slice);
+    }
     distmap_view *view = p.want.distance ? &arrays.distance : &arrays.squared;
-    *view = distmap_view_make(s->out[slot][0], map_dtype(&p.want), p.ndim, p.shape);
+    *view = distmap_view_make(s->out[slot][0], map_dtype(&p.want), p.ndim, shape);
     TRY(distmap_plan_execute(work->plan, &arrays));
     TRY(distmap_plan_wait(work->plan));
     s->flags[slot] =
         distmap_plan_flags(work->plan) & (s->one_pass ? ~0u : DISTMAP_FLAG_NAN); /* sites may be elsewhere */
     s->largest[slot] = s->one_pass ? elements_largest(view) : 0;
-    if (p.want.index) /* they count from the slab's first element */
+    if (p.want.index && !s->windows) /* they count from the slab's first element */
         dms_indices_shift(s->out[slot][1], p.want.index, slab.count * s->slice, slab.first * s->slice);
     return DISTMAP_OK;
 }

@@ -24,16 +24,18 @@ struct steps {
     struct work *work;
     distmap_problem normal; /* of the whole image */
     distmap_dtype samples;  /* of the squares between slabs and panels */
-    bool one_pass; /* the first axis is not measured: slices are problems of their own, and slabs give the result */
+    bool one_pass; /* slabs give the result: the first axis is not measured, so that slices are problems of their own, or ... */
+    bool windows;  /* ... they are windows of a plane (distmap_window) */
     struct dms_layout layout;
     int64_t slice,
         line; /* elements of a slice of the first axis, and of a panel's share of it where the panel's width is 1 */
 
     /* The pass that is under way. */
     char *in[PIPELINE_SLOTS], *out[PIPELINE_SLOTS][STEPS_OUTPUTS]; /* of slabs */
+    int32_t *columns[PIPELINE_SLOTS]; /* of windows, two rows: what is told about each column (windows.c) */
     struct dms_panel panel[PIPELINE_SLOTS];
     struct dms_lines lines;
-    int64_t planned; /* slices of the slabs that the plan is for */
+    struct dms_slab planned; /* that the plan is for; so it is for others of as many slices, unless they are windows */
     unsigned flags[PIPELINE_SLOTS];
     double largest[PIPELINE_SLOTS];
     int64_t first, items, item;
@@ -44,8 +46,13 @@ void steps_begin(struct steps *steps, const struct options *options, struct work
 /* Sets the cut and what follows from it, for that many parts. */
 void steps_lay_out(struct steps *steps, int parts);
 
-/* The problem of a slab of `count` slices. */
-distmap_problem steps_slices(const struct steps *steps, int64_t count);
+/* Slabs are windows from now on, if the core takes windows of this problem. */
+void steps_try_windows(struct steps *steps);
+
+/* Slab number i of those that were laid out; the first one has as many slices as any. */
+struct dms_slab steps_slab_at(const struct steps *steps, int64_t i);
+/* The problem of a slab. */
+distmap_problem steps_slices(const struct steps *steps, struct dms_slab slab);
 /* Bytes that a pass over such slabs or panels holds: two slots and scratch. Negative when the library refuses, and says why. */
 double steps_slab_bytes(const struct steps *steps, int64_t count);
 double steps_panel_bytes(const struct steps *steps, int64_t width);
@@ -53,6 +60,7 @@ double steps_panel_bytes(const struct steps *steps, int64_t width);
 /* Memory for slabs or panels up to that size, until steps_let_go(). */
 distmap_status steps_hold_slabs(struct steps *steps, int64_t count);
 distmap_status steps_hold_panels(struct steps *steps, int64_t width);
+distmap_status steps_hold_columns(struct steps *steps, int slot);
 distmap_status steps_hold(char **memory, int64_t elements, size_t size);
 void steps_let_go(struct steps *steps);
 
@@ -63,6 +71,8 @@ distmap_status steps_item(struct steps *steps, int64_t item);
 /* A context's progress callback, its user being the struct. */
 int steps_watch(void *user, double fraction);
 
+/* The plan of a slab's problem: the last one, if it will do. */
+distmap_status steps_plan(struct steps *steps, const distmap_problem *problem, struct dms_slab slab);
 /* From in[slot] to out[slot], and from panel[slot] to panel[slot]; flags[slot] and largest[slot] tell about the result. */
 distmap_status steps_slab(struct steps *steps, int64_t item, int slot, struct dms_slab slab);
 distmap_status steps_panel(struct steps *steps, int64_t item, int slot, struct dms_slab panel);
