@@ -254,12 +254,6 @@ static int set_up(void **state) {
     return distmap_context_create(&(distmap_context_options){.threads = 2}, &context);
 }
 
-static int tear_down(void **state) {
-    (void)state;
-    distmap_context_destroy(&context);
-    return 0;
-}
-
 int main(void) {
     const char *given = getenv("DISTMAP_TEST_SEED");
     seed = given ? (uint32_t)strtoul(given, NULL, 0) : (uint32_t)time(NULL);
@@ -268,5 +262,5 @@ int main(void) {
         cmocka_unit_test(test_rules),     cmocka_unit_test(test_views), cmocka_unit_test(test_memory),
         cmocka_unit_test(test_relations), cmocka_unit_test(test_empty),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, close_context);
 }

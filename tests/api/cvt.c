@@ -208,16 +208,10 @@ static int set_up(void **state) {
     return distmap_context_create(&(distmap_context_options){.threads = 2}, &context);
 }
 
-static int tear_down(void **state) {
-    (void)state;
-    distmap_context_destroy(&context);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules),   cmocka_unit_test(test_views),  cmocka_unit_test(test_widths),
         cmocka_unit_test(test_quality), cmocka_unit_test(test_memory), cmocka_unit_test(test_cancel),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, close_context);
 }

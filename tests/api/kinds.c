@@ -134,12 +134,6 @@ static int open_context(void **state) {
     return distmap_context_create(NULL, &context) != DISTMAP_OK;
 }
 
-static int close_context(void **state) {
-    (void)state;
-    distmap_context_destroy(&context);
-    return 0;
-}
-
 int main(void) {
     const char *given = getenv("DISTMAP_TEST_SEED");
     struct timespec now;

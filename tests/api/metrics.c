@@ -133,12 +133,6 @@ static int open_context(void **state) {
     return distmap_context_create(&(distmap_context_options){.threads = 1}, &context);
 }
 
-static int close_context(void **state) {
-    (void)state;
-    distmap_context_destroy(&context);
-    return context != NULL;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_metrics),

@@ -4,7 +4,13 @@
 
 #include "api.h"
 
-static distmap_context *context;
+static distmap_context *context; /* of all tests of a program */
+
+static int close_context(void **state) {
+    (void)state;
+    distmap_context_destroy(&context);
+    return context != NULL;
+}
 
 static void check_text(distmap_status got, distmap_status want, const char *text, int line) {
     if (got != want || !strstr(distmap_error_text(), text) || strchr(distmap_error_text(), '\n'))

@@ -262,17 +262,11 @@ static int set_up(void **state) {
     return distmap_context_create(NULL, &context);
 }
 
-static int tear_down(void **state) {
-    (void)state;
-    distmap_context_destroy(&context);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules),    cmocka_unit_test(test_numbers), cmocka_unit_test(test_convergence),
         cmocka_unit_test(test_no_shape), cmocka_unit_test(test_front),   cmocka_unit_test(test_symmetry),
         cmocka_unit_test(test_monotony), cmocka_unit_test(test_scratch), cmocka_unit_test(test_cancel),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, close_context);
 }

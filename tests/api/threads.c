@@ -14,7 +14,7 @@
 #define FORKS_THREADS 1
 #endif
 
-enum { SIDE = 500 };
+enum { SIDE = 300 };
 static const int64_t big_shape[2] = {SIDE, SIDE};
 static uint8_t mask[SIDE * SIDE];
 static float expected[SIDE * SIDE], distance[SIDE * SIDE];

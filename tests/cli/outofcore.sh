@@ -53,66 +53,72 @@ check "to standard output" cmp got.npy want.npy
 check "from standard input" cmp got.npy want.npy
 
 # ---- Memory ----
-# Input, scratch and output have four times the limit each. Private memory is capped, the peak is told by the kernel.
+# Input and output have four times the limit each, and more. Private memory is capped, the peak is told by the kernel. A volume goes by
+# way of squares, a plane by windows.
 small=48
-make_volume large.npy '<u4' '96, 512, 1024' $((96 * 512 * 1024 * 4))
-"$distmap" edt large.npy -o want.npy --sites 0..40000 --quiet || exit 1
+make_volume volume.npy '<u4' '96, 512, 1024' $((96 * 512 * 1024 * 4))
+make_volume plane.npy '<u4' '7100, 7200' $((7100 * 7200 * 4))
 sanitized=1
 (ulimit -v 4000000 && "$distmap" --version) >/dev/null 2>&1 && sanitized=0 # sanitizers reserve more addresses, and use more memory
 memory=${small}M
 ((sanitized)) && memory=2G
-rm -rf out
-mkdir out
-((sanitized)) || (ulimit -d $((small * 1024)) && "$distmap" edt large.npy -o out/d.npy --sites 0..40000 \
-    --memory $memory --json --threads 2 >told.json 2>stderr)
-status=$?
-if ((!sanitized)); then
-    check "four times the limit: status ($(cat stderr))" equal "$status" 0
-    check "four times the limit: the same bits" cmp out/d.npy want.npy
-    check "four times the limit: nothing else is left" none_left out d.npy
+for image in volume plane; do
+    ((sanitized)) && break
+    rm -rf out
+    mkdir out
+    "$distmap" edt $image.npy -o want.npy --sites 0..40000 --quiet || exit 1
+    (ulimit -d $((small * 1024)) && "$distmap" edt $image.npy -o out/d.npy --sites 0..40000 \
+        --memory $memory --json --threads 2 >told.json 2>stderr)
+    check "$image of four times the limit: status ($(cat stderr))" equal "$?" 0
+    check "$image of four times the limit: the same bits" cmp out/d.npy want.npy
+    check "$image of four times the limit: nothing else is left" none_left out d.npy
     peak=$(sed -n 's/.*"peak": \([0-9]*\).*/\1/p' told.json)
-    echo "peak $peak bytes"
-    check "four times the limit: the peak is within it" test "$peak" -gt 0 -a "$peak" -le $((small << 20))
-    refuses 1 "--memory: 8 MiB are too little for large.npy: [0-9]* MiB are needed" edt large.npy -o out/d.npy --memory 8M
-fi
+    echo "$image: peak $peak bytes"
+    check "$image of four times the limit: the peak is within it" test "$peak" -gt 0 -a "$peak" -le $((small << 20))
+    refuses 1 "--memory: 8 MiB are too little for $image.npy: [0-9]* MiB are needed" edt $image.npy -o out/d.npy --memory 8M
+done
 
 # ---- Killed and gone on ----
-lines() { grep -c "^$1" "out/.distmap-$2.state" 2>/dev/null; }
+lines() { grep -c "^$1 [0-9]" "out/.distmap-$2.state" 2>/dev/null; }
 interrupt() { # output, what to wait for, how often, signal: starts a run, ends it there; then its exit status is $status
-    "$distmap" edt large.npy -o "out/$1" --sites 0..40000 --memory $memory --resume --quiet 2>stderr &
+    "$distmap" edt $image.npy -o "out/$1" --sites 0..40000 --memory $memory --resume --quiet 2>stderr &
     local run=$!
     while [[ $(lines "$2" "$1") -lt $3 ]] && kill -0 $run 2>/dev/null; do sleep 0.01; done
     kill "-$4" $run 2>/dev/null
     wait $run
     status=$?
 }
-for name in d.npy d.tif; do
+for run in "volume d.npy" "volume d.tif" "plane d.npy" "plane d.tif"; do
+    read -r image name <<<"$run"
     rm -rf out
     mkdir out
-    "$distmap" edt large.npy -o "want.${name#*.}" --sites 0..40000 --quiet
+    "$distmap" edt $image.npy -o "want.${name#*.}" --sites 0..40000 --quiet
     interrupt $name slab 3 KILL
-    check "$name killed in the first pass" equal "$status" 137
-    check "$name: no output yet" test ! -e out/$name
+    check "$run killed in the first pass" equal "$status" 137
+    check "$run: no output yet" test ! -e out/$name
     slabs=$(lines slab $name)
     interrupt $name slab $((slabs + 2)) TERM
-    check "$name ended in the first pass, which went on behind slab $slabs ($(cat stderr))" equal "$status" 143
+    check "$run ended in the first pass, which went on behind slab $slabs ($(cat stderr))" equal "$status" 143
     interrupt $name panel 2 KILL
-    check "$name killed in the second pass" equal "$status" 137
+    check "$run killed in the second pass" equal "$status" 137
     panels=$(lines panel $name)
-    check "$name: slabs are not done again" equal "$(lines slab $name)" "$(sort out/.distmap-$name.state | grep -c ^slab)"
-    "$distmap" edt large.npy -o out/$name --sites 0..40000 --memory $memory --resume 2>stderr
-    check "$name: ends: status" equal "$?" 0
-    check "$name: told" grep -q "going on behind .* slabs and $panels panels" stderr
-    check "$name: the same bits" cmp out/$name "want.${name#*.}"
+    parts=$(sed -n 's/^slabs and panels \([0-9]*\).*/\1/p' out/.distmap-$name.state)
+    check "$run: slabs are not done again" equal "$(lines slab $name)" "$parts"
+    "$distmap" edt $image.npy -o out/$name --sites 0..40000 --memory $memory --resume 2>stderr
+    check "$run: ends: status" equal "$?" 0
+    check "$run: told ($(cat stderr))" grep -q "going on behind $parts slabs and $panels panels" stderr
+    check "$run: the same bits" cmp out/$name "want.${name#*.}"
     rm -f out/.distmap-????????????????  # the writers of formats that are written in order leave these when they are killed
-    check "$name: nothing else is left" none_left out $name
+    check "$run: nothing else is left" none_left out $name
 done
 
 rm -rf out
 mkdir out
+image=volume
+"$distmap" edt $image.npy -o want.npy --sites 0..40000 --quiet
 interrupt d.npy slab 2 KILL
 refuses_to_go_on() { # pattern, arguments
-    "$distmap" edt large.npy -o out/d.npy --memory $memory --resume "${@:2}" 2>stderr
+    "$distmap" edt volume.npy -o out/d.npy --memory $memory --resume "${@:2}" 2>stderr
     check "another problem: status" equal "$?" 1
     check "another problem: ${1}" one_line "$1"
 }
@@ -121,15 +127,15 @@ refuses_to_go_on "is of another run: there 'sites .*', here 'sites .*'" --sites 
 refuses_to_go_on "is of another run: there 'limit 0', here 'limit 5'" --sites 0..40000 --limit 5
 check "they leave what is there" test -e out/.distmap-d.npy.scratch
 flock out/.distmap-d.npy.state -c \
-    "'$distmap' edt large.npy -o out/d.npy --sites 0..40000 --memory $memory --quiet" 2>stderr
+    "'$distmap' edt volume.npy -o out/d.npy --sites 0..40000 --memory $memory --quiet" 2>stderr
 check "two runs at once: status" equal "$?" 1
 check "two runs at once: one line" one_line "another run is at work"
-"$distmap" edt large.npy -o out/d.npy --sites 0..40000 --memory $memory --quiet
+"$distmap" edt volume.npy -o out/d.npy --sites 0..40000 --memory $memory --quiet
 check "without --resume it begins anew" cmp out/d.npy want.npy
 check "and leaves nothing" none_left out d.npy
 rm -rf out
 mkdir out
-"$distmap" edt large.npy -o out/d.npy --sites 0..40000 --memory $memory --quiet &
+"$distmap" edt volume.npy -o out/d.npy --sites 0..40000 --memory $memory --quiet &
 run=$!
 while [[ $(lines slab d.npy) -lt 2 ]] && kill -0 $run 2>/dev/null; do sleep 0.01; done
 kill -TERM $run
@@ -139,7 +145,7 @@ check "ended without --resume: nothing is left" none_left out ""
 
 # ---- Bad input ----
 largest_file=100000
-refuses 1 "no room for [0-9]* bytes of scratch: File too large" edt large.npy -o out/d.npy --memory $memory
+refuses 1 "no room for [0-9]* bytes of scratch: File too large" edt volume.npy -o out/d.npy --memory $memory
 largest_file=unlimited
 refuses 1 "none/.distmap-d.npy.state: cannot open" edt drawn.npy -o out/d.npy --memory 1G --scratch none
 refuses 1 "none/" edt drawn.npy -o none/d.npy --memory 1G

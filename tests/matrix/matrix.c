@@ -38,8 +38,8 @@ static const int64_t shapes_dense[][4] = {{140, 310}, {64, 700}, {700, 70}, {25,
 /* Sites so few that a GPU lists them, and images of enough tiles. */
 static const int64_t shapes_sparse[][4] = {{170, 300}, {260, 140}, {300, 400}, {6, 150, 140}, {0}};
 
-/* Wide enough for pixels that no near search settles, in planes of volumes and across them. */
-static const int64_t shapes_deep[][4] = {{70, 3, 300}, {3, 140, 300}, {66, 66, 70}, {0}};
+/* Wide enough for pixels that no near search settles, in planes of volumes and across them; rows that blocks share. */
+static const int64_t shapes_deep[][4] = {{70, 3, 300}, {3, 140, 300}, {66, 66, 70}, {1000, 100}, {0}};
 
 static const int64_t shapes_metrics[][4] = {{7, 5}, {33, 31}, {1, 300}, {300, 2}, {65, 40}, {20, 140}, {6, 17, 9}, {0}};
 static const int64_t shapes_metrics_wide[][4] = {{260, 1100}, {70000}, {70000, 2}, {0}};

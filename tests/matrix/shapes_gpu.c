@@ -1,9 +1,9 @@
-/* shapes_gpu [COUNT [MOST [any|jumps|metrics|kinds [GPUS]]]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond what an
- * oracle can check: each exact method of the GPU, brute force aside, against the CPU, to the bit. With `jumps` they are planes in which
- * the nearest site of neighbours jumps from one end to the other; with `metrics` planes of some height and width, of metrics
- * other than the Euclidean; with `kinds` labels and signed maps, of planes and volumes that are long along no axis. Of a
- * method's parameters that are choices, each is drawn anew. GPUS: so many GPUs as one device, where the method takes the problem
- * over several.
+/* shapes_gpu [COUNT [MOST [any|jumps|rings|metrics|kinds [GPUS]]]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond
+ * what an oracle can check: each exact method of the GPU, brute force aside, against the CPU, to the bit. With `jumps` they are
+ * planes in which the nearest site of neighbours jumps from one end to the other, with `rings` those in which it moves faster than
+ * they do; with `metrics` planes of some height and width, of metrics other than the Euclidean; with `kinds` labels and signed
+ * maps, of planes and volumes that are long along no axis. Of a method's parameters that are choices, each is drawn anew. GPUS: so
+ * many GPUs as one device, where the method takes the problem over several.
  *
  * DISTMAP_TEST_SEED repeats a run.
  */
@@ -105,6 +105,23 @@ static int64_t draw_jumps(struct rng *r, distmap_problem *p, uint8_t *mask) {
     return height * width;
 }
 
+/* A circle's line, or areas with waves for rims: in the middle of either the nearest sites of a column's pixels lie far apart, and
+ * nearly all rows have one. */
+static int64_t draw_rings(struct rng *r, distmap_problem *p, uint8_t *mask) {
+    const int64_t height = rng_range(r, 730, 940), width = rng_range(r, 730, 940);
+    const bool waves = rng_chance(r, 0.5);
+    const double radius = 0.45 * (double)(height < width ? height : width), length = 40 + 40 * rng_unit(r),
+                 start = 6.3 * rng_unit(r);
+    *p = (distmap_problem){.dtype = DISTMAP_UINT8, .ndim = 2, .shape = {height, width}};
+    p->want.distance = DISTMAP_FLOAT32;
+    for (int64_t y = 0; y < height; y++)
+        for (int64_t x = 0; x < width; x++)
+            mask[y * width + x] =
+                waves ? sin((double)x / length + start) + sin((double)y / length) + 0.3 * sin((double)(x + y) / 17) > 0
+                      : fabs(hypot((double)(x - width / 2), (double)(y - height / 2)) - radius) >= 0.5;
+    return height * width;
+}
+
 /* Labels, or a signed map: each element is as one of those before it, along a row or across, but for some. */
 static void draw_kinds(struct rng *r, distmap_problem *p, uint8_t *mask, int64_t elements, double some) {
     const int64_t across = p->shape[p->ndim - 1] * (p->ndim > 2 && rng_chance(r, 0.5) ? p->shape[p->ndim - 2] : 1);
@@ -164,9 +181,9 @@ static bool same(const char *what, const char *method, const void *want, void *g
 int main(int argc, char **argv) {
     const int count = argc > 1 ? atoi(argv[1]) : 40;
     const char *kind = argc > 3 ? argv[3] : "";
-    const bool jumps = strcmp(kind, "jumps") == 0, metrics = strcmp(kind, "metrics") == 0,
-               kinds = strcmp(kind, "kinds") == 0;
-    const int64_t most = jumps ? 1230 * 720 : argc > 2 ? atoll(argv[2]) : 100000000;
+    const bool jumps = strcmp(kind, "jumps") == 0, rings = strcmp(kind, "rings") == 0,
+               metrics = strcmp(kind, "metrics") == 0, kinds = strcmp(kind, "kinds") == 0;
+    const int64_t most = jumps || rings ? 1230 * 720 : argc > 2 ? atoll(argv[2]) : 100000000;
     const char *given = getenv("DISTMAP_TEST_SEED");
     const uint64_t seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
     const int gpus = argc > 4 ? atoi(argv[4]) : 0;
@@ -189,11 +206,12 @@ int main(int argc, char **argv) {
     for (int n = 0; n < count; n++) {
         distmap_problem p = {0};
         const int64_t elements = jumps     ? draw_jumps(&r, &p, mask)
+                                 : rings   ? draw_rings(&r, &p, mask)
                                  : metrics ? draw_plane(&r, most, &p)
                                  : kinds   ? draw_block(&r, most, &p)
                                            : draw_shape(&r, most, &p);
         const double density = pow((double)elements, -rng_unit(&r)); /* from all to about one */
-        if (!jumps) {
+        if (!jumps && !rings) {
             draw_problem(&r, &p);
             if (!kinds && (metrics || rng_chance(&r, 0.4)))
                 draw_metric(&r, &p);

@@ -11,6 +11,8 @@
 #include "drawn.h"
 
 enum { CASES = 500, MOST = 1500 };
+/* Now and then an image that has a GPU's warps go far along its axes, of few sites, which an oracle can be asked for. */
+enum { LARGE_EACH = 30, LARGE_LEAST = 100000, LARGE_MOST = 400000 };
 
 static long marked;
 
@@ -216,18 +218,44 @@ static void draw_skeleton(distmap_problem *p, struct rng *r) {
         outputs == 1 || outputs == 2 ? rng_chance(r, 0.5) ? DISTMAP_FLOAT32 : DISTMAP_FLOAT64 : DISTMAP_NONE;
 }
 
+static int pattern_of(const char *name) {
+    int i = 0;
+    while (i < corpus_count && strcmp(corpus_patterns[i].name, name) != 0)
+        i++;
+    REQUIRE(i < corpus_count);
+    return i;
+}
+
+static void large_shape(struct image *m, struct rng *r) {
+    do {
+        m->ndim = (int)rng_range(r, 1, 3);
+        m->elements = 1;
+        for (int a = 0; a < m->ndim; a++) {
+            m->shape[a] = (int64_t)(pow(LARGE_MOST, 1.0 / m->ndim) * (0.5 + 1.5 * rng_unit(r)));
+            m->elements *= m->shape[a];
+        }
+    } while (m->elements < LARGE_LEAST || m->elements > LARGE_MOST);
+}
+
 static void run_case(int number, uint64_t seed, struct rng *r) {
     static const int64_t lengths[] = {1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 40, 64, 65, 100, 129};
     struct image m = {0};
-    drawn_shape(&m, lengths, sizeof lengths / sizeof *lengths, MOST, r);
-    const int pattern = (int)rng_range(r, 0, corpus_count - 1);
+    const bool large = number % LARGE_EACH == LARGE_EACH / 2;
+    if (large)
+        large_shape(&m, r);
+    else
+        drawn_shape(&m, lengths, sizeof lengths / sizeof *lengths, MOST, r);
+    const int pattern = large ? pattern_of("density_0001") : (int)rng_range(r, 0, corpus_count - 1);
     const unsigned features = (rng_chance(r, 0.5) ? VARY_AXES : 0) | (rng_chance(r, 0.3) ? VARY_BORDER : 0) |
-                              (rng_chance(r, 0.3) ? VARY_INTEGER_SPACING : 0) | VARY_LAYOUT |
+                              (!large && rng_chance(r, 0.3) ? VARY_INTEGER_SPACING : 0) | VARY_LAYOUT |
                               (rng_chance(r, 0.5) ? VARY_DTYPE : 0);
     struct test_case c = {.number = number};
     m.site = malloc((size_t)m.elements);
     REQUIRE(m.site);
     corpus_paint(pattern, &m, r);
+    if (!large && rng_chance(r, 0.2)) /* whole slices of sites, and thin layers between them */
+        for (int64_t i = 0; i < m.elements; i++)
+            m.site[i] = i / (m.elements / m.shape[0]) % 3 != 1;
     recipe_make(&c, &m, features, r);
     draw_skeleton(&c.problem, r);
     struct expected e = {.d2 = malloc((size_t)m.elements * sizeof *e.d2),

@@ -1,7 +1,6 @@
 # edt --distributed: the bits of one process, by ranks that share one file; one rank's error is everyone's, said once.
 #   distributed.sh COMMAND PROJECT MPIEXEC OPTION_FOR_THE_NUMBER
-source "$(dirname "$0")/../cli/checks.sh" "$@" || exit 1
-mpiexec=("$3" "$4")
+source "$(dirname "$0")/over.sh" "$@" || exit 1
 hdf5=0
 "$distmap" --help | grep -q '^  hdf5' && hdf5=1
 
@@ -9,34 +8,6 @@ seed=${DISTMAP_TEST_SEED:-$((RANDOM * 32768 + RANDOM))}
 echo "seed $seed (DISTMAP_TEST_SEED repeats it)"
 RANDOM=$seed
 
-over() { # ranks; then arguments
-    local ranks=$1
-    shift
-    rm -rf "$out"
-    mkdir "$out"
-    "${mpiexec[@]}" "$ranks" "$distmap" edt "$@" --distributed >"$work/stdout" 2>"$work/stderr"
-    status=$?
-}
-said() { # of the command one line, matching the pattern; what mpiexec adds is its own affair
-    equal "$(grep -c '^distmap: ' "$work/stderr")" 1 && matches "$(grep '^distmap: ' "$work/stderr")" "^distmap: ($1)" && return
-    cat "$work/stderr"
-    return 1
-}
-fails() { # what, wanted status, pattern of the line
-    check "$1: status" equal "$status" "$2"
-    check "$1: said once: $3" said "$3"
-    check "$1: no file is left" equal "$(ls -A "$out")" ""
-}
-over_fails() { # ranks, wanted status, pattern; then arguments
-    over "$1" "${@:4}"
-    fails "$1 ranks, ${*:4}" "$2" "$3"
-}
-
-# Random bytes: JPEG data, from a drawn place on, over and over.
-make_volume() { # file, shape, bytes
-    make_npy "$1" '|u1' "$2" ''
-    while tail -c +$((RANDOM % 9000 + 1000)) "$data/retina.jpg"; do :; done 2>/dev/null | head -c "$3" >>"$1"
-}
 odd() { echo $((RANDOM % $1 + 1)); }
 
 # ---- Bits ----
@@ -73,7 +44,7 @@ done
 make_volume in.npy '32, 25, 40' 32000
 refuses 2 "--distributed and --memory contradict" edt in.npy -o out/d.npy --distributed --memory 1G
 refuses 2 "--distributed and --preview contradict" edt in.npy -o out/d.npy --distributed --preview out/p.png
-refuses 2 "--distributed goes with --device cpu" edt in.npy -o out/d.npy --distributed --device cuda
+"$distmap" devices | grep -q '^cuda none' && over_fails 2 1 "device cuda: .*" in.npy -o out/d.npy --device cuda
 refuses 2 "--distributed needs outputs that every process can write to" edt in.npy -o out/d.npy --index - --distributed
 refuses 1 "/dev/zero: is not a regular file" edt /dev/zero -o out/d.npy --distributed
 refuses 2 "distmap-mpi is what 'distmap edt --distributed' runs" edt in.npy -o out/d.npy --index --distributed
