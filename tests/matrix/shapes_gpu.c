@@ -98,7 +98,7 @@ static int64_t draw_jumps(struct rng *r, distmap_problem *p, uint8_t *mask) {
     const int64_t height = rng_range(r, 1180, 1230), width = rng_range(r, 680, 720), piece = rng_range(r, 30, 40);
     *p = (distmap_problem){.dtype = DISTMAP_UINT8, .ndim = 2, .shape = {height, width}};
     p->want.distance = DISTMAP_FLOAT32;
-    p->want.index = rng_chance(r, 0.5) ? DISTMAP_INT64 : DISTMAP_NONE;
+    p->want.index = rng_chance(r, 0.7) ? DISTMAP_INT64 : DISTMAP_NONE;
     for (int64_t y = 0; y < height; y++)
         for (int64_t x = 0; x < width; x++)
             mask[y * width + x] = x > 0 && (x != 400 || (y >= piece && y < height - piece));

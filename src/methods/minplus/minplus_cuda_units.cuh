@@ -195,9 +195,10 @@ DM_DEVICE bool solve_long(const mc_stage &p, const work &w, const shared &s, int
 #pragma unroll
             for (int r = 0; r < HEIGHT; r++)
 #pragma unroll
-                for (int c = 0; c < 2; c++) /* in the order of signed values, and then of rows */
+                for (int c = 0; c < 2; c++) /* in the order of signed values, and then of rows, some of which are negative */
                     atomicMin(&s.result[h + r][lane * 2 + c],
-                              (unsigned long long)((uint32_t)best[c][r] ^ 0x80000000u) << 32 | (uint32_t)row[c][r]);
+                              (unsigned long long)((uint32_t)best[c][r] ^ 0x80000000u) << 32 |
+                                  (uint32_t)(row[c][r] - p.low));
         }
         __syncthreads();
         for (int r = team; r < FILL; r += teams) {
@@ -205,7 +206,7 @@ DM_DEVICE bool solve_long(const mc_stage &p, const work &w, const shared &s, int
             for (int c = 0; c < 2; c++) {
                 const unsigned long long result = s.result[r][lane * 2 + c];
                 best[c][0] = (int32_t)((uint32_t)(result >> 32) ^ 0x80000000u) + p.wy2 * (r % HEIGHT) * (r % HEIGHT);
-                row[c][0] = (int32_t)(uint32_t)result;
+                row[c][0] = (int32_t)(uint32_t)result + p.low;
             }
             none |= store_rows<SITES, 1, 2>(p, w.plane, w.strip * 32 + lane * 2, y + q * FILL + r, best, row);
         }
