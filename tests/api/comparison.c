@@ -1,9 +1,9 @@
 /* Comparisons: the header's rules about them, their memory, and how they relate to each other and to distance maps, on images
  * of many pieces and long rows, with one thread and with several. The seed is printed and DISTMAP_TEST_SEED repeats it. */
+#include "../seed.h"
 #include "refuse.h"
 
 #include <math.h>
-#include <time.h>
 
 static uint32_t seed;
 
@@ -255,8 +255,7 @@ static int set_up(void **state) {
 }
 
 int main(void) {
-    const char *given = getenv("DISTMAP_TEST_SEED");
-    seed = given ? (uint32_t)strtoul(given, NULL, 0) : (uint32_t)time(NULL);
+    seed = (uint32_t)test_seed();
     print_message("seed %u\n", seed);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules),     cmocka_unit_test(test_views), cmocka_unit_test(test_memory),

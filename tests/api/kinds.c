@@ -1,9 +1,9 @@
 /* Labels and signed maps: the header's rules about signs, and relations on images too large for the definition, with one
  * thread and with several. The seed is printed and DISTMAP_TEST_SEED repeats it. */
+#include "../seed.h"
 #include "refuse.h"
 
 #include <math.h>
-#include <time.h>
 
 static uint32_t seed;
 
@@ -135,10 +135,7 @@ static int open_context(void **state) {
 }
 
 int main(void) {
-    const char *given = getenv("DISTMAP_TEST_SEED");
-    struct timespec now;
-    timespec_get(&now, TIME_UTC);
-    seed = given ? (uint32_t)strtoul(given, NULL, 0) : (uint32_t)now.tv_nsec;
+    seed = (uint32_t)test_seed();
     print_message("seed %u\n", seed);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules),

@@ -1,9 +1,9 @@
 /* What any distance map obeys, checked on images too large for the definition: mirror images, turned images, shifted sites,
  * added sites, slopes. The seed is printed and DISTMAP_TEST_SEED repeats it. */
+#include "../seed.h"
 #include "api.h"
 
 #include <math.h>
-#include <time.h>
 
 enum { H = 300, W = 411 };
 static const int64_t shape[2] = {H, W};
@@ -103,10 +103,7 @@ static void test_slope(void **state) {
 }
 
 int main(void) {
-    const char *given = getenv("DISTMAP_TEST_SEED");
-    struct timespec now;
-    timespec_get(&now, TIME_UTC);
-    seed = given ? (uint32_t)strtoul(given, NULL, 0) : (uint32_t)now.tv_nsec;
+    seed = (uint32_t)test_seed();
     print_message("seed %u\n", seed);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mirrors_and_turns),

@@ -1,11 +1,11 @@
 /* Windows: an image in windows of its rows has the bits of the image in one piece, by the plainest method that takes it; and the
  * header's rules. Images are drawn, tall ones too, whose columns pass what 16 bits count; sites of some lie in few rows alone, so that
- * most windows know of them by `before` and `after` only. On all instruction sets; the seed is printed and DISTMAP_TEST_SEED repeats it. */
+ * most windows know of them by `before` and `after` only. On all instruction sets. */
 #include "../matrix/random.h"
+#include "../seed.h"
 #include "refuse.h"
 
 #include <math.h>
-#include <time.h>
 
 enum { MOST = 1 << 19 };
 
@@ -197,15 +197,15 @@ static void check_image(int64_t height, int64_t width) {
 
 static void test_bits(void **state) {
     (void)state;
-    for (int i = 0; i < 400; i++)
+    for (int i = 0; i < test_cases(400); i++)
         check_image(rng_range(&rng, 1, 50), rng_range(&rng, 2, 50));
-    for (int i = 0; i < 60; i++)
+    for (int i = 0; i < test_cases(60); i++)
         check_image(rng_range(&rng, 100, 700), rng_range(&rng, 60, 700));
 }
 
 static void test_tall(void **state) {
     (void)state;
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < test_cases(30); i++) {
         const int64_t height = rng_range(&rng, 20000, 131070);
         check_image(height, rng_range(&rng, 2, MOST / height));
     }
@@ -213,8 +213,7 @@ static void test_tall(void **state) {
 
 static int begin(void **state) {
     (void)state;
-    const char *given = getenv("DISTMAP_TEST_SEED");
-    rng.state = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
+    rng.state = test_seed();
     printf("seed %llu (DISTMAP_TEST_SEED repeats it)\n", (unsigned long long)rng.state);
     return distmap_context_create(NULL, &context);
 }

@@ -4,10 +4,11 @@
 
 #include "cuda/launch.h"
 
+#include "../seed.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static int check_failures;
 
@@ -39,10 +40,8 @@ static inline unsigned check_draw(void) {
 }
 
 static inline void check_begin(void) {
-    const char *given = getenv("DISTMAP_TEST_SEED");
     char text[32];
-    check_state = given ? strtoull(given, NULL, 0) : (unsigned long long)time(NULL);
-    check_state = check_state ? check_state : 1;
+    check_state = test_seed();
     snprintf(text, sizeof text, "%llu", check_state);
     setenv("DISTMAP_EMULATION_SEED", text, 0);
     printf("DISTMAP_TEST_SEED=%s DISTMAP_EMULATION_SEED=%s\n", text, getenv("DISTMAP_EMULATION_SEED"));

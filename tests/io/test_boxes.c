@@ -1,8 +1,8 @@
 /* Files that several writers fill by boxes, and boxes read of them, in every format that can: drawn shapes, chunks and orders. */
 #define _GNU_SOURCE
 #include <sys/stat.h>
-#include <time.h>
 
+#include "../seed.h"
 #include "support.h"
 
 static uint64_t seed;
@@ -115,8 +115,7 @@ static void round_trip(const char *ending) {
 static void test_drawn(void **state) {
     (void)state;
     const distmap_format_info *format;
-    const char *scale = getenv("DISTMAP_TEST_SCALE"); /* what share of the drawn cases */
-    const int cases = 1 + (int)(200 * (scale ? strtod(scale, NULL) : 1));
+    const int cases = test_cases(200);
     int formats = 0;
     for (size_t row = 0; (format = distmap_format_get(row)); row++)
         for (int i = 0; format->shares && i < cases; i++) {
@@ -164,8 +163,7 @@ static void test_rules(void **state) {
 }
 
 int main(void) {
-    const char *given = getenv("DISTMAP_TEST_SEED");
-    seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL) * 2654435761u + 1;
+    seed = test_seed();
     printf("seed %llu (DISTMAP_TEST_SEED repeats it)\n", (unsigned long long)seed);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_drawn), cmocka_unit_test(test_rules)};
     return cmocka_run_group_tests_name("io.boxes", tests, enter_folder, leave_folder);

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../seed.h"
 #include "support.h"
 
 static uint64_t seed;
@@ -220,8 +221,7 @@ static void test_full_disk(void **state) {
 }
 
 int main(void) {
-    const char *given = getenv("DISTMAP_TEST_SEED");
-    seed = given ? strtoull(given, NULL, 0) : (uint64_t)getpid() * 2654435761u + 1;
+    seed = test_seed();
     printf("seed %llu (DISTMAP_TEST_SEED repeats it)\n", (unsigned long long)seed);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_bytes),

@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "../require.h"
+#include "../seed.h"
 
 static struct {
     struct runner runner[MAX_RUNNERS];
@@ -16,19 +15,7 @@ static struct {
 
 /* ---- Drawing ---- */
 
-uint64_t drawn_seed(void) {
-    const char *given = getenv("DISTMAP_TEST_SEED");
-    struct timespec now;
-    timespec_get(&now, TIME_UTC);
-    return given ? strtoull(given, NULL, 0) : ((uint64_t)now.tv_sec * 1000003 + (uint64_t)now.tv_nsec) % 1000000007;
-}
-
-double drawn_scale(void) {
-    const char *given = getenv("DISTMAP_TEST_SCALE");
-    const double scale = (given ? strtod(given, NULL) : 1) * MATRIX_SHARE;
-    REQUIRE(scale > 0);
-    return scale;
-}
+double drawn_scale(void) { return test_scale() * MATRIX_SHARE; }
 
 int drawn_count(int cases) { return 1 + (int)(cases * drawn_scale()); }
 
@@ -97,7 +84,7 @@ void drawn_run(const struct drawn_job *j, distmap_field field) {
 
 int drawn_main(int argc, char **argv, const char *group, int cases, const char *found_what, const long *found,
                void (*run_case)(int number, uint64_t seed, struct rng *r)) {
-    const uint64_t seed = drawn_seed();
+    const uint64_t seed = test_seed();
     const int count = drawn_count(cases);
     drawn_order(seed);
     state.runners = runner_open(state.runner);

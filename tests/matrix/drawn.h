@@ -13,8 +13,6 @@ enum { SHOWN_FAILURES = 12, DRAWN_NAME = 128 };
 #define MATRIX_SHARE 1
 #endif
 
-/* DISTMAP_TEST_SEED, else a fresh one. */
-uint64_t drawn_seed(void);
 /* What share of all cases to run: DISTMAP_TEST_SCALE of the program's. And so many of `cases`, at least 1. */
 double drawn_scale(void);
 int drawn_count(int cases);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../require.h"
+#include "../seed.h"
 #include "drawn.h"
 
 struct group {
@@ -255,7 +255,7 @@ static void run_group(const struct group *g, uint64_t seed, double scale, int on
 }
 
 int main(int argc, char **argv) {
-    const uint64_t seed = drawn_seed();
+    const uint64_t seed = test_seed();
     const double scale = drawn_scale();
     const int only = argc > 2 ? atoi(argv[2]) : -1;
     for (size_t i = 0; argc > 1 && i < sizeof groups / sizeof *groups; i++) {

@@ -12,11 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <distmap.h>
 
-#include "../require.h"
+#include "../seed.h"
 #include "random.h"
 
 struct results {
@@ -184,8 +183,7 @@ int main(int argc, char **argv) {
     const bool jumps = strcmp(kind, "jumps") == 0, rings = strcmp(kind, "rings") == 0,
                metrics = strcmp(kind, "metrics") == 0, kinds = strcmp(kind, "kinds") == 0;
     const int64_t most = jumps || rings ? 1230 * 720 : argc > 2 ? atoll(argv[2]) : 100000000;
-    const char *given = getenv("DISTMAP_TEST_SEED");
-    const uint64_t seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+    const uint64_t seed = test_seed();
     const int gpus = argc > 4 ? atoi(argv[4]) : 0;
     static const int ordinals[] = {0, 1, 2, 3, 4, 5, 6, 7};
     const distmap_context_options where = {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../require.h"
+#include "../seed.h"
 #include "drawn.h"
 
 enum { MAX_METHODS = 64, SOLVED = 500 };
@@ -374,7 +374,7 @@ int main(int argc, char **argv) {
         int cases;
         int64_t most;
     } groups[] = {{"steps", 400, 3000}, {"large", 12, 0}, {"rest", 250, 12000}};
-    const uint64_t seed = drawn_seed();
+    const uint64_t seed = test_seed();
     for (size_t i = 0; argc > 1 && i < sizeof groups / sizeof *groups; i++) {
         if (strcmp(groups[i].name, argv[1]) != 0)
             continue;

@@ -10,7 +10,7 @@
 #include <distmap/mpi.h>
 
 #include "../matrix/drawn.h"
-#include "../require.h"
+#include "../seed.h"
 
 enum { CASES = 900, MOST = 1500, OUTPUTS = 3 };
 
@@ -249,7 +249,7 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (int k = 0; k < 2; k++)
         REQUIRE(distmap_context_create(&(distmap_context_options){.threads = k + 1}, &contexts[k]) == DISTMAP_OK);
-    uint64_t seed = drawn_seed();
+    uint64_t seed = test_seed();
     MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     const int count = drawn_count(CASES);
     for (int number = 0; number < count; number++) {
