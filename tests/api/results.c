@@ -166,8 +166,6 @@ static void test_widths(void **state) {
     distmap_context_destroy(&context);
 }
 
-/* ---- Tables ---- */
-
 /* Samples beyond 32 bits, in an image that is small, within a limit that is not. */
 static void test_wide_samples(void **state) {
     (void)state;
@@ -187,6 +185,30 @@ static void test_wide_samples(void **state) {
         assert_true(squared[1] == (limits[i] == 1 << 20 ? UINT64_MAX : samples[0] + 1));
     }
 }
+
+/* A limit that is a distance holds it, and the next smaller one does not, also where squares pass 2^53. The pitch is the largest
+ * of whole ones. */
+static void test_large_limits(void **state) {
+    (void)state;
+    enum { LENGTH = 300 };
+    uint8_t mask[LENGTH], within[LENGTH];
+    memset(mask, 1, sizeof mask);
+    mask[0] = 0;
+    distmap_problem p = {.dtype = DISTMAP_UINT8, .ndim = 1, .shape = {LENGTH}, .spacing = {(1 << 20) - 1}};
+    p.want.within = DISTMAP_UINT8;
+    const distmap_arrays a = {.input = distmap_view_make(mask, DISTMAP_UINT8, 1, p.shape),
+                              .within = distmap_view_make(within, DISTMAP_UINT8, 1, p.shape)};
+    for (int n = 1; n < LENGTH; n++)
+        for (int below = 0; below < 2; below++) {
+            const double distance = p.spacing[0] * n;
+            p.limit = below ? nextafter(distance, 0) : distance;
+            assert_int_equal(distmap_transform(&p, &a, NULL), DISTMAP_OK);
+            for (int i = 0; i < LENGTH; i++)
+                assert_int_equal(within[i], i <= n - below);
+        }
+}
+
+/* ---- Tables ---- */
 
 static void test_methods(void **state) {
     (void)state;
@@ -233,7 +255,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_empty_arrays), cmocka_unit_test(test_no_site),      cmocka_unit_test(test_flags),
         cmocka_unit_test(test_bad_samples),  cmocka_unit_test(test_known_values), cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_wide_samples), cmocka_unit_test(test_methods),      cmocka_unit_test(test_dtypes),
+        cmocka_unit_test(test_wide_samples), cmocka_unit_test(test_large_limits), cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_dtypes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
