@@ -199,13 +199,11 @@ static distmap_status set_steps(distmap_plan *plan) {
     return DISTMAP_OK;
 }
 
-/* The largest integer m with m <= R^2 in exact arithmetic; R^2 below 2^62 here. */
+/* The largest integer m with m <= R^2 in exact arithmetic; R^2 below 2^62 here. Beyond 2^53 the rounded square is whole, and the
+ * error, on either side, may be more than 1. */
 static uint64_t floor_square(double r) {
-    const double square = r * r, error = fma(r, r, -square);
-    double whole = floor(square);
-    if (whole == square && error < 0)
-        whole -= 1;
-    return (uint64_t)whole;
+    const double square = r * r, error = fma(r, r, -square), whole = floor(square);
+    return (uint64_t)((int64_t)whole + (whole == square ? (int64_t)floor(error) : 0));
 }
 
 void dm_square_limit(const distmap_plan *plan, double r, uint64_t *limit2, double *limit2f) {

@@ -1,4 +1,5 @@
 /* What comes out at the edges: empty arrays, no sites, NaN, bad samples, widths, descriptions and tables. */
+#include "../matrix/random.h"
 #include "api.h"
 
 #include <math.h>
@@ -166,8 +167,6 @@ static void test_widths(void **state) {
     distmap_context_destroy(&context);
 }
 
-/* ---- Tables ---- */
-
 /* Samples beyond 32 bits, in an image that is small, within a limit that is not. */
 static void test_wide_samples(void **state) {
     (void)state;
@@ -187,6 +186,66 @@ static void test_wide_samples(void **state) {
         assert_true(squared[1] == (limits[i] == 1 << 20 ? UINT64_MAX : samples[0] + 1));
     }
 }
+
+/* A limit that is a distance holds it, and the next smaller one does not, also where squares pass 2^53. The pitch is the largest
+ * of whole ones. */
+static void test_large_limits(void **state) {
+    (void)state;
+    enum { LENGTH = 300 };
+    uint8_t mask[LENGTH], within[LENGTH];
+    memset(mask, 1, sizeof mask);
+    mask[0] = 0;
+    distmap_problem p = {.dtype = DISTMAP_UINT8, .ndim = 1, .shape = {LENGTH}, .spacing = {(1 << 20) - 1}};
+    p.want.within = DISTMAP_UINT8;
+    const distmap_arrays a = {.input = distmap_view_make(mask, DISTMAP_UINT8, 1, p.shape),
+                              .within = distmap_view_make(within, DISTMAP_UINT8, 1, p.shape)};
+    for (int n = 1; n < LENGTH; n++)
+        for (int below = 0; below < 2; below++) {
+            const double distance = p.spacing[0] * n;
+            p.limit = below ? nextafter(distance, 0) : distance;
+            assert_int_equal(distmap_transform(&p, &a, NULL), DISTMAP_OK);
+            for (int i = 0; i < LENGTH; i++)
+                assert_int_equal(within[i], i <= n - below);
+        }
+}
+
+/* Some of the sites on a circle about an element, which are all as near to it: the first one is nearest. */
+static void test_sites_on_circles(void **state) {
+    (void)state;
+    enum { HEIGHT = 1150, WIDTH = 70, REACH = 90, SITES = 48 };
+    static const int64_t squares[] = {3250, 4225, 5525, 8125};
+    static uint8_t mask[HEIGHT][WIDTH];
+    static int64_t index[HEIGHT][WIDTH];
+    distmap_problem p = {.dtype = DISTMAP_UINT8, .ndim = 2, .shape = {HEIGHT, WIDTH}, .want.index = DISTMAP_INT64};
+    const distmap_arrays a = {.input = distmap_view_make(mask, DISTMAP_UINT8, 2, p.shape),
+                              .index = distmap_view_make(index, DISTMAP_INT64, 2, p.shape)};
+    struct rng r = {1};
+    for (int image = 0; image < 40; image++) {
+        const int64_t y0 = rng_range(&r, REACH, HEIGHT - 1 - REACH), square = squares[image % 4];
+        const int64_t x0 = image % 8 < 4 ? WIDTH - 1 : rng_range(&r, 0, WIDTH - 1);
+        int64_t sites[SITES][2], count = 0;
+        memset(mask, 1, sizeof mask);
+        for (int64_t y = y0 - REACH; y <= y0 + REACH; y++)
+            for (int64_t x = 0; x < WIDTH; x++)
+                if ((y - y0) * (y - y0) + (x - x0) * (x - x0) == square && rng_chance(&r, 0.3)) {
+                    mask[y][x] = 0;
+                    sites[count][0] = y, sites[count++][1] = x;
+                }
+        assert_int_equal(distmap_transform(&p, &a, NULL), DISTMAP_OK);
+        for (int64_t y = 0; y < HEIGHT; y++)
+            for (int64_t x = 0; x < WIDTH; x++) {
+                int64_t least = INT64_MAX, nearest = -1;
+                for (int64_t i = 0; i < count; i++) {
+                    const int64_t dy = y - sites[i][0], dx = x - sites[i][1], d2 = dy * dy + dx * dx;
+                    nearest = d2 < least ? sites[i][0] * WIDTH + sites[i][1] : nearest; /* they are in order */
+                    least = d2 < least ? d2 : least;
+                }
+                assert_int_equal(index[y][x], nearest);
+            }
+    }
+}
+
+/* ---- Tables ---- */
 
 static void test_methods(void **state) {
     (void)state;
@@ -231,9 +290,10 @@ static void test_dtypes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_empty_arrays), cmocka_unit_test(test_no_site),      cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_bad_samples),  cmocka_unit_test(test_known_values), cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_wide_samples), cmocka_unit_test(test_methods),      cmocka_unit_test(test_dtypes),
+        cmocka_unit_test(test_empty_arrays),     cmocka_unit_test(test_no_site),      cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_bad_samples),      cmocka_unit_test(test_known_values), cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_wide_samples),     cmocka_unit_test(test_large_limits), cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_sites_on_circles), cmocka_unit_test(test_dtypes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

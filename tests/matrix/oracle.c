@@ -311,7 +311,7 @@ static bool is_beyond(const distmap_problem *p, bool integer, const struct best 
         return best->d2f > square;
     if (isinf(square) || square > 0x1p62)
         return false;
-    const double over = (double)best->d2 - square; /* exact where it is near zero */
+    const long double over = (long double)best->d2 - square; /* exact where it is near zero */
     return over > fma(limit, limit, -square);
 }
 
