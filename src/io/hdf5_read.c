@@ -148,16 +148,17 @@ static void keep_chunks(distmap_reader *reader, state *s, const hsize_t *chunk) 
     reader->info.held_bytes = (size_t)bytes;
 }
 
-/* In one piece, unpacked, as in memory but for the order of bytes. */
+/* In one piece, unpacked, as in memory but for the order of bytes. Enumerations lie as their integers do. */
 static bool lies_raw(const state *s, hid_t stored, bool *swapped) {
-    if (H5Dget_offset(s->dataset) == HADDR_UNDEF)
+    if (H5Dget_offset(s->dataset) > (haddr_t)INT64_MAX) /* of HADDR_UNDEF, or of a broken file */
         return false;
     *swapped = H5Tequal(stored, s->type) <= 0;
     if (!*swapped)
         return true;
-    const hid_t turned = H5Tcopy(stored);
-    const H5T_class_t kind = H5Tget_class(stored);
+    const hid_t turned = H5Tget_class(stored) == H5T_ENUM ? H5Tget_super(stored) : H5Tcopy(stored);
+    const H5T_class_t kind = H5Tget_class(turned);
     bool same = kind == H5T_INTEGER || kind == H5T_FLOAT;
+    *swapped = same && H5Tequal(turned, s->type) <= 0;
     same = same && H5Tset_order(turned, H5Tget_order(s->type)) >= 0 && H5Tequal(turned, s->type) > 0;
     H5Tclose(turned);
     return same;
@@ -165,7 +166,7 @@ static bool lies_raw(const state *s, hid_t stored, bool *swapped) {
 
 static distmap_status take_layout(distmap_reader *reader, state *s, hid_t made, hid_t stored) {
     distmap_image_info *info = &reader->info;
-    hsize_t chunk[H5S_MAX_RANK];
+    hsize_t chunk[DISTMAP_MAX_NDIM];
     int64_t ratio, bytes;
     bool swapped;
     const H5D_layout_t layout = H5Pget_layout(made);
