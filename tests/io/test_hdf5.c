@@ -133,6 +133,27 @@ static void test_enumerations(void **state) {
     remove("e.h5");
 }
 
+/* What a reader holds beside bands is stated, for who shares out memory: of chunks too large to be kept as well. */
+static void test_held(void **state) {
+    (void)state;
+    const hsize_t shape[] = {130, 1024, 1024};
+    const hid_t file = new_file("held.h5");
+    put(file, "/row", H5T_STD_U8LE, 3, shape, 16, NULL);
+    put(file, "/one", H5T_STD_U8LE, 3, shape, 1024, NULL);
+    H5Fclose(file);
+    static const struct {
+        const char *path;
+        size_t least, most;
+    } sets[] = {{"held.h5:/row", 16 << 20, 17 << 20}, {"held.h5:/one", 260 << 20, 400 << 20}};
+    for (size_t i = 0; i < 2; i++) {
+        distmap_reader *reader = NULL;
+        assert_int_equal(distmap_reader_open(sets[i].path, &reader), DISTMAP_OK);
+        assert_in_range(distmap_reader_info(reader)->held_bytes, sets[i].least, sets[i].most);
+        distmap_reader_close(&reader);
+    }
+    remove("held.h5");
+}
+
 static void refuse(const char *path, distmap_status status, const char *words) {
     distmap_reader *reader = NULL;
     expect(distmap_reader_open(path, &reader), status, words);
@@ -298,7 +319,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layouts), cmocka_unit_test(test_bool),    cmocka_unit_test(test_enumerations),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_cut),     cmocka_unit_test(test_adding),
-        cmocka_unit_test(test_packed),  cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_packed),  cmocka_unit_test(test_threads), cmocka_unit_test(test_held),
     };
     return cmocka_run_group_tests_name("io.hdf5", tests, enter_folder, leave_folder);
 }
