@@ -13,7 +13,7 @@ hdf5=(-fork=1 -ignore_crashes=1 -ignore_ooms=1 -ignore_timeouts=1 -malloc_limit_
 no_leaks=detect_leaks=0
 is_ours() { # target, finding
     local said
-    ! said=$(ASAN_OPTIONS=$no_leaks "$1" "$2" 2>&1) || return 1
+    ! said=$(ASAN_OPTIONS=$no_leaks "$1" -timeout=20 "$2" 2>&1) || return 1
     ! grep -m1 -E '^ *#[0-9]+ .*(libhdf5|/src/|/tests/fuzz/)' <<<"$said" | grep -q libhdf5
 }
 any_of_ours() { # target; the findings in libhdf5 are removed
