@@ -1,4 +1,5 @@
 /* distmap cvt: points spread by an image's weights; stippling. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,14 +128,14 @@ static int write_text(const struct job *job, struct extra *extra, const struct o
     sprintf(extra->part, "%s.part", options->output);
     FILE *file = fopen(extra->part, "w");
     if (!file)
-        return fail("%s: cannot be written", options->output);
+        return fail("%s: cannot write: %s", options->output, strerror(errno));
     if (ends_in(options->output, ".csv"))
         write_csv(file, job, extra);
     else
         write_svg(file, job, extra, radius);
-    const bool broken = ferror(file);
+    const int broken = ferror(file) ? errno : 0; /* of the last write: what comes behind it fails alike */
     if (fclose(file) || broken)
-        return fail("%s: writing failed", options->output);
+        return fail("%s: cannot write: %s", options->output, strerror(broken ? broken : errno));
     return signal_caught() ? fail("interrupted") : 0;
 }
 
@@ -204,7 +205,7 @@ static int compute(struct job *job, struct extra *extra, const struct options *o
     if ((status = job_finish(job, options)))
         return status;
     if (extra->part && rename(extra->part, options->output))
-        return fail("%s: cannot be given its name", options->output);
+        return fail("%s: cannot take its name: %s", options->output, strerror(errno));
     free(extra->part);
     extra->part = NULL;
     return 0;

@@ -70,6 +70,10 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
                                  .sign = options->is_signed ? DISTMAP_SIGN_OUTSIDE : DISTMAP_SIGN_NONE,
                                  .surface = options->surface};
     memcpy(problem->shape, info->shape, sizeof problem->shape);
+    for (int a = 0; a < info->ndim; a++) /* the library says it too, but of no file */
+        if (info->shape[a] > INT32_MAX)
+            return fail("%s: its axis %c has %lld elements, more than 2^31 - 1", options->input, info->axes[a],
+                        (long long)info->shape[a]);
     memcpy(problem->chamfer, options->chamfer, sizeof problem->chamfer);
     if (options->command->bit == ESF) {
         problem->field = DISTMAP_FIELD_EDGE_STRENGTH;

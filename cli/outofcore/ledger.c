@@ -34,6 +34,15 @@ int ledger_path(const char *output, const char *folder, const char *ending, char
     return used < PATHS && length < (int)sizeof name - 32 ? 0 : fail("%s: the name is too long", output);
 }
 
+enum { SHOWN = 120 };
+
+/* For a message: what a damaged file holds must not break the line. */
+static void show(const char *line, size_t length, char text[SHOWN]) {
+    snprintf(text, SHOWN, "%.*s", (int)(length < SHOWN ? length : SHOWN), line);
+    for (char *p = text; *p; p++)
+        *p = (unsigned char)*p < ' ' || (unsigned char)*p > '~' ? '?' : *p;
+}
+
 /* The first line that is in the heading and not in the text at the same place. */
 static int tell_difference(const struct ledger *ledger, const char *heading, const char *text) {
     const char *here = heading, *there = text;
@@ -45,8 +54,10 @@ static int tell_difference(const struct ledger *ledger, const char *heading, con
         here += a + 1;
         there += b + 1;
     }
-    return fail("--resume: %s is of another run: there '%.*s', here '%.*s'", ledger->state, (int)b, there, (int)a,
-                here);
+    char texts[2][SHOWN];
+    show(there, b, texts[0]);
+    show(here, a, texts[1]);
+    return fail("--resume: %s is of another run: there '%s', here '%s'", ledger->state, texts[0], texts[1]);
 }
 
 static void count_lines(struct ledger *ledger, const char *line) {
@@ -68,7 +79,7 @@ static int judge(struct ledger *ledger, const struct options *options, const cha
     const size_t length = strlen(heading), boot = (size_t)(strstr(heading, "boot ") - heading);
     if (strncmp(text, heading, length) == 0) {
         count_lines(ledger, text + length);
-        ledger->goes_on = true;
+        ledger->goes_on = ledger->slabs || ledger->panels; /* else its files may not be whole yet */
         return 0;
     }
     if (*text && strncmp(text, heading, boot) != 0)
@@ -78,17 +89,26 @@ static int judge(struct ledger *ledger, const struct options *options, const cha
     return 0;
 }
 
-int ledger_reserve(struct ledger *ledger, const struct options *options, int64_t bytes) {
+int ledger_size(struct ledger *ledger, int fd, const char *name, int64_t bytes) {
+    struct stat there;
+    if (ledger->goes_on ? fstat(fd, &there) : ftruncate(fd, bytes))
+        return fail("%s: cannot write: %s", name, strerror(errno));
+    if (!ledger->goes_on || there.st_size >= bytes)
+        return 0;
+    close(ledger->scratch_fd); /* nothing goes on */
+    ledger->scratch_fd = -1;
+    return fail("--resume: %s has %lld of its %lld bytes; without --resume all is done anew", name,
+                (long long)there.st_size, (long long)bytes);
+}
+
+int ledger_reserve(struct ledger *ledger, int64_t bytes) {
     ledger->scratch_fd = open(ledger->scratch, O_RDWR | O_CLOEXEC | (ledger->goes_on ? 0 : O_CREAT | O_TRUNC), 0666);
     if (ledger->scratch_fd < 0)
         return fail("%s: cannot open: %s", ledger->scratch, strerror(errno));
     /* A full disk is told before the work. Not every file system can reserve. */
-    if (bytes && fallocate(ledger->scratch_fd, 0, 0, bytes) && errno != EOPNOTSUPP)
+    if (!ledger->goes_on && bytes && fallocate(ledger->scratch_fd, 0, 0, bytes) && errno != EOPNOTSUPP)
         return fail("%s: no room for %lld bytes of scratch: %s", ledger->scratch, (long long)bytes, strerror(errno));
-    if (ledger->goes_on)
-        say(options, "distmap: going on behind %lld slabs and %lld panels", (long long)ledger->slabs,
-            (long long)ledger->panels);
-    return 0;
+    return ledger_size(ledger, ledger->scratch_fd, ledger->scratch, bytes);
 }
 
 int ledger_open(struct ledger *ledger, const struct options *options, const char *heading) {

@@ -46,8 +46,10 @@ struct ledger {
 
 /* Locks the ledger. With --resume it goes on with one that is there, which must be of the same problem. */
 int ledger_open(struct ledger *ledger, const struct options *options, const char *heading);
+/* Gives a file of this run its size, or looks whether it still has it: one that was cut since would read as zeros. */
+int ledger_size(struct ledger *ledger, int fd, const char *name, int64_t bytes);
 /* Opens the scratch file, of that many bytes. */
-int ledger_reserve(struct ledger *ledger, const struct options *options, int64_t bytes);
+int ledger_reserve(struct ledger *ledger, int64_t bytes);
 distmap_status ledger_mark(struct ledger *ledger, const char *kind, unsigned flags, double largest);
 /* Closes; `keep`: leaves both files for another run. */
 void ledger_close(struct ledger *ledger, bool keep);

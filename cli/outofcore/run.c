@@ -82,6 +82,12 @@ static int open_result(struct outofcore *o, struct sink *sink, const char *path,
     return opened ? fail_library() : 0;
 }
 
+static int result_size(struct outofcore *o, const struct result *result) {
+    const size_t size = distmap_dtype_size(result->sink->info.dtype);
+    return ledger_size(&o->ledger, result->fd, distmap_writer_part(result->sink->writer),
+                       result->offset + element_count(o->steps.normal.ndim, o->steps.normal.shape) * (int64_t)size);
+}
+
 static int open_files(struct outofcore *o, distmap_dtype map) {
     const struct options *options = o->options;
     const int64_t elements = element_count(o->steps.normal.ndim, o->steps.normal.shape);
@@ -101,11 +107,18 @@ static int open_files(struct outofcore *o, distmap_dtype map) {
         return status;
     if (options->index && (status = open_result(o, &o->job->index, options->index, o->steps.normal.want.index, &bytes)))
         return status;
-    if ((status = ledger_reserve(&o->ledger, options, bytes)))
+    if ((status = ledger_reserve(&o->ledger, bytes)))
         return status;
-    for (int r = 0; r < o->result_count; r++)
+    for (int r = 0; r < o->result_count && !status; r++)
         if (o->results[r].in_order)
             o->results[r].fd = o->ledger.scratch_fd;
+        else
+            status = result_size(o, &o->results[r]);
+    if (status)
+        return status;
+    if (o->ledger.goes_on)
+        say(options, "distmap: going on behind %lld slabs and %lld panels", (long long)o->ledger.slabs,
+            (long long)o->ledger.panels);
     for (int r = 0; r < o->result_count && o->steps.one_pass; r++)
         if (o->results[r].in_order)
             o->ledger.panels = 0; /* what is written in order begins anew */

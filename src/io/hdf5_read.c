@@ -4,6 +4,7 @@
  * are read by slabs. Chunks that are deeper than a band would be unpacked again for each band; so one row of them is kept, if
  * that is not beyond measure.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,35 +130,36 @@ static distmap_status take_filters(distmap_reader *reader, const state *s, hid_t
     return DISTMAP_OK;
 }
 
-/* A row of chunks is kept between bands. */
+/* A row of chunks is kept between bands, where that is little. Beside it libhdf5 holds a chunk before and behind a filter. */
 static void keep_chunks(distmap_reader *reader, state *s, const hsize_t *chunk) {
     const distmap_image_info *info = &reader->info;
-    double bytes = (double)distmap_dtype_size(info->dtype) * (double)chunk[0], count = 1;
+    double one = (double)distmap_dtype_size(info->dtype) * (double)chunk[0], count = 1;
     for (int a = 1; a < info->ndim; a++) {
-        const double along = (double)((info->shape[a] + (int64_t)chunk[a] - 1) / (int64_t)chunk[a]);
-        bytes *= along * (double)chunk[a];
-        count *= along;
+        one *= (double)chunk[a];
+        count *= (double)(info->shape[a] / (int64_t)chunk[a] + (info->shape[a] % (int64_t)chunk[a] > 0));
     }
-    if (bytes > CACHE_BYTES || count > 1e5)
+    reader->info.held_bytes = (size_t)fmin(2 * one, 0x1p62);
+    if (one * count > CACHE_BYTES || count > 1e5)
         return;
     const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
-    H5Pset_chunk_cache(access, 10 * (size_t)count + 1, (size_t)bytes, 1);
+    H5Pset_chunk_cache(access, 10 * (size_t)count + 1, (size_t)(one * count), 1);
     H5Dclose(s->dataset);
     s->dataset = H5Dopen2(s->file, s->path, access);
     H5Pclose(access);
-    reader->info.held_bytes = (size_t)bytes;
+    reader->info.held_bytes += (size_t)(one * count);
 }
 
-/* In one piece, unpacked, as in memory but for the order of bytes. */
+/* In one piece, unpacked, as in memory but for the order of bytes. Enumerations lie as their integers do. */
 static bool lies_raw(const state *s, hid_t stored, bool *swapped) {
-    if (H5Dget_offset(s->dataset) == HADDR_UNDEF)
+    if (H5Dget_offset(s->dataset) > (haddr_t)INT64_MAX) /* of HADDR_UNDEF, or of a broken file */
         return false;
     *swapped = H5Tequal(stored, s->type) <= 0;
     if (!*swapped)
         return true;
-    const hid_t turned = H5Tcopy(stored);
-    const H5T_class_t kind = H5Tget_class(stored);
+    const hid_t turned = H5Tget_class(stored) == H5T_ENUM ? H5Tget_super(stored) : H5Tcopy(stored);
+    const H5T_class_t kind = H5Tget_class(turned);
     bool same = kind == H5T_INTEGER || kind == H5T_FLOAT;
+    *swapped = same && H5Tequal(turned, s->type) <= 0;
     same = same && H5Tset_order(turned, H5Tget_order(s->type)) >= 0 && H5Tequal(turned, s->type) > 0;
     H5Tclose(turned);
     return same;
@@ -165,7 +167,7 @@ static bool lies_raw(const state *s, hid_t stored, bool *swapped) {
 
 static distmap_status take_layout(distmap_reader *reader, state *s, hid_t made, hid_t stored) {
     distmap_image_info *info = &reader->info;
-    hsize_t chunk[H5S_MAX_RANK];
+    hsize_t chunk[DISTMAP_MAX_NDIM];
     int64_t ratio, bytes;
     bool swapped;
     const H5D_layout_t layout = H5Pget_layout(made);
@@ -178,7 +180,8 @@ static distmap_status take_layout(distmap_reader *reader, state *s, hid_t made, 
     if (layout == H5D_CONTIGUOUS && lies_raw(s, stored, &swapped))
         return dm_raw_open(reader, (int64_t)H5Dget_offset(s->dataset), swapped, false);
     if (layout == H5D_CHUNKED) {
-        H5Pget_chunk(made, info->ndim, chunk);
+        if (H5Pget_chunk(made, info->ndim, chunk) != info->ndim)
+            return dm_broken(&reader->input, "the chunks of %s have other axes than it has itself", s->path);
         for (int a = 0; a < info->ndim; a++) {
             char length[24];
             snprintf(length, sizeof length, "%llu", (unsigned long long)chunk[a]);

@@ -66,9 +66,6 @@ distmap_dtype dm_hdf5_dtype(hid_t stored, hid_t *type) {
         const hid_t base = H5Tget_super(stored);
         dtype = is_bool(stored) ? DISTMAP_BOOL : integer_dtype(base);
         H5Tclose(base);
-        if (dtype)
-            *type = H5Tget_native_type(stored, H5T_DIR_ASCEND);
-        return dtype;
     }
     if (dtype)
         *type = dm_hdf5_type(dtype);

@@ -34,8 +34,8 @@ static distmap_status gz_failed(const distmap_reader *reader, gzFile gz) {
     const char *text = gzerror(gz, &code);
     if (code == Z_MEM_ERROR)
         return dm_no_memory(reader->input.name);
-    return dm_broken(&reader->input, "truncated or broken gzip data%s%s", code == Z_OK ? "" : ": ",
-                     code == Z_OK ? "" : text);
+    const char *why = strstr(text, ": "); /* behind zlib's own name for the file */
+    return dm_broken(&reader->input, "truncated or broken gzip data%s", code == Z_OK ? "" : why ? why : "");
 }
 
 static distmap_status gz_open(distmap_reader *reader, state *s) {

@@ -22,8 +22,11 @@ static int on_error(TIFF *tiff, void *user, const char *module, const char *form
     (void)tiff;
     (void)module;
     dm_tiff *file = user;
-    if (!file->message[0])
-        vsnprintf(file->message, sizeof file->message, format, args);
+    if (file->message[0])
+        return 1;
+    vsnprintf(file->message, sizeof file->message, format, args);
+    if (!strncmp(file->message, ": ", 2)) /* behind a name that is none here */
+        memmove(file->message, file->message + 2, strlen(file->message + 2) + 1);
     return 1;
 }
 

@@ -60,7 +60,8 @@ static bool take_lengths(json_object *array, int64_t least, int ndim, int64_t le
     return true;
 }
 
-#define FILL(T, number) memcpy(form->fill, &(T){(T)(number)}, sizeof(T))
+/* Stores the number as a T; whether it is the same then. */
+#define FILL(T, number) (memcpy(form->fill, &(T){(T)(number)}, sizeof(T)), (T)(number) == (number))
 static bool take_fill(json_object *value, dm_zarr *form) {
     form->filled = value != NULL; /* null */
     if (!value)
@@ -75,24 +76,29 @@ static bool take_fill(json_object *value, dm_zarr *form) {
                                                   : 0;
         if (!is_float || number == 0)
             return false;
-    } else if (!json_object_is_type(value, json_type_int) && !json_object_is_type(value, json_type_double) &&
-               !json_object_is_type(value, json_type_boolean))
+    } else if (json_object_is_type(value, json_type_double)) {
+        if (!is_float && !(fabs(number) < 0x1p53 && number == trunc(number))) /* 3.0 is a whole number too */
+            return false;
+    } else if (!json_object_is_type(value, json_type_int) && !json_object_is_type(value, json_type_boolean))
         return false;
-    const int64_t whole = json_object_get_int64(value);
-    switch (form->dtype) {
-    case DISTMAP_BOOL: FILL(uint8_t, whole != 0); break;
-    case DISTMAP_INT8: FILL(int8_t, whole); break;
-    case DISTMAP_UINT8: FILL(uint8_t, whole); break;
-    case DISTMAP_INT16: FILL(int16_t, whole); break;
-    case DISTMAP_UINT16: FILL(uint16_t, whole); break;
-    case DISTMAP_INT32: FILL(int32_t, whole); break;
-    case DISTMAP_UINT32: FILL(uint32_t, whole); break;
-    case DISTMAP_INT64: FILL(int64_t, whole); break;
-    case DISTMAP_UINT64: FILL(uint64_t, json_object_get_uint64(value)); break;
-    case DISTMAP_FLOAT32: FILL(float, number); break;
-    default: FILL(double, number); break;
+    if (is_float) {
+        const float rounded = (float)number;
+        memcpy(form->fill, form->dtype == DISTMAP_FLOAT32 ? (const void *)&rounded : &number, form->size);
+        return true;
     }
-    return true;
+    const int64_t whole = json_object_get_int64(value); /* each the nearest one */
+    const uint64_t natural = json_object_get_uint64(value);
+    switch (form->dtype) {
+    case DISTMAP_BOOL: return FILL(uint8_t, whole != 0);
+    case DISTMAP_INT8: return FILL(int8_t, whole);
+    case DISTMAP_UINT8: return FILL(uint8_t, whole);
+    case DISTMAP_INT16: return FILL(int16_t, whole);
+    case DISTMAP_UINT16: return FILL(uint16_t, whole);
+    case DISTMAP_INT32: return FILL(int32_t, whole);
+    case DISTMAP_UINT32: return FILL(uint32_t, whole);
+    case DISTMAP_INT64: return FILL(int64_t, whole) && (whole < 0 || natural == (uint64_t)whole);
+    default: return FILL(uint64_t, natural) && whole >= 0;
+    }
 }
 #undef FILL
 
@@ -140,7 +146,7 @@ static distmap_status take_form(const dm_input *input, json_object *array, dm_za
         return dm_unsupported(input, "its chunks have %lld bytes; up to %d are read", (long long)bytes, MAX_CHUNK);
     form->chunk_bytes = (size_t)bytes;
     if (!take_fill(member(array, "fill_value"), form))
-        return dm_unsupported(input, "its fill_value is no number");
+        return dm_unsupported(input, "its fill_value is no number that %s holds", distmap_dtype_name(form->dtype));
     return take_packer(input, array, form);
 }
 

@@ -63,6 +63,10 @@ for name in claim.pgm absurd.pgm overflow.pgm negative.pgm claim.pbm claim.npy a
     five.npy complex.npy strange.npy; do
     claims $name
 done
+make_npy long.npy '|u1' '0, 9223372036854775807' ''
+for what in edt voronoi skeleton; do
+    refuses 1 "long.npy: its axis x has 9223372036854775807 elements, more than 2\^31 - 1" $what long.npy -o out/d.npy
+done
 # NIfTI: dim[1..3] = 32767 in the header of a small file.
 { head -c 42 image.nii; printf '\xff\x7f\xff\x7f\xff\x7f'; tail -c +49 image.nii; } >claim.nii
 claims claim.nii

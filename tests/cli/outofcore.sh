@@ -126,6 +126,16 @@ mv stderr "$work/stderr" 2>/dev/null
 refuses_to_go_on "is of another run: there 'sites .*', here 'sites .*'" --sites 0..40001
 refuses_to_go_on "is of another run: there 'limit 0', here 'limit 5'" --sites 0..40000 --limit 5
 check "they leave what is there" test -e out/.distmap-d.npy.scratch
+# Files that were damaged since: what is missing would read as zeros.
+interrupt d.npy panel 2 KILL
+cp out/.distmap-d.npy.part whole.part
+truncate -s 5000 out/.distmap-d.npy.part
+refuses_to_go_on "d.npy.part has 5000 of its [0-9]* bytes; without --resume all is done anew" --sites 0..40000
+cp whole.part out/.distmap-d.npy.part
+truncate -s 100 out/.distmap-d.npy.scratch
+refuses_to_go_on "d.npy.scratch has 100 of its [0-9]* bytes; without --resume all is done anew" --sites 0..40000
+printf 'x\033[31m\x80\n' >out/.distmap-d.npy.state
+refuses_to_go_on "is of another run: there 'x\?\[31m\?', here 'distmap" --sites 0..40000
 flock out/.distmap-d.npy.state -c \
     "'$distmap' edt volume.npy -o out/d.npy --sites 0..40000 --memory $memory --quiet" 2>stderr
 check "two runs at once: status" equal "$?" 1

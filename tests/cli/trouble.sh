@@ -21,6 +21,10 @@ if [[ ${3:-} == full ]]; then
     check "full disk for the second output: status" equal "$?" 1
     check "full disk for the second output: one line" one_line "out/i.npy: .*[Nn]o space"
     check "full disk for the second output: no file is left" equal "$(ls -A out)" ""
+    "$distmap" cvt "$data/coins.png" -o out/p.svg --points 20000 2>stderr
+    check "full disk for a text: status" equal "$?" 1
+    check "full disk for a text: one line" one_line "out/p.svg: cannot write: No space"
+    check "full disk for a text: no file is left" equal "$(ls -A out)" ""
     umount "$out"
     finish
 fi

@@ -32,6 +32,13 @@ refuses 2 "squared.zarr is the same file as the input" edt squared.zarr -o squar
 mkdir three.zarr
 echo '{"zarr_format": 3, "node_type": "array"}' >three.zarr/zarr.json
 refuses 1 "three.zarr: is Zarr version 3; version 2 is read" edt three.zarr -o out/a.npy
+mkdir one.zarr # chunk, of 256 MiB, which is unpacked in one piece
+echo '{"zarr_format": 2, "shape": [64, 2048, 2048], "chunks": [64, 2048, 2048], "dtype": "|u1", "compressor": null,
+    "fill_value": 1, "order": "C", "filters": null}' >one.zarr/.zarray
+refuses 1 "--memory: 200 MiB are too little for one.zarr: [0-9]* MiB are needed" \
+    edt one.zarr -o out/d.npy --memory 200M
+refuses 1 "--memory: 200 MiB are too little for one.zarr: " \
+    pass one.zarr -o out/s.zarr --axis y,x --shard 1/2 --memory 200M
 largest_file=1
 run edt squared.npy -o out/a.zarr --threshold 5 --metric squared
 check "no room: status" equal "$status" 1

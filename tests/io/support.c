@@ -165,7 +165,7 @@ distmap_status read_broken(const char *path) {
     if (status) {
         const char *text = distmap_error_text();
         if (strncmp(text, path, strlen(path)) != 0 || text[strlen(path)] != ':' || strchr(text, '\n') ||
-            strlen(text) < strlen(path) + 10)
+            strlen(text) < strlen(path) + 10 || strstr(text, ": :") || strstr(text, "<fd:"))
             fail_msg("not one clear line that begins with the file's name: %s", text);
         assert_true(status == DISTMAP_ERROR_FORMAT || status == DISTMAP_ERROR_UNSUPPORTED ||
                     status == DISTMAP_ERROR_IO);

@@ -95,6 +95,65 @@ static void test_bool(void **state) {
     remove("b.h5");
 }
 
+/* Enumerations read as their integers, also those that nobody gave a name, in any byte order, and of fewer bits than bytes. */
+static void test_enumerations(void **state) {
+    (void)state;
+    const hsize_t shape[] = {DEPTH, HEIGHT, WIDTH};
+    uint16_t *data = make_elements(&volume, 16), *turned = malloc(2 * COUNT), *small = malloc(2 * COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        turned[i] = (uint16_t)(data[i] << 8 | data[i] >> 8);
+        small[i] = data[i] & 127;
+    }
+    const hid_t byte = H5Tcopy(H5T_STD_U16LE);
+    H5Tset_precision(byte, 8);
+    const struct {
+        const char *name;
+        hid_t base;
+        const uint16_t *stored, *want;
+    } kinds[] = {
+        {"little", H5T_STD_U16LE, data, data}, {"big", H5T_STD_U16BE, turned, data}, {"byte", byte, small, small}};
+    const hid_t file = new_file("e.h5");
+    for (size_t k = 0; k < 3; k++) {
+        const hid_t type = H5Tenum_create(kinds[k].base);
+        H5Tenum_insert(type, "first", kinds[k].stored);
+        char path[40];
+        snprintf(path, sizeof path, "/one/%s", kinds[k].name);
+        put(file, path, type, 3, shape, 0, kinds[k].stored);
+        snprintf(path, sizeof path, "/pieces/%s", kinds[k].name);
+        put(file, path, type, 3, shape, 16, kinds[k].stored);
+        H5Tclose(type);
+    }
+    H5Tclose(byte), H5Fclose(file);
+    for (size_t k = 0; k < 6; k++) {
+        char path[48];
+        snprintf(path, sizeof path, "e.h5:/%s/%s", k < 3 ? "one" : "pieces", kinds[k % 3].name);
+        check_equal(path, kinds[k % 3].want, DISTMAP_UINT16, 7);
+    }
+    free(small), free(turned), free(data);
+    remove("e.h5");
+}
+
+/* What a reader holds beside bands is stated, for who shares out memory: of chunks too large to be kept as well. */
+static void test_held(void **state) {
+    (void)state;
+    const hsize_t shape[] = {130, 1024, 1024};
+    const hid_t file = new_file("held.h5");
+    put(file, "/row", H5T_STD_U8LE, 3, shape, 16, NULL);
+    put(file, "/one", H5T_STD_U8LE, 3, shape, 1024, NULL);
+    H5Fclose(file);
+    static const struct {
+        const char *path;
+        size_t least, most;
+    } sets[] = {{"held.h5:/row", 16 << 20, 17 << 20}, {"held.h5:/one", 260 << 20, 400 << 20}};
+    for (size_t i = 0; i < 2; i++) {
+        distmap_reader *reader = NULL;
+        assert_int_equal(distmap_reader_open(sets[i].path, &reader), DISTMAP_OK);
+        assert_in_range(distmap_reader_info(reader)->held_bytes, sets[i].least, sets[i].most);
+        distmap_reader_close(&reader);
+    }
+    remove("held.h5");
+}
+
 static void refuse(const char *path, distmap_status status, const char *words) {
     distmap_reader *reader = NULL;
     expect(distmap_reader_open(path, &reader), status, words);
@@ -258,9 +317,9 @@ static void test_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts), cmocka_unit_test(test_bool),   cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_cut),     cmocka_unit_test(test_adding), cmocka_unit_test(test_packed),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_layouts), cmocka_unit_test(test_bool),    cmocka_unit_test(test_enumerations),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_cut),     cmocka_unit_test(test_adding),
+        cmocka_unit_test(test_packed),  cmocka_unit_test(test_threads), cmocka_unit_test(test_held),
     };
     return cmocka_run_group_tests_name("io.hdf5", tests, enter_folder, leave_folder);
 }

@@ -97,6 +97,12 @@ static void test_broken_forms(void **state) {
         {"|u1", "<u2", "its chunk 0.0 is broken"},
         {"\"C\"", "\"D\"", "order or dimension_separator"},
         {"\"fill_value\": 0", "\"fill_value\": \"x\"", "fill_value is no number"},
+        {"\"fill_value\": 0", "\"fill_value\": 300", "fill_value is no number that uint8 holds"},
+        {"\"fill_value\": 0", "\"fill_value\": -1", "fill_value is no number that uint8 holds"},
+        {"\"fill_value\": 0", "\"fill_value\": 0.5", "fill_value is no number that uint8 holds"},
+        {"\"fill_value\": 0", "\"fill_value\": 1e300", "fill_value is no number that uint8 holds"},
+        {"\"fill_value\": 0", "\"fill_value\": NaN", "fill_value is no number that uint8 holds"},
+        {"\"fill_value\": 0", "\"fill_value\": 255.0", NULL},
         {"}", "", "no JSON object"},
         {"{", "[", "no JSON object"},
     };
@@ -145,6 +151,49 @@ static void test_broken_chunks(void **state) {
     }
 }
 
+/* The limits of each type as fill values, and what is just beyond them. */
+static void test_fill_values(void **state) {
+    (void)state;
+    static const struct {
+        const char *type, *value;
+        uint64_t bits; /* little end first */
+        bool good;
+    } cases[] = {
+        {"|i1", "-128", 0x80, true},
+        {"|i1", "128", 0, false},
+        {"<u2", "65535", 0xffff, true},
+        {"<u2", "65536", 0, false},
+        {"<i4", "-2147483649", 0, false},
+        {"<u4", "4294967295", 0xffffffff, true},
+        {"<i8", "9223372036854775807", INT64_MAX, true},
+        {"<i8", "9223372036854775808", 0, false},
+        {"<i8", "-9223372036854775808", (uint64_t)INT64_MIN, true},
+        {"<u8", "18446744073709551615", UINT64_MAX, true},
+        {"<u8", "-1", 0, false},
+        {"<u8", "3.0", 3, true},
+        {"<f4", "0.1", 0x3dcccccd, true},
+        {"|b1", "true", 1, true},
+    };
+    mkdir("f.zarr", 0777);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[300];
+        const int used = snprintf(text, sizeof text,
+                                  "{\"zarr_format\": 2, \"shape\": [1], \"chunks\": [1], \"dtype\": \"%s\", "
+                                  "\"compressor\": null, \"fill_value\": %s, \"order\": \"C\", \"filters\": null}",
+                                  cases[i].type, cases[i].value);
+        save("f.zarr/.zarray", text, (size_t)used);
+        if (!cases[i].good) {
+            refuse("f.zarr", "fill_value is no number that ");
+            continue;
+        }
+        distmap_image_info info;
+        void *element = read_all("f.zarr", 1, &info);
+        assert_memory_equal(element, &cases[i].bits, distmap_dtype_size(info.dtype));
+        free(element);
+    }
+    erase("f.zarr");
+}
+
 static void test_not_overwritten(void **state) {
     (void)state;
     const distmap_image_info info = {.dtype = DISTMAP_UINT8, .ndim = 2, .shape = {4, 6}};
@@ -164,7 +213,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_packers_and_types), cmocka_unit_test(test_missing_chunks),
         cmocka_unit_test(test_refusals),          cmocka_unit_test(test_broken_forms),
-        cmocka_unit_test(test_broken_chunks),     cmocka_unit_test(test_not_overwritten),
+        cmocka_unit_test(test_broken_chunks),     cmocka_unit_test(test_fill_values),
+        cmocka_unit_test(test_not_overwritten),
     };
     return cmocka_run_group_tests_name("io.zarr", tests, enter_folder, leave_folder);
 }

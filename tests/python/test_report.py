@@ -2,6 +2,7 @@
 
 import json
 import re
+import resource
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -121,3 +122,15 @@ def test_markdown():
     assert "<tr><th>a</th><th>b</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr>" in text
     assert "<ul><li>x y</li><li>z</li></ul>" in text
     Reader().feed(text)
+
+
+def test_no_room(tmp_path, capsys):
+    """A limit on the size of files does what a full disk does: one line with the file's name, and nothing is left."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        assert main(["-o", str(tmp_path / "r.html")]) == 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert capsys.readouterr().err == f"distmap: report: {tmp_path}/r.html: cannot write: File too large\n"
+    assert not list(tmp_path.iterdir())

@@ -50,13 +50,23 @@ def make(options):
     return page.page(page.merged(sections))
 
 
+def write_whole(output, text):
+    """The file gets its name when all is written; else nothing is left of it."""
+    beside = Path(f"{output}.part{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, output)
+    except OSError as error:
+        raise OSError(f"{output}: cannot write: {error.strerror}") from error
+    finally:
+        beside.unlink(missing_ok=True)
+
+
 def main(arguments=None):
     options = parse(arguments)
     try:
         text = make(options)
-        beside = Path(f"{options.output}.part{os.getpid()}")
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, options.output)
+        write_whole(options.output, text)
     except (OSError, ValueError, RuntimeError, ImportError, KeyError) as error:
         why = f"results lack {error}" if isinstance(error, KeyError) else str(error)
         print(f"distmap: report: {why}", file=sys.stderr)
