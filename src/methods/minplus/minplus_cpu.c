@@ -15,7 +15,6 @@
  */
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "methods/minplus/minplus_job.h"
 
