@@ -82,9 +82,14 @@ def sequence(name, values, what):
         raise TypeError(f"{name} is {values!r}, must be {what}") from None
 
 
+@functools.cache
+def parameters_of(make):
+    return inspect.signature(make).parameters
+
+
 def members(name, given, make):
     """What `make` makes of a mapping, by which a caller gives its arguments."""
-    known = inspect.signature(make).parameters
+    known = parameters_of(make)
     if not hasattr(given, "keys"):
         raise TypeError(f"{name} is {given!r}, must be a mapping of {', '.join(known)}")
     for key in given:
