@@ -35,6 +35,7 @@ bench-gpu: build
 
 install: build
 	cmake --install build/release --prefix '$(PREFIX)'
+	test -n '$(DESTDIR)' || test "$$(id -u)" != 0 || ldconfig # so that programs find the libraries at once
 
 check-large:
 	tools/build.sh release --group test --target distmap_check_large --target distmap_command

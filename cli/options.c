@@ -377,7 +377,7 @@ static const option_row rows[] = {
     {"axes", 0, SHAPES | PASS, "AXES", read_axes,
      "measure along these axes only, as in y,x or 1,2; each slice for itself"},
     {"labels", 0, EDT, NULL, read_labels, "measure to the nearest element of another label; 0 is background"},
-    {"labels", 0, MORPH, NULL, read_labels, "dilate or erode each label; 0 is background"},
+    {"labels", 0, MORPH, NULL, read_labels, "dilate, erode or open each label; 0 is background"},
     {"labels", 0, VORONOI, NULL, read_labels, "OUT gets the input's value at the nearest site"},
     {"components", 0, VORONOI, NULL, read_components, "OUT gets the number of the nearest connected group of sites"},
     {"signed", 0, EDT, NULL, read_signed,

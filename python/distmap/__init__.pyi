@@ -6,8 +6,8 @@ from typing import Any, Literal, NamedTuple
 Array = Any
 DType = Any
 Sites = Literal["zero", "nonzero", "none"] | float | tuple[float | None, float | None]
-Axes = int | Sequence[int] | None
-Spacing = float | Sequence[float] | None
+Axes = int | Iterable[int] | None
+Spacing = float | Iterable[float] | None
 Metric = Literal["euclidean", "cityblock", "chessboard", "chamfer"]
 Kind = Literal["mask", "labels", "sampled"]
 Sign = Literal["none", "outside", "inside"]

@@ -20,6 +20,8 @@ class Numpy:
 
     @staticmethod
     def look(array, name, writable):
+        if isinstance(array, np.ma.MaskedArray):
+            raise TypeError(f"{name} is a masked array, which is not understood")
         given, array = array, np.asarray(array)
         if writable and array is not given:
             raise TypeError(f"{name} must be an array to write into, is {type(given).__name__}")

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from . import _arrays, _problem, _structs
 from ._context import context_for
 from ._plan import Plan, scratch_of
@@ -75,7 +77,7 @@ def compare(a, b, sampling=None, sites="nonzero", *, points="surface", tolerance
     masks = _arrays.take(a, "a"), _arrays.take(b, "b")
     if masks[0].shape != masks[1].shape:
         raise ValueError(f"a has shape {tuple(masks[0].shape)}, b {tuple(masks[1].shape)}, must be the same")
-    percents = tuple(percentiles) if hasattr(percentiles, "__len__") else (percentiles,)
+    percents = tuple(percentiles) if np.iterable(percentiles) else (percentiles,)
     dtypes = [_structs.DTYPES[mask.dtype] for mask in masks]
     problem = _problem.make(masks[0].shape, dtypes[0], sites=sites, spacing=sampling,
                             comparison={"other": dtypes[1], "points": points, "tolerance": tolerance,

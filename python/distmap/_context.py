@@ -6,7 +6,6 @@ still be at work with it, and the system takes the memory back.
 """
 
 import ctypes as c
-import operator
 import threading
 import weakref
 
@@ -37,9 +36,10 @@ def thread_count(threads):
     """0, which is C's default, for None."""
     if threads is None:
         return 0
-    if operator.index(threads) < 1:
-        raise ValueError(f"threads is {threads}, must be 1 to 1024; None means as many as the process may use")
-    return min(operator.index(threads), _problem.INT32)
+    try:
+        return _problem.whole("threads", threads, 1, 1024)
+    except ValueError as error:
+        raise ValueError(f"{error}; None means as many as the process may use") from None
 
 
 def destroy_with(owner, name, handle, *keep):

@@ -2,7 +2,7 @@
 
 import sys
 
-from ._problem import number
+from ._problem import choice, number
 from ._transform import transform
 
 LEAST = sys.float_info.min  # a limit that nothing but 0 is within
@@ -18,7 +18,8 @@ def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labe
         bool, integers, float32 or float64; NumPy, CuPy, PyTorch, or see transform(). Sites are its zeros, so that
         inside the objects of a mask the result is the distance to the background.
     sampling : float or floats
-        Pitch of the elements along each axis, in any unit of length, which is then that of the result. None: 1.
+        Pitch of the elements along each axis, in any unit of length, which is then that of the result. None: 1. It is the
+        `spacing` of transform(), and of errors.
     sites : "zero", "nonzero", a number, or a range (lo, hi) with both ends, None for an open one
     squared : bool
         Squared distances instead: uint32 (uint64 where the largest possible one needs it), with a sampling that is not
@@ -43,7 +44,7 @@ def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labe
     axes : int or ints
         Measure along these axes only; slices along the others are a batch. None: all.
     dtype : of the distances; float32 (default) or float64.
-    out : array of the result's shape and type, any strides, to write into and to return.
+    out : array of the mask's shape and that dtype, any strides, for the distances: written into and returned.
     device : "cpu", "cuda", "cuda:N", several GPUs "cuda:0-3" or "cuda:0,2"; None: where the array lies.
     threads : int; None: as many as the process may use.
     method : a name in methods(); None: the fastest.
@@ -186,6 +187,8 @@ def chamfer(mask, weights=(3, 4), sites="zero", *, dtype="int32", limit=None, bo
     >>> chamfer(mask, "cityblock", dtype=np.uint8)[2].tolist()
     [2, 3, 4, 5, 6]
     """
+    if isinstance(weights, str):
+        choice("weights", weights, ("cityblock", "chessboard"))
     metric, weights = (weights, None) if isinstance(weights, str) else ("chamfer", weights)
     return transform(mask, metric=metric, chamfer=weights, sites=sites, axes=axes, limit=limit, border=border,
                      want={"distance": dtype if out is None else None}, out=out, device=device, threads=threads,
@@ -228,7 +231,7 @@ def esf(mask, rho, *, steps=None, tolerance=None, dt=None, sites="nonzero", axes
     >>> how.residual <= 1e-5
     True
     """
-    result = transform(mask, want={"strength": dtype if out is None else None}, sites=sites, axes=axes, out=out,
+    result = transform(mask, want={"strength": dtype}, sites=sites, axes=axes, out=out,
                        device=device, threads=threads, method=method,
                        esf={"rho": rho, "steps": steps, "dt": dt, "tolerance": tolerance})
     return (result.strength, result.convergence) if convergence else result.strength

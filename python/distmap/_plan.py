@@ -36,12 +36,12 @@ class Phase(NamedTuple):
 class Plan:
     """A problem bound to a method, with its scratch memory: made once, executed many times, allocating nothing.
 
-    shape, dtype: of the input. want: {"distance": dtype, ...}, the outputs, of distance, squared, index, coords, label,
-    within, beyond.
+    shape, dtype: of the input. want: {"distance": dtype, ...}, the outputs, any that transform() gives.
     context: a Context; None: one for this plan, of all threads of the CPU. kind, axes, sites, metric, chamfer, spacing,
-    limit, border: as of transform(). payload: the dtype of the payload array. method: a name in methods(); params:
-    {name: value} of its parameters. host_views (GPU): arrays in host memory are taken too. scratch: an array of uint8
-    to use, scratch_bytes() of them. timed: phases() tells what took how long.
+    limit, border, esf, skeleton, morphology, thickness, cvt, sign, surface: as of transform(). payload: the dtype of the
+    payload array. method: a name in methods(); params: {name: value} of its parameters. host_views (GPU): arrays in host
+    memory are taken too. scratch: a contiguous array of uint8 with one axis, in the memory of the context's device, aligned
+    to 64 bytes (256 on a GPU), of scratch_bytes() elements or more. timed: phases() tells what took how long.
 
     >>> import numpy as np
     >>> plan = Plan((3, 4), np.uint8, {"distance": np.float32})
@@ -54,13 +54,17 @@ class Plan:
 
     def __init__(self, shape, dtype, want, *, context=None, method=None, params=None, host_views=False, scratch=None,
                  timed=False, **options):
-        self._set_up(context or Context(), problem_of(shape, dtype, want, options), scratch,
+        self._set_up(context_of(context), problem_of(shape, dtype, want, options), scratch,
                      plan_options(method, params, host_views, timed))
 
     def _set_up(self, context, problem, scratch, options):
         self.context, self.handle = context, c.c_void_p()
         if scratch is not None:
             room = _arrays.take(scratch, "scratch", writable=True)
+            if _structs.DTYPES[room.dtype] != "uint8" or len(room.shape) != 1 or room.strides[0] != 1:
+                raise ValueError("scratch must be a contiguous array of uint8 with one axis")
+            if (room.ordinal is None) != (context.device == "cpu"):
+                raise ValueError(f"scratch must lie in the memory of the context's device, {context.device}")
             options.scratch, options.scratch_bytes = room.data, room.shape[0]
         check(library().distmap_plan_create(context.handle, c.byref(problem), c.byref(options), c.byref(self.handle)))
         destroy_with(self, "distmap_plan_destroy", self.handle, context, scratch)
@@ -93,7 +97,7 @@ class Plan:
 
     @property
     def flags(self):
-        """FLAG_NO_SITE, FLAG_NAN: what the last execution met. Waits for it."""
+        """FLAG_NO_SITE, FLAG_NAN, FLAG_UNREST: what the last execution met. Waits for it."""
         return library().distmap_plan_flags(self.handle)
 
     def phases(self):
@@ -131,14 +135,25 @@ class Plan:
 
 
 def plan_options(method, params, host_views, timed=False):
+    if method is not None and not isinstance(method, str):
+        raise TypeError(f"method is {method!r}, must be a name in methods()")
+    if params is not None and not (hasattr(params, "keys") and all(isinstance(name, str) for name in params)):
+        raise TypeError(f"params is {params!r}, must be {{name: value}}")
     values = [_structs.Param(name.encode(), param_value(method, name, value)) for name, value in (params or {}).items()]
     return _structs.PlanOptions(method=method.encode() if method else None, host_views=host_views,
                                 timed=timed, param_count=len(values),
                                 params=(_structs.Param * len(values))(*values) if values else None)
 
 
+def context_of(context):
+    """The caller's; None: one of all threads of the CPU."""
+    if context is not None and not isinstance(context, Context):
+        raise TypeError(f"context is {context!r}, must be a Context")
+    return context or Context()
+
+
 def problem_of(shape, dtype, want, options):
-    problem = _problem.make(tuple(shape), dtype, **options)
+    problem = _problem.make(_problem.sequence("shape", shape, "the lengths of the axes"), dtype, **options)
     _problem.ask(problem, want)
     return problem
 
@@ -149,7 +164,7 @@ def scratch_bytes(shape, dtype, want, *, context=None, method=None, params=None,
     >>> scratch_bytes((1024, 1024), "uint8", {"distance": "float32"}) < 1024 * 1024
     True
     """
-    return scratch_of(context or Context(), problem_of(shape, dtype, want, options), method, params, host_views)
+    return scratch_of(context_of(context), problem_of(shape, dtype, want, options), method, params, host_views)
 
 
 def scratch_of(context, problem, method=None, params=None, host_views=False):
@@ -170,7 +185,9 @@ def fill(input, more, outputs):
     ndim = len(taken["input"].shape)
     for name, array in taken.items():
         axes = len(array.shape) - (name == "coords")
-        if not 1 <= axes <= _structs.MAX_NDIM or name == "coords" and array.shape[0] != ndim:
+        if name == "coords" and (axes < 0 or array.shape[0] != ndim):
+            raise ValueError(f"coords has shape {array.shape}, must be {(ndim, *taken['input'].shape)}")
+        if not 1 <= axes <= _structs.MAX_NDIM:
             raise ValueError(f"{name} has shape {array.shape}, the input {taken['input'].shape}")
     arrays = _structs.Arrays()
     for name, array in taken.items():

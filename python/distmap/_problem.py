@@ -4,9 +4,12 @@ Only what C's types cannot take is refused here, so that each rule stands once, 
 """
 
 import functools
+import inspect
 import math
 import numbers
 import operator
+
+import numpy as np
 
 from . import _structs
 
@@ -23,30 +26,78 @@ def choice(name, value, names):
 
 @functools.lru_cache(256)
 def name_of(dtype):
-    """"float32" of a name, a NumPy or CuPy dtype or type, or a torch.dtype."""
+    """"float32" of a name, a NumPy or CuPy dtype or type, a torch.dtype, or what else NumPy knows a dtype by (float, "f4")."""
     text = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
-    return text.rpartition(".")[2].rstrip("_")  # torch.float32, numpy.bool_
+    text = text.rpartition(".")[2].rstrip("_")  # torch.float32, numpy.bool_
+    if text in CODES or dtype is None:  # which NumPy takes for float64
+        return text
+    try:
+        return np.dtype(dtype).name
+    except (TypeError, ValueError):
+        return text
 
 
 def dtype_code(name, dtype):
     """The library's number for it."""
-    code = CODES.get(name_of(dtype))
-    if code is None:
-        raise TypeError(f"{name} has dtype {name_of(dtype)}, must be one of {', '.join(CODES)}")
-    return code
+    try:
+        found = name_of(dtype)
+    except TypeError:  # not hashable
+        found = repr(dtype)
+    if found not in CODES:
+        raise TypeError(f"{name} has dtype {found}, must be one of {', '.join(CODES)}")
+    return CODES[found]
 
 
 def number(name, value):
     """A float, exactly."""
-    if isinstance(value, (bool, str, bytes)):
+    if isinstance(value, (bool, np.bool_, str, bytes)):
         raise TypeError(f"{name} is {value!r}, must be a number")
     try:
         result = float(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}, must be a number") from None
     except OverflowError:
         raise ValueError(f"{name} is {value}, beyond the range of FP64") from None
     if isinstance(value, numbers.Integral) and result != operator.index(value):
         raise ValueError(f"{name} is {value}, which FP64 does not hold exactly")
     return result
+
+
+def whole(name, value, lowest=-1 << 63, highest=(1 << 63) - 1):
+    """An integer; ctypes would drop bits that do not fit."""
+    try:
+        result = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}, must be an integer") from None
+    if not lowest <= result <= highest:
+        raise ValueError(f"{name} is {result}, must be {lowest} to {highest}")
+    return result
+
+
+def sequence(name, values, what):
+    """A list of several values."""
+    try:
+        return list(values)
+    except TypeError:
+        raise TypeError(f"{name} is {values!r}, must be {what}") from None
+
+
+@functools.cache
+def parameters_of(make):
+    return inspect.signature(make).parameters
+
+
+def members(name, given, make):
+    """What `make` makes of a mapping, by which a caller gives its arguments."""
+    known = parameters_of(make)
+    if not hasattr(given, "keys"):
+        raise TypeError(f"{name} is {given!r}, must be a mapping of {', '.join(known)}")
+    for key in given:
+        choice(f"a key of {name}", key, tuple(known))
+    for key, parameter in known.items():
+        if parameter.default is parameter.empty and given.get(key) is None:
+            raise ValueError(f"{name} has no {key!r}, which it must")
+    return make(**given)
 
 
 def sites_of(rule):
@@ -70,8 +121,8 @@ def axes_bits(axes, ndim):
     if axes is None:
         return 0
     bits = 0
-    for axis in axes if isinstance(axes, (tuple, list)) else (axes,):
-        at = operator.index(axis)
+    for axis in axes if np.iterable(axes) and not isinstance(axes, str) else (axes,):
+        at = whole("axes", axis)
         if not -ndim <= at < ndim:
             raise ValueError(f"axes names axis {at}, the array has {ndim}")
         if bits >> at % ndim & 1:
@@ -86,7 +137,7 @@ def spacing_values(spacing, ndim):
     """One pitch for all axes, or one for each; None: 1. Zero is refused, which means 1 in C."""
     if spacing is None:
         return [1.0] * ndim
-    values = [spacing] * ndim if not hasattr(spacing, "__len__") else list(spacing)
+    values = list(spacing) if np.iterable(spacing) else [spacing] * ndim
     if len(values) != ndim:
         raise ValueError(f"spacing has {len(values)} values, the array has {ndim} axes")
     values = [number(f"spacing[{a}]", value) for a, value in enumerate(values)]
@@ -112,7 +163,7 @@ def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidea
         input=choice("kind", kind, _structs.INPUTS), dtype=dtype_code("the input", dtype), ndim=ndim,
         axes=axes_bits(axes, ndim), metric=choice("metric", metric, _structs.METRICS), border=bool(border))
     problem.sites = sites_of(sites)
-    problem.shape[:ndim] = shape
+    problem.shape[:ndim] = [whole(f"shape[{a}]", size) for a, size in enumerate(shape)]
     problem.spacing[:ndim] = spacing_values(spacing, ndim)
     problem.sign = choice("sign", "none" if sign is None else sign, _structs.SIGNS)
     problem.surface = choice("surface", surface, _structs.SURFACES)
@@ -121,9 +172,10 @@ def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidea
         if not problem.limit > 0:
             raise ValueError(f"limit is {problem.limit:g}, must be positive; None means no limit")
     if chamfer is not None:
-        weights = [operator.index(weight) for weight in chamfer]
+        weights = sequence("chamfer", chamfer, "two or three weights")
         if len(weights) not in (2, 3):
             raise ValueError(f"chamfer has {len(weights)} weights, must have 2 or 3")
+        weights = [whole(f"chamfer[{i}]", weight) for i, weight in enumerate(weights)]
         if any(abs(weight) > INT32 for weight in weights):
             raise ValueError(f"chamfer is {tuple(weights)}: weights are at most 65535")
         problem.chamfer[:len(weights)] = weights
@@ -131,21 +183,21 @@ def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidea
         problem.payload = dtype_code("payload", payload)
     if esf is not None:
         problem.field = _structs.FIELDS.index("edge_strength")
-        problem.esf = esf_of(**{name: value for name, value in esf.items() if value is not None})
+        problem.esf = members("esf", esf, esf_of)
     if skeleton is not None:
         problem.field = _structs.FIELDS.index("skeleton")
-        problem.skeleton = skeleton_of(**skeleton)
+        problem.skeleton = members("skeleton", skeleton, skeleton_of)
     if morphology is not None:
         problem.field = _structs.FIELDS.index("morphology")
-        problem.morphology = morphology_of(**morphology)
+        problem.morphology = members("morphology", morphology, morphology_of)
     if comparison is not None:
         problem.field = _structs.FIELDS.index("comparison")
-        problem.comparison = comparison_of(**comparison)
+        problem.comparison = members("comparison", comparison, comparison_of)
     if thickness:
         problem.field = _structs.FIELDS.index("thickness")
     if cvt is not None:
         problem.field = _structs.FIELDS.index("cvt")
-        problem.cvt = cvt_of(**cvt)
+        problem.cvt = members("cvt", cvt, cvt_of)
     return problem
 
 
@@ -170,20 +222,16 @@ def morphology_of(step, radius, outside=False):
 
 def cvt_of(points, steps=0, omega=1.0, seed=0, grids=None):
     """Zero, which means the default in C, is refused."""
-    whole = {name: operator.index(value) for name, value in (("points", points), ("steps", steps), ("seed", seed))}
-    for name, value in whole.items():
-        if not -1 << 63 <= value < 1 << (64 if name == "seed" else 63) or name == "seed" and value < 0:
-            raise ValueError(f"{name} is {value}, must {'be 0 to 2^64 - 1' if name == 'seed' else 'fit 64 bits'}")
-    if grids is not None and not 1 <= operator.index(grids) <= 16:
-        raise ValueError(f"grids is {grids}, must be 1 to 16; None means 16")
     if number("omega", omega) == 0:
         raise ValueError("omega is 0, must be above 0 and below 2")
-    return _structs.Cvt(omega=number("omega", omega), grids=0 if grids is None else grids, **whole)
+    return _structs.Cvt(points=whole("points", points), steps=whole("steps", steps),
+                        seed=whole("seed", seed, 0, (1 << 64) - 1), omega=number("omega", omega),
+                        grids=0 if grids is None else whole("grids", grids, 1, 16))
 
 
 def esf_of(rho, steps=None, dt=None, tolerance=None):
     """Zero, which means the default in C, is refused."""
-    if steps is not None and not 0 < operator.index(steps) < 1 << 63:
+    if steps is not None and not 0 < whole("steps", steps):
         raise ValueError(f"steps is {steps}, must be positive and below 2^63; None means the state at rest")
     given = {name: number(name, value) for name, value in (("dt", dt), ("tolerance", tolerance)) if value is not None}
     for name, value in given.items():
@@ -194,6 +242,8 @@ def esf_of(rho, steps=None, dt=None, tolerance=None):
 
 def ask(problem, want):
     """Sets the outputs: {name: dtype}."""
+    if not hasattr(want, "keys"):
+        raise TypeError(f"want is {want!r}, must be {{output: dtype}}")
     problem.want = _structs.Outputs()
     for name, dtype in want.items():
         choice("want", name, _structs.OUTPUTS)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from . import _structs
 from ._library import check, library
+from ._problem import whole
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def describe(kind, ordinal):
 def param_value(method, name, value):
     """The number of a parameter's value, which may be one of its names."""
     if not isinstance(value, str):
-        return int(value)
+        return whole(f"params[{name!r}]", value)
     for row in methods():
         for param in row.params if row.name == method else ():
             if param.name == name and value in param.names:

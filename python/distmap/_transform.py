@@ -56,7 +56,8 @@ def chosen_device(device, arrays):
 def named_outputs(want, out):
     """({name: dtype or None}, {name: array}) of what is wanted, and of where the caller wants it."""
     if not hasattr(want, "keys"):
-        want = dict.fromkeys([want] if isinstance(want, str) else want)
+        names = [want] if isinstance(want, str) else _problem.sequence("want", want, "the names of outputs")
+        want = dict.fromkeys(names)
     if out is not None and not hasattr(out, "keys"):
         if len(want) != 1:
             raise ValueError(f"out is one array, but {len(want)} outputs are wanted: give {{name: array}}")
@@ -65,7 +66,12 @@ def named_outputs(want, out):
         _problem.choice("want", name, _structs.OUTPUTS)
         if name not in want:
             raise ValueError(f"out has {name}, which is not wanted")
-    return want, {name: _arrays.take(array, f"out {name}", writable=True) for name, array in (out or {}).items()}
+    taken = {name: _arrays.take(array, f"out {name}", writable=True) for name, array in (out or {}).items()}
+    for name, array in taken.items():
+        if want[name] is not None and _problem.dtype_code(name, want[name]) != array.dtype:
+            raise ValueError(f"out {name} has dtype {_structs.DTYPES[array.dtype]}, but "
+                             f"{_problem.name_of(want[name])} is wanted")
+    return want, taken
 
 
 def settle(context, problem, want, options):
@@ -158,7 +164,7 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
     Returns
     -------
     Result
-        With one attribute for each output, `flags` (FLAG_NO_SITE, FLAG_NAN) and `method`. Elements without a site get
+        With one attribute for each output, `flags` (FLAG_NO_SITE, FLAG_NAN, FLAG_UNREST) and `method`. Elements without a site get
         inf (the largest value in integer outputs), index and coordinates -1, label 0, within 0. Work on arrays in a
         GPU's memory is enqueued on their library's current stream; it is complete when that stream gets there.
 

@@ -140,7 +140,7 @@ def run(input, metric, sampling, return_distances, return_indices, distances, in
     if complain:
         raise Refused(", ".join(complain))
     input = truth(input)
-    if sampling is not None and hasattr(sampling, "__len__") and len(sampling) != input.ndim:
+    if np.ndim(sampling) and len(sampling) != input.ndim:
         raise Refused("sequence argument must have length equal to input rank")
     out = {}
     if distances is not None:

@@ -1,13 +1,13 @@
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 def distance_transform_edt(
-    input: Any, sampling: float | Sequence[float] | None = None, return_distances: bool = True,
+    input: Any, sampling: float | Iterable[float] | None = None, return_distances: bool = True,
     return_indices: bool = False, distances: Any = None, indices: Any = None, *, block_params: Any = None,
     float64_distances: bool = True,
 ) -> Any: ...
 def distance_transform_bf(
-    input: Any, metric: str = "euclidean", sampling: float | Sequence[float] | None = None,
+    input: Any, metric: str = "euclidean", sampling: float | Iterable[float] | None = None,
     return_distances: bool = True, return_indices: bool = False, distances: Any = None, indices: Any = None,
 ) -> Any: ...
 def distance_transform_cdt(

@@ -8,7 +8,6 @@
  * and max2 is the length of the shortest walk from corner to corner.
  */
 #include <math.h>
-#include <string.h>
 
 #include "core/internal.h"
 

@@ -1,6 +1,4 @@
 /* Checks what a problem says about skeletons. Metric, spacing and limit were brought into normal form before. */
-#include <math.h>
-
 #include "core/internal.h"
 
 #define bad(...) dm_error(DISTMAP_ERROR_ARGUMENT, __VA_ARGS__)

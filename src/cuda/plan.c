@@ -5,7 +5,6 @@
  * Execute zeroes the outcome, calls the method, and marks the end with an event, all on the caller's stream. It comes back
  * when somebody asks, on a stream of our own after that event. With host views, and when timed, execute itself waits.
  */
-#include <string.h>
 
 #include "cuda/elements.h"
 

@@ -10,7 +10,6 @@
  * first: the datatypes of an exchange are made before the ranks agree that all have theirs.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "mpi/internal.h"
 

@@ -17,7 +17,6 @@
 #include "operations/morphology.h"
 
 #include <float.h>
-#include <math.h>
 
 #include "operations/inner.h"
 

@@ -120,6 +120,39 @@ static void test_memory(void **state) {
     }
 }
 
+/* The border is a pitch away along an axis of one element, too, however long the others' pitches are. */
+static void test_border_beside_one_row(void **state) {
+    (void)state;
+    static const uint8_t mask[7] = {[6] = 1};
+    for (int reaches = 0; reaches < 2; reaches++)
+        for (size_t k = 0; distmap_method_get(k); k++) {
+            const distmap_problem p = {.dtype = DISTMAP_UINT8,
+                                       .ndim = 2,
+                                       .shape = {1, 7},
+                                       .spacing = {reaches ? 1 : 2, 3},
+                                       .sites = {.rule = DISTMAP_SITES_NONZERO},
+                                       .border = true,
+                                       .limit = 1.5,
+                                       .want = {.within = DISTMAP_UINT8, .beyond = DISTMAP_UINT8}};
+            const distmap_plan_options options = {.method = distmap_method_get(k)->name};
+            distmap_plan *plan;
+            if (distmap_plan_create(context, &p, &options, &plan) != DISTMAP_OK)
+                continue;
+            uint8_t within[7], beyond[7];
+            const distmap_arrays arrays = {
+                .input = distmap_view_make((void *)(uintptr_t)mask, DISTMAP_UINT8, 2, p.shape),
+                .within = distmap_view_make(within, DISTMAP_UINT8, 2, p.shape),
+                .beyond = distmap_view_make(beyond, DISTMAP_UINT8, 2, p.shape),
+            };
+            assert_int_equal(distmap_plan_execute(plan, &arrays), DISTMAP_OK);
+            for (int x = 0; x < 7; x++) {
+                assert_int_equal(within[x], reaches || mask[x]);
+                assert_int_equal(beyond[x], !within[x]);
+            }
+            distmap_plan_destroy(&plan);
+        }
+}
+
 static int set_up(void **state) {
     (void)state;
     return distmap_context_create(&(distmap_context_options){.threads = 2}, &context);
@@ -130,6 +163,7 @@ int main(void) {
         cmocka_unit_test(test_rules),
         cmocka_unit_test(test_relations),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_border_beside_one_row),
     };
     return cmocka_run_group_tests(tests, set_up, close_context);
 }

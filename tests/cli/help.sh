@@ -12,6 +12,11 @@ subcommands=$(distmap --help | sed -n '/^Subcommands/,/^$/s/^  \([a-z]*\) .*/\1/
 check "subcommands are listed" matches "$(echo $subcommands)" "^edt voronoi skeleton thickness morph compare cvt esf pass info methods devices bench tune report$"
 for subcommand in $subcommands; do
     text=$(distmap "$subcommand" --help)
+    check "manual: a line of its own in the synopsis for $subcommand" equal \
+        "$(sed -n '/^.SH SYNOPSIS/,/^.SH DESC/p' <<<"$plain_manual" | grep -x -B1 ".B distmap $subcommand" | head -1 |
+            grep -xE '\.br|\.SH SYNOPSIS' | wc -l)" 1
+    check "manual: a paragraph of its own for $subcommand" equal \
+        "$(sed -n '/^.SH SUBCOMMANDS/,/^.SH OPTIONS/p' <<<"$plain_manual" | grep -x -B1 ".B $subcommand" | head -1)" .TP
     check "$subcommand --help: usage" matches "$text" "^Usage: distmap $subcommand "
     check "$subcommand -h is the same" equal "$(distmap "$subcommand" -h)" "$text"
     example=$(sed -n '/^Example:/,$s/^  distmap/distmap/p' <<<"$text")

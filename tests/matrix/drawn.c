@@ -74,6 +74,26 @@ static void run_method(const struct drawn_job *j, const char *method) {
     }
 }
 
+const char *drawn_execute(const struct runner *runner, distmap_plan *plan, distmap_arrays *arrays, struct placed *input,
+                          const unsigned char *untouched, const struct drawn_output *outputs, int count,
+                          unsigned flags) {
+    arrays->input = runner_send(runner, input);
+    for (int k = 0; k < count; k++)
+        if (outputs[k].placed) {
+            layout_poison(outputs[k].placed);
+            *outputs[k].view = runner_send(runner, outputs[k].placed);
+        }
+    if (distmap_plan_execute(plan, arrays) || distmap_plan_wait(plan))
+        return distmap_error_text();
+    runner_fetch(runner, input);
+    for (int k = 0; k < count; k++)
+        if (outputs[k].placed)
+            runner_fetch(runner, outputs[k].placed);
+    if (memcmp(untouched, input->memory, input->bytes) != 0)
+        return "the input was changed";
+    return distmap_plan_flags(plan) == flags ? NULL : "other flags";
+}
+
 void drawn_run(const struct drawn_job *j, distmap_field field) {
     for (size_t k = 0; distmap_method_get(k); k++) {
         const distmap_method_info *info = distmap_method_get(k);

@@ -38,6 +38,17 @@ struct drawn_job {
     void *more;
 };
 
+/* An output: where it lies, NULL if it is not wanted, and its view among the arrays. */
+struct drawn_output {
+    struct placed *placed;
+    distmap_view *view;
+};
+/* Executes a plan from an input, of whose memory `untouched` is a copy, into poisoned outputs, and fetches all. Returns what is
+ * wrong: the library's error, a changed input, other flags; else NULL. */
+const char *drawn_execute(const struct runner *runner, distmap_plan *plan, distmap_arrays *arrays, struct placed *input,
+                          const unsigned char *untouched, const struct drawn_output *outputs, int count,
+                          unsigned flags);
+
 /* A plan of every method of `field` on every runner. */
 void drawn_run(const struct drawn_job *job, distmap_field field);
 

@@ -169,28 +169,16 @@ static bool output_is_right(const struct job *j, const struct placed *out, bool 
 
 static const char *run_plan(const struct drawn_job *d, const struct runner *runner, distmap_plan *plan) {
     struct job *j = d->more;
-    distmap_arrays arrays = {.input = runner_send(runner, &j->input)};
-    struct placed *const outputs[] = {&j->mask, &j->distance};
-    distmap_view *const views[] = {&arrays.mask, &arrays.distance};
-    const bool wanted[] = {j->problem.want.mask, j->problem.want.distance};
-    for (int k = 0; k < 2; k++)
-        if (wanted[k]) {
-            layout_poison(outputs[k]);
-            *views[k] = runner_send(runner, outputs[k]);
-        }
-    if (distmap_plan_execute(plan, &arrays) || distmap_plan_wait(plan))
-        return distmap_error_text();
-    runner_fetch(runner, &j->input);
-    for (int k = 0; k < 2; k++)
-        if (wanted[k])
-            runner_fetch(runner, outputs[k]);
-    if (memcmp(j->untouched, j->input.memory, j->input.bytes) != 0)
-        return "the input was changed";
-    if (distmap_plan_flags(plan) != j->expected->flags)
-        return "other flags";
-    if (wanted[0] && !output_is_right(j, &j->mask, false))
+    distmap_arrays arrays = {0};
+    const distmap_outputs *want = &j->problem.want;
+    const struct drawn_output outputs[] = {{want->mask ? &j->mask : NULL, &arrays.mask},
+                                           {want->distance ? &j->distance : NULL, &arrays.distance}};
+    const char *why = drawn_execute(runner, plan, &arrays, &j->input, j->untouched, outputs, 2, j->expected->flags);
+    if (why)
+        return why;
+    if (want->mask && !output_is_right(j, &j->mask, false))
         return "another mask";
-    return !wanted[1] || output_is_right(j, &j->distance, true) ? NULL : "other distances";
+    return !want->distance || output_is_right(j, &j->distance, true) ? NULL : "other distances";
 }
 
 static void tell(const struct drawn_job *d) {

@@ -120,28 +120,16 @@ static bool output_is_right(const struct job *j, const struct placed *out, bool 
 
 static const char *run_plan(const struct drawn_job *d, const struct runner *runner, distmap_plan *plan) {
     struct job *j = d->more;
-    distmap_arrays arrays = {.input = runner_send(runner, &j->input)};
-    struct placed *const outputs[] = {&j->distance, &j->squared};
-    distmap_view *const views[] = {&arrays.distance, &arrays.squared};
-    const bool wanted[] = {j->problem.want.distance, j->problem.want.squared};
-    for (int k = 0; k < 2; k++)
-        if (wanted[k]) {
-            layout_poison(outputs[k]);
-            *views[k] = runner_send(runner, outputs[k]);
-        }
-    if (distmap_plan_execute(plan, &arrays) || distmap_plan_wait(plan))
-        return distmap_error_text();
-    runner_fetch(runner, &j->input);
-    for (int k = 0; k < 2; k++)
-        if (wanted[k])
-            runner_fetch(runner, outputs[k]);
-    if (memcmp(j->untouched, j->input.memory, j->input.bytes) != 0)
-        return "the input was changed";
-    if (distmap_plan_flags(plan) != j->radii->flags)
-        return "other flags";
-    if (wanted[0] && !output_is_right(j, &j->distance, true))
+    distmap_arrays arrays = {0};
+    const distmap_outputs *want = &j->problem.want;
+    const struct drawn_output outputs[] = {{want->distance ? &j->distance : NULL, &arrays.distance},
+                                           {want->squared ? &j->squared : NULL, &arrays.squared}};
+    const char *why = drawn_execute(runner, plan, &arrays, &j->input, j->untouched, outputs, 2, j->radii->flags);
+    if (why)
+        return why;
+    if (want->distance && !output_is_right(j, &j->distance, true))
         return "another thickness";
-    return !wanted[1] || output_is_right(j, &j->squared, false) ? NULL : "other squares";
+    return !want->squared || output_is_right(j, &j->squared, false) ? NULL : "other squares";
 }
 
 static void tell(const struct drawn_job *d) {

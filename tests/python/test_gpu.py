@@ -183,6 +183,9 @@ def test_plan_on_the_callers_scratch():
     plan(maker.from_numpy(host), distance=out)
     plan.wait()
     assert plan.flags in (0, distmap.FLAG_NO_SITE)
+    for place, scratch in ((context, np.zeros(room, np.uint8)), (None, maker.from_numpy(np.zeros(1 << 20, np.uint8)))):
+        with pytest.raises(ValueError, match="scratch must lie in the memory of the context's device"):
+            distmap.Plan(host.shape, host.dtype, {"distance": np.float32}, context=place, scratch=scratch)
     assert np.array_equal(maker.to_numpy(out), distmap.edt(host))
 
 

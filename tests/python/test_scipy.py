@@ -162,3 +162,8 @@ def pictures():
     start = int(np.frombuffer(raw, "<f4", 1, 108)[0])
     volume = np.frombuffer(raw, np.uint8, int(np.prod(shape.astype(int))), start).reshape(shape)
     yield volume[::2] >= 128, (2, 1, 1)
+
+
+def test_one_pitch_as_an_array():
+    array = np.array([[0, 1, 1], [1, 1, 1]])
+    assert np.array_equal(ours.distance_transform_edt(array, np.array(2.0)), theirs.distance_transform_edt(array, 2.0))

@@ -121,6 +121,41 @@ def test_plans():
     plan(MASK, distance=distance, index=index)
 
 
+@pytest.mark.parametrize("shape, options, error, text", [
+    ((1 << 70, 4), {}, ValueError, r"shape\[0\] is 1180591620717411303424"),  # not 0, which its lowest 64 bits are
+    ((3.5, 4), {}, TypeError, r"shape\[0\] is 3.5, must be an integer"),
+    (3, {}, TypeError, "shape is 3, must be the lengths of the axes"),
+    ((3, 4), {"context": "cpu"}, TypeError, "context is 'cpu', must be a Context"),
+    ((3, 4), {"scratch": np.zeros(1 << 20, np.uint8)[::-1]}, ValueError, "contiguous array of uint8"),
+    ((3, 4), {"scratch": np.zeros(1 << 20, np.uint8)[::2]}, ValueError, "contiguous array of uint8"),
+    ((3, 4), {"scratch": np.zeros(1 << 20)}, ValueError, "contiguous array of uint8"),
+    ((3, 4), {"scratch": np.zeros((1 << 10, 1 << 10), np.uint8)}, ValueError, "with one axis"),
+])
+def test_plans_refuse(shape, options, error, text):
+    with pytest.raises(error, match=text):
+        distmap.Plan(shape, np.uint8, {"distance": np.float32}, **options)
+
+
+def test_wanted_as_a_name():
+    with pytest.raises(TypeError, match="want is 'distance', must be"):
+        distmap.Plan(MASK.shape, MASK.dtype, "distance")
+
+
+@pytest.mark.parametrize("dtype", [float, "f8", "double", ">f8", np.float64, np.dtype("f8")])
+def test_dtypes_as_numpy_spells_them(dtype):
+    assert distmap.edt(MASK, dtype=dtype).dtype == np.float64
+
+
+@pytest.mark.parametrize("axes", [range(2), np.array([0, 1]), [np.int64(0), 1], {0, 1}])
+def test_axes_of_any_sequence(axes):
+    assert np.array_equal(distmap.edt(MASK, axes=axes), distmap.edt(MASK))
+
+
+def test_one_pitch_as_an_array():
+    for pitch in (np.array(2), np.array(2.0), np.float32(2)):
+        assert np.array_equal(distmap.edt(MASK, pitch), distmap.edt(MASK, 2))
+
+
 def aligned(size):
     room = np.zeros(size + 64, np.uint8)
     return room[-room.ctypes.data % 64:][:size]
@@ -134,6 +169,8 @@ def call(**options):
     ({"kind": "x"}, ValueError, "kind is 'x', must be one of mask, labels, sampled"),
     ({"want": "x"}, ValueError, "want is 'x', must be one of distance"),
     ({"want": ()}, ValueError, "names no output"),
+    ({"want": 5}, TypeError, "want is 5, must be the names of outputs"),
+    ({"want": {"distance": [1]}}, TypeError, r"distance has dtype \[1\]"),
     ({"want": {"distance": np.int8}}, ValueError, "want.distance must be float32 or float64"),
     ({"want": {"squared": np.uint8}}, ValueError, "squared"),
     ({"want": {"distance": "float16"}}, TypeError, "distance has dtype float16"),
@@ -141,7 +178,7 @@ def call(**options):
     ({"axes": 2}, ValueError, "axes names axis 2, the array has 2"),
     ({"axes": (0, -2)}, ValueError, "axes names axis -2 twice"),
     ({"axes": ()}, ValueError, "axes names no axis"),
-    ({"axes": 0.5}, TypeError, "float"),
+    ({"axes": 0.5}, TypeError, "axes is 0.5, must be an integer"),
     ({"sites": "x"}, ValueError, "sites is 'x'"),
     ({"sites": True}, TypeError, "sites is True, must be a number"),
     ({"sites": np.nan}, ValueError, "lo is NaN"),
@@ -149,34 +186,52 @@ def call(**options):
     ({"sites": (1, 2, 3)}, ValueError, "a range is two"),
     ({"sites": 2**53 + 1}, ValueError, "does not hold exactly"),
     ({"sites": "none"}, ValueError, "NONE is for labels"),
+    ({"sites": None}, TypeError, "sites is None, must be a number"),
     ({"metric": "x"}, ValueError, "metric is 'x'"),
     ({"metric": "chamfer"}, ValueError, "chamfer"),
     ({"metric": "chamfer", "chamfer": (3,)}, ValueError, "chamfer has 1 weights"),
     ({"metric": "chamfer", "chamfer": (3, 9)}, ValueError, "a <= b <= 2a"),
+    ({"metric": "chamfer", "chamfer": 3}, TypeError, "chamfer is 3, must be two or three weights"),
+    ({"metric": "chamfer", "chamfer": (3, 4.5)}, TypeError, r"chamfer\[1\] is 4.5, must be an integer"),
     ({"metric": "chamfer", "chamfer": (1 << 40, 1 << 40)}, ValueError, "at most 65535"),
     ({"spacing": 0}, ValueError, r"spacing\[0\] is 0, must be positive"),
     ({"spacing": (1, np.inf)}, ValueError, r"spacing\[1\] is inf"),
     ({"spacing": (1, 2, 3)}, ValueError, "spacing has 3 values, the array has 2 axes"),
     ({"spacing": "11"}, TypeError, "must be a number"),
+    ({"spacing": (1, None)}, TypeError, r"spacing\[1\] is None, must be a number"),
+    ({"spacing": np.True_}, TypeError, r"spacing\[0\] is True, must be a number"),
     ({"limit": 0}, ValueError, "limit is 0, must be positive"),
     ({"limit": np.nan}, ValueError, "limit is nan"),
+    ({"limit": [3]}, TypeError, r"limit is \[3\], must be a number"),
     ({"payload": MASK.astype("i4")}, ValueError, "payload needs a sampled input"),
     ({"out": np.zeros((3, 4), "f4")[:, :3]}, ValueError, r"shape\[1\] = 3, the problem says 4"),
     ({"out": np.zeros((3, 4), "f8"), "want": {"distance": "f8"}}, None, ""),
+    ({"out": np.zeros((3, 4), "f4"), "want": {"distance": float}}, ValueError,
+     "out distance has dtype float32, but float64 is wanted"),
     ({"out": np.zeros((3, 4), ">f4")}, ValueError, "byte order"),
     ({"out": [1, 2]}, TypeError, "must be an array to write into, is list"),
     ({"out": np.broadcast_to(np.float32(0), (3, 4))}, ValueError, "read-only"),
     ({"out": {"index": np.zeros((3, 4), "i4")}}, ValueError, "out has index, which is not wanted"),
-    ({"out": {"coords": np.zeros((3, 3, 4), "i4")}, "want": "coords"}, ValueError, r"coords has shape \(3, 3, 4\)"),
+    ({"out": {"coords": np.zeros((3, 3, 4), "i4")}, "want": "coords"}, ValueError,
+     r"coords has shape \(3, 3, 4\), must be \(2, 3, 4\)"),
     ({"out": np.zeros((3, 4), "f4"), "want": ("distance", "index")}, ValueError, "2 outputs are wanted"),
     ({"device": "gpu"}, ValueError, "device is 'gpu', must be 'cpu', 'cuda', 'cuda:N', or several GPUs"),
     ({"device": "cuda:x"}, ValueError, "device is 'cuda:x'"),
     ({"threads": 0}, ValueError, "threads is 0, must be 1 to 1024"),
     ({"threads": 1025}, ValueError, "threads is 1025"),
-    ({"threads": 1.5}, TypeError, "float"),
+    ({"threads": 1.5}, TypeError, "threads is 1.5, must be an integer"),
+    ({"threads": 1 << 70}, ValueError, "threads is 1180591620717411303424, must be 1 to 1024"),
     ({"method": "x"}, ValueError, "options.method is 'x'"),
     ({"method": "lz/cpu", "want": "index"}, NotImplementedError, "method lz/cpu"),
+    ({"method": 5}, TypeError, "method is 5, must be a name"),
     ({"params": {"x": 1}}, ValueError, "no parameter 'x'"),
+    ({"params": [1]}, TypeError, "params is"),
+    ({"method": "erosion/cpu", "params": {"kernel": 1.5}}, TypeError, r"params\['kernel'\] is 1.5, must be an integer"),
+    ({"method": "erosion/cpu", "params": {"kernel": 1 << 64}}, ValueError, r"params\['kernel'\] is 18446744073709551616"),
+    ({"esf": 3, "want": "strength"}, TypeError, "esf is 3, must be a mapping of rho, steps, dt, tolerance"),
+    ({"esf": {"rh": 1}, "want": "strength"}, ValueError, "a key of esf is 'rh', must be one of rho"),
+    ({"esf": {"rho": None}, "want": "strength"}, ValueError, "esf has no 'rho'"),
+    ({"cvt": {"points": 2.5}, "want": "sites"}, TypeError, "points is 2.5, must be an integer"),
     ({"method": "erosion/cpu", "params": {"kernel": "x"}}, ValueError, "'x' is no value of kernel"),
 ])
 def test_refused(options, error, text):
@@ -195,6 +250,7 @@ def test_refused(options, error, text):
     (np.ones(3, complex), TypeError, "dtype complex128"),
     (["a"], TypeError, "dtype str"),
     (None, TypeError, "dtype object"),
+    (np.ma.masked_equal([0, 1, 2], 2), TypeError, "the input is a masked array"),
 ])
 def test_refused_inputs(array, error, text):
     with pytest.raises(error, match=text):
@@ -227,3 +283,9 @@ def test_no_memory():
     """An allocation that fails is a MemoryError: scratch of 2^46 elements."""
     with pytest.raises(MemoryError, match="cannot allocate"):
         distmap.Plan((1 << 23, 1 << 23), np.uint8, {"distance": np.float32})
+
+
+def test_chamfer_weights_by_name():
+    for name in ("euclidean", "chamfer", "x"):
+        with pytest.raises(ValueError, match=f"weights is '{name}', must be one of cityblock, chessboard"):
+            distmap.chamfer(MASK, name)

@@ -1,5 +1,5 @@
-/* minplus/cpu, the production method on the CPU: stages, scratch and threads. What is computed stands in minplus.h and in
- * the kernel_*.h files.
+/* minplus/cpu, the production method on the CPU: what it accepts, stages and threads. What is computed stands in minplus.h and
+ * in the kernel_*.h files, scratch in minplus_layout.c, what an execution sets up in minplus_job.c.
  *
  *   planes:  every (y, x) plane: bits and carries, then near and far searches along its rows
  *   z, t:    a slow pass each, where measured
@@ -15,9 +15,8 @@
  */
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
-#include "methods/minplus/minplus_layout.h"
+#include "methods/minplus/minplus_job.h"
 
 static const mp_kernels *const kernels[DM_ISA_COUNT] = {
     [DM_PLAIN] = &dm_minplus_plain,
@@ -90,98 +89,6 @@ static const char *refuses(const distmap_plan *plan) {
     return NULL;
 }
 
-/* ---- The job ---- */
-
-static bool contiguous(const int64_t stride[DM_NDIM], const distmap_plan *plan, int64_t size) {
-    for (int a = 0; a < DM_NDIM; a++)
-        if (plan->shape[a] > 1 && stride[a] != plan->linear[a] * size)
-            return false;
-    return true;
-}
-
-static bool array_contiguous(const dm_array *a, const distmap_plan *plan) {
-    return !a->data || contiguous(a->stride, plan, (int64_t)distmap_dtype_size(a->dtype));
-}
-
-static mp_store array_store(const dm_array *a) {
-    mp_store store = {.data = a->data};
-    for (int i = 0; i < DM_NDIM; i++)
-        store.stride[i] = a->stride[i];
-    return store;
-}
-
-static mp_store scratch_store(void *memory, const distmap_plan *plan) {
-    mp_store store = {.data = memory};
-    for (int i = 0; i < DM_NDIM; i++)
-        store.stride[i] = plan->linear[i] * 4;
-    return store;
-}
-
-static uint16_t saturate_key(uint64_t v) {
-    return (uint16_t)((v < MP_SLOW_KEY_MOST ? v : MP_SLOW_KEY_MOST) << MP_SLOW_KEY);
-}
-static uint16_t saturate16(uint64_t v) { return v < 0xFFFF ? (uint16_t)v : 0xFFFF; }
-
-static void set_arithmetic(mp_job *job) {
-    const distmap_plan *plan = job->plan;
-    job->wx2 = dm_axis_counts(plan, 3) ? (int32_t)plan->w2[3] : 1;
-    job->wy2 = dm_axis_counts(plan, 2) ? (int32_t)plan->w2[2] : 1;
-    job->most = plan->limited && plan->limit2 < MP_NONE - 1 ? (int32_t)plan->limit2 : MP_NONE - 1;
-    job->cap16 = saturate16((uint64_t)job->most + 1);
-    const int most = job->sites ? 0x7FFE : 0xFFFE;
-    job->near_y = (uint16_t)sqrt(most / job->wy2);
-    job->near_x = (uint16_t)sqrt(most / job->wx2);
-    job->near_cap = job->sites ? 0xFFFF : job->cap16;
-    for (int k = 0; k < MP_NEAR + 2; k++) {
-        const uint64_t cost = (uint64_t)job->wx2 * (uint64_t)(k * k);
-        job->near_cost[k] = saturate16(job->sites ? 2 * cost : cost);
-        if (k <= MP_NEAR && cost <= (uint64_t)most)
-            job->near_steps = k;
-    }
-    job->key_y = (uint16_t)sqrt(MP_KEY_MOST / job->wy2);
-    for (int k = 0; k < MP_KEY_STEPS + 2; k++) {
-        const uint64_t cost = (uint64_t)job->wx2 * (uint64_t)(k * k);
-        job->key_cost[k] = saturate16(cost << MP_KEY);
-        if (k <= MP_KEY_STEPS && cost <= MP_KEY_MOST)
-            job->key_steps = k;
-    }
-    job->near_most = job->near_cost[job->near_steps];
-    for (size_t i = 0; i < MP_BLOCK; i++)
-        job->edge[i] = job->wide - MP_BLOCK + i < (size_t)job->width ? 0xFFFF : 0;
-}
-
-/* A pattern's own turn that is lowest, and what the others say. */
-static void set_turns(mp_job *job) {
-    for (int k = 0; k < MP_GROUP; k++)
-        job->near_turn[0][k] = MP_FAR16;
-    for (unsigned pattern = 1; pattern < 256; pattern++) {
-        const int turn = __builtin_ctz(pattern);
-        for (int k = 0; k < MP_GROUP; k++) {
-            const uint16_t by_it = (uint16_t)(turn <= k ? k - turn + 1 : turn - k);
-            const uint16_t by_others = job->near_turn[pattern & (pattern - 1)][k];
-            job->near_turn[pattern][k] = by_it < by_others ? by_it : by_others;
-        }
-    }
-}
-
-static void set_outputs(mp_job *job) {
-    const distmap_plan *plan = job->plan;
-    const dm_arrays *out = job->arrays;
-    const distmap_outputs *want = &plan->problem.want;
-    const bool plain_distance =
-        !want->distance || (want->distance == DISTMAP_FLOAT32 && out->distance.stride[DM_X] == 4);
-    const bool plain_squared = !want->squared || (want->squared == DISTMAP_UINT32 && out->squared.stride[DM_X] == 4);
-    const bool plain_index = !want->index || out->index.stride[DM_X] == (int64_t)distmap_dtype_size(want->index);
-    const bool plain_masks =
-        (!want->within || out->within.stride[DM_X] == 1) &&
-        (!want->beyond || (out->beyond.stride[DM_X] == 1 && plan->problem.input == DISTMAP_INPUT_MASK));
-    job->payload_sites = plan->problem.payload == DISTMAP_INT32 && want->index == DISTMAP_INT32;
-    job->emit_general = plan->problem.border || !plain_squared || want->coords || want->label || !plain_distance ||
-                        !plain_index || !plain_masks || (plan->problem.payload && !job->payload_sites);
-    job->payload_sites &= !job->emit_general;
-    job->stream = plan->elements > 1 << 21;
-}
-
 /* ---- Stages ---- */
 
 typedef struct stage {
@@ -193,6 +100,10 @@ typedef struct stage {
     mp_pass pass;
     int64_t tiles; /* per inner run */
 } stage;
+
+static uint16_t saturate_key(uint64_t v) {
+    return (uint16_t)((v < MP_SLOW_KEY_MOST ? v : MP_SLOW_KEY_MOST) << MP_SLOW_KEY);
+}
 
 static mp_plane plane_at(const stage *s, int64_t index, const mp_worker *memory) {
     const int64_t *shape = s->job->plan->shape;
@@ -299,7 +210,7 @@ static distmap_status run_slow(stage *s, int axis, bool last, bool merge, double
         .last = last,
     };
     for (int k = 0; k < MP_SLOW; k++)
-        s->pass.cost[k] = saturate16(plan->w2[axis] * (uint64_t)(k * k));
+        s->pass.cost[k] = mp_saturate16(plan->w2[axis] * (uint64_t)(k * k));
     for (int k = 0; k < MP_SLOW_KEY_STEPS + 2; k++)
         s->pass.key_cost[k] = saturate_key(plan->w2[axis] * (uint64_t)(k * k));
     s->tiles = (s->pass.inner + s->pass.columns - 1) / s->pass.columns;
@@ -308,92 +219,14 @@ static distmap_status run_slow(stage *s, int axis, bool last, bool merge, double
     return dm_parallel(s->job->plan, (size_t)(runs * s->tiles), slow_task, s, share);
 }
 
-/* What the rounds of kernel_ball.h see beyond a row's ends: nothing, or next to it the border. */
-static void set_ball_pads(const mp_job *job, mp_worker *w) {
-    const size_t pad = job->ball.pad;
-    for (int i = 0; i < 2 && pad > 0; i++) {
-        memset(w->cost[i], 0xFF, pad * sizeof *w->cost[i]);
-        memset(w->cost[i] + pad + job->wide, 0xFF, pad * sizeof *w->cost[i]);
-        if (job->plan->problem.border)
-            w->cost[i][pad - 1] = w->cost[i][pad + job->wide] = 0;
-    }
-}
-
 static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     const mp_layout l = mp_lay_out(plan);
     if (mp_self_alone(plan, &l.ball))
         return mp_self_run(plan, arrays);
     mp_scratch memory = {0};
     mp_walk_scratch(plan, &l, plan->scratch, &memory);
-    mp_job job = {
-        .plan = plan,
-        .arrays = arrays,
-        .width = l.width,
-        .height = l.height,
-        .rows = l.rows,
-        .first_row = plan->first_row,
-        .words = l.words,
-        .wide = l.wide,
-        .tile_rows = l.tile_rows,
-        .blocks = l.blocks,
-        .labels = l.labels,
-        .sides = l.sides,
-        .turns = {memory.turns[0], memory.turns[1]},
-        .near_turn = memory.near_turn,
-        .sites = l.sites,
-        .wide_numbers = l.wide_numbers,
-        .offsets = l.offsets,
-        .function = l.function >= 0,
-        .tall = l.tall,
-        .last_is_plane = !l.slow,
-        .ball = l.ball,
-        .workers = memory.workers,
-    };
-    set_arithmetic(&job);
-    set_outputs(&job);
-    if (job.labels)
-        set_turns(&job);
-    /* Turns lie row by row, whole words each. */
-    bool merge = (l.ball.on || !job.emit_general) && !l.wide_numbers && !(l.labels && l.width % 64) &&
-                 array_contiguous(&arrays->within, plan) && array_contiguous(&arrays->beyond, plan) &&
-                 array_contiguous(&arrays->distance, plan) && array_contiguous(&arrays->squared, plan) &&
-                 array_contiguous(&arrays->index, plan);
-    if (plan->problem.sign) /* emitted by the input, too */
-        merge = merge && contiguous(arrays->input.stride, plan, (int64_t)distmap_dtype_size(arrays->input.dtype));
-    job.costs = arrays->within.data ? &arrays->within : &arrays->beyond;
-    if (job.function) {
-        job.d2_store = array_store(&arrays->input);
-        merge = merge && contiguous(job.d2_store.stride, plan, 4);
-        if (job.payload_sites) {
-            job.site_store = array_store(&arrays->payload);
-            merge = merge && contiguous(job.site_store.stride, plan, 4);
-        }
-    } else if (l.slow && !l.ball.on) {
-        const dm_array *d2_output = arrays->distance.data ? &arrays->distance : &arrays->squared;
-        const dm_array *site_output = arrays->index.data ? &arrays->index : d2_output;
-        if (!l.wide_numbers && !l.offsets) {
-            job.d2_store = l.d2_scratch ? scratch_store(memory.d2, plan) : array_store(d2_output);
-            merge = merge && contiguous(job.d2_store.stride, plan, 4);
-        }
-        if (job.sites) {
-            job.site_store = l.site_scratch ? scratch_store(memory.site, plan) : array_store(site_output);
-            merge = merge && contiguous(job.site_store.stride, plan, 4);
-        }
-    }
-    for (int i = 0; i < plan->context->threads; i++) {
-        set_ball_pads(&job, &job.workers[i]);
-        if (l.labels)
-            memset(job.workers[i].inside, 0, l.words * sizeof *job.workers[i].inside);
-        for (size_t x = 0; x < MP_PAD; x++) {
-            mp_worker *w = &job.workers[i];
-            w->padded[x] = w->padded[MP_PAD + l.wide + x] = 0xFFFF;
-            if (job.sites) {
-                w->keys_left[x] = w->keys_left[MP_PAD + l.wide + x] = 0xFFFF;
-                w->keys_right[x] = w->keys_right[MP_PAD + l.wide + x] = 0xFFFF;
-            }
-        }
-    }
-
+    mp_job job;
+    const bool merge = mp_job_set_up(&job, plan, arrays, &l, &memory);
     stage s = {.job = &job, .kernels = kernels[plan->context->isa], .layout = &l};
     if (job.function)
         return run_slow(&s, l.function, true, merge, 1.0);

@@ -14,7 +14,7 @@
 #ifndef DISTMAP_MINPLUS_CUDA_LISTED_CUH
 #define DISTMAP_MINPLUS_CUDA_LISTED_CUH
 
-#include "methods/minplus/minplus_cuda_tile.cuh"
+#include "methods/minplus/minplus_cuda_tile_kind.cuh"
 
 enum {
     MOST_LISTED = LOW ? 256 : 512,

@@ -11,7 +11,7 @@
 #ifndef DISTMAP_MINPLUS_CUDA_SITES_CUH
 #define DISTMAP_MINPLUS_CUDA_SITES_CUH
 
-#include "methods/minplus/minplus_cuda_tile.cuh"
+#include "methods/minplus/minplus_cuda_tile_kind.cuh"
 
 /* What is wanted most: int32 indices, of a plane or of a volume, with distances or without, and offsets for the z stage; all side
  * by side along x, and without a limit that could be passed. */

@@ -7,7 +7,7 @@
 
 #include "methods/minplus/minplus_cuda.cuh"
 
-#ifndef MC_TILE_WIDE /* minplus_cuda_near_small.cu has less */
+#ifndef MC_TILE_WIDE /* minplus_cuda_near_middle.cu has less */
 #define MC_TILE_WIDE MC_WIDE
 /* Blocks of a multiprocessor, by its shared memory. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
@@ -173,130 +173,6 @@ template <bool SLOW> DM_DEVICE void load_rows(const mc_stage &p, const tile &t, 
         }
 }
 
-/* For the far searches: the unit of row y of a strip. */
-DM_DEVICE void leave_open(const mc_stage &p, int64_t plane, int32_t y, int32_t strip, mc_left why) {
-    if (strip * 32 >= p.width)
-        return;
-    const int64_t at = plane * p.strips + strip;
-    p.open[at * p.units + y / MC_UNIT] = true;
-    p.left[at * 2 + why] = true;
-    p.any_open[why] = true;
-}
-
-/* The same for all units of a tile. */
-DM_DEVICE void leave_tile(const mc_stage &p, const tile &t, mc_left why) {
-    enum { UNITS = (ROWS + MC_UNIT - 1) / MC_UNIT };
-    const int32_t y = t.y0 + (int32_t)threadIdx.x / 4 * MC_UNIT;
-    if (threadIdx.x < UNITS * 4 && y < p.height)
-        leave_open(p, t.plane, y, t.group * 4 + (int32_t)threadIdx.x % 4, why);
-}
-
-/* What to do with a tile: nothing, for hardly an entry of it has a site in sight, or all sites are beyond the first steps, where
- * brackets take less than more steps; to list its sites, so few are there; or to search along columns, for which its rows are
- * loaded. */
-typedef enum tile_kind { TILE_HOPELESS, TILE_DEEP, TILE_SPARSE, TILE_LOADED } tile_kind;
-
-/* What the block's threads see: how many have sites `near`, whether any has one `within` reach, how many sites there are, and in how
- * many of the words that threads look at. */
-typedef struct sight {
-    int32_t near;
-    bool within;
-    int32_t sites, words;
-} sight;
-
-DM_DEVICE sight see_all(bool near, bool within, uint32_t sites) {
-    enum { NEAR = 1 << 16, WITHIN = 1 << 28 };
-    __shared__ uint32_t seen[THREADS / 32], counting[THREADS / 32];
-    const uint32_t lanes = __ballot_sync(MC_WHOLE, sites != 0);
-    for (int step = 16; step; step /= 2)
-        sites += __shfl_xor_sync(MC_WHOLE, sites, step);
-    const uint32_t threads = (uint32_t)__popc(__ballot_sync(MC_WHOLE, near));
-    const uint32_t any = __any_sync(MC_WHOLE, within);
-    if (threadIdx.x % 32 == 0)
-        seen[threadIdx.x / 32] = any * WITHIN + threads * NEAR + min(sites, (NEAR - 1u) / (THREADS / 32)),
-                           counting[threadIdx.x / 32] = lanes;
-    __syncthreads();
-    uint32_t sum = 0, some = 0;
-#pragma unroll
-    for (int i = 0; i < THREADS / 32; i++)
-        sum += seen[i], some |= counting[i];
-    sight all = {(int32_t)(sum % WITHIN / NEAR), sum >= WITHIN, (int32_t)(sum % NEAR), 0};
-#pragma unroll
-    for (int word = 0; word < 4; word++) /* as task_word() has them */
-        all.words += (some >> word * 8 & 0xFF) != 0;
-    return all;
-}
-
-/* Squared distances above this are beyond the first steps. */
-DM_DEVICE uint32_t first_steps(const mc_stage &p) { return p.done[MC_REACH + 1]; }
-
-/* How many of the rows that are loaded first there are. */
-DM_DEVICE int32_t first_rows(const mc_stage &p, const tile &t) {
-    return min(t.y0 + ROWS + MC_REACH, p.low + p.rows) - max(t.y0 - MC_REACH, p.low);
-}
-
-/* Loads the first rows of the plane stage, if they are to be searched. `near` is what else speaks for it. *sites: how many
- * these rows have; sites that share an entry, as those of lines and areas do, which are better searched for, count four. */
-DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, int32_t *sites) {
-    uint2 own[TASKS];
-    uint32_t count = 0, nearest = MC_NONE;
-#pragma unroll
-    for (int i = 0; i < TASKS; i++) {
-        const int task = (int)threadIdx.x + i * THREADS;
-        own[i] = entry_at(p, t, task < SPREAD * 4 ? t.y0 - MC_REACH + task_row(task) : p.low - 1, task_word(task));
-        nearest = own[i].x ? 0 : min(nearest, min(own[i].y & MC_NONE, own[i].y >> 16));
-        if (LISTS && own[i].x)
-            count += 4 * (uint32_t)__popc(own[i].x) - 3;
-    }
-    near |= nearest < MC_WIDE;
-    const int32_t rows = first_rows(p, t), hope = LOW ? rows * 2 / 3 : rows;
-    if (!LISTS) {
-        if (__syncthreads_count(near) * TASKS < hope)
-            return TILE_HOPELESS;
-    } else {
-        const float across = (float)(nearest + 1);
-        const sight all = see_all(near, (float)p.wx2 * across * across <= (float)first_steps(p), count);
-        if (all.near * TASKS < hope)
-            return TILE_HOPELESS;
-        if (p.brackets && !all.within)
-            return TILE_DEEP;
-        *sites = all.sites;
-        if (*sites && *sites * 5 <= rows * 2) { /* one pixel in 320, where a search takes some 30 steps */
-            /* Many in few words are not spread over the tile, and most of it would stay open, for which brackets take less. */
-            const int32_t spread_words = *sites > 12 ? 3 : *sites > 5 ? 2 : 0;
-            return p.brackets && !p.mixed && all.words < min(p.strips - t.group * 4, spread_words) ? TILE_HOPELESS
-                                                                                                   : TILE_SPARSE;
-        }
-    }
-    /* The entries move through the first one's registers, for short code: instructions are what tiles wait for most. */
-#pragma unroll 1
-    for (int task = (int)threadIdx.x; task < SPREAD * 4; task += THREADS) {
-        spread(p, own[0], t, WIDE - MC_REACH + task_row(task), task_word(task));
-#pragma unroll
-        for (int i = 1; i < TASKS; i++)
-            own[i - 1] = own[i];
-    }
-    __syncthreads();
-    return TILE_LOADED;
-}
-
-/* The same of the z stage. */
-DM_DEVICE tile_kind load_values(const mc_stage &p, const tile &t, bool near) {
-    const uint32_t halves = copy_rows(p, t, WIDE - MC_REACH, SPREAD), least = min(halves & 0xFFFF, halves >> 16);
-    if (__syncthreads_or((p.brackets ? least <= first_steps(p) : least < MC_SURE) || near))
-        return TILE_LOADED;
-    return p.brackets && __syncthreads_or(least < MC_SURE) ? TILE_DEEP : TILE_HOPELESS;
-}
-
-/* Loads the first rows, for the whole block to see. Where that gives no hope, all units are left open, except in planes of a
- * volume without a site, which are left alone. */
-template <bool SLOW> DM_DEVICE tile_kind load_tile(const mc_stage &p, const tile &t, bool near, int32_t *sites) {
-    const tile_kind kind = SLOW ? load_values(p, t, near) : load_entries(p, t, near, sites);
-    if (kind <= TILE_DEEP && (SLOW || !p.alive || p.alive[t.plane]))
-        leave_tile(p, t, kind == TILE_DEEP ? MC_DEEP : MC_BLIND);
-    return kind;
-}
-
 /* Where lane's pairs lie in the strip of a warp: row0[r & 7] + r * PAIRS is that of the strip's row r. */
 DM_DEVICE void lane_rows(const tile &t, int warp, int lane, const uint32_t *row0[8]) {
 #pragma unroll
@@ -311,33 +187,6 @@ DM_DEVICE uint32_t largest(const uint32_t best[STRIP]) {
     for (int i = 1; i < STRIP; i++)
         most = __vmaxu2(most, best[i]);
     return max(most & 0xFFFF, most >> 16);
-}
-
-/* For the whole block: on from `reach` steps with as many rows more as the hardest of the open strips can need, in two
- * strides. The same `reach` comes back where that is the end: nothing is open, or most pixels have not seen a site yet and are
- * likely to lie too deep; before brackets, which take less, many are farther than the first stride. `most` is
- * the largest of this thread's values where its strip is open; *hardest is 0 between calls. */
-template <bool SLOW>
-DM_DEVICE int32_t widen(const mc_stage &p, const tile &t, int32_t reach, bool open, uint32_t most, uint32_t *hardest) {
-    const int32_t far = p.brackets ? p.mixed ? (int32_t)MC_STRIDE : (int32_t)MC_SOON : (int32_t)WIDE;
-    const int32_t many = p.brackets ? p.mixed ? THREADS / 8 : 0 : THREADS / 2;
-    const uint32_t deep = (uint32_t)min(p.wy2 * far * far, (int32_t)MC_SURE);
-    if (reach == WIDE || !__syncthreads_or(open) || __syncthreads_count(open && most >= deep) > many)
-        return reach;
-    if (open)
-        atomicMax(hardest, most);
-    __syncthreads();
-    /* In the z stage, whose values change little from row to row, what is too deep now stays so. */
-    if (SLOW && reach == MC_REACH && *hardest > (uint32_t)p.wy2 * WIDE * WIDE)
-        return reach;
-    const float needed = fminf(sqrtf((float)(*hardest / (uint32_t)p.wy2)), (float)WIDE);
-    const int32_t segments = max(((int32_t)needed - reach + SEGMENT - 1) / SEGMENT, 1);
-    const int32_t to = min(reach + segments * SEGMENT, reach == MC_REACH ? (int32_t)MC_STRIDE : (int32_t)WIDE);
-    load_rows<SLOW>(p, t, WIDE - to, to - reach);
-    load_rows<SLOW>(p, t, WIDE + ROWS + reach, to - reach);
-    __syncthreads();
-    *hardest = 0;
-    return to;
 }
 
 /* Bytes of shared memory. */

@@ -16,8 +16,11 @@ struct self {
 
 bool mp_self_alone(const distmap_plan *plan, const mp_ball *ball) {
     bool alone = ball->on;
-    for (int a = 0; a < DM_NDIM; a++)
-        alone = alone && (!dm_axis_counts(plan, a) || (uint64_t)ball->limit2 < plan->w2[a]);
+    for (int a = 0; a < DM_NDIM; a++) {
+        const bool counts =
+            dm_axis_counts(plan, a) || (plan->measured[a] && plan->problem.border); /* the border is a pitch away */
+        alone = alone && (!counts || (uint64_t)ball->limit2 < plan->w2[a]);
+    }
     return alone;
 }
 
