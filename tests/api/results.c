@@ -212,32 +212,32 @@ static void test_large_limits(void **state) {
 /* Some of the sites on a circle about an element, which are all as near to it: the first one is nearest. */
 static void test_sites_on_circles(void **state) {
     (void)state;
-    enum { HEIGHT = 1150, WIDTH = 70, REACH = 90, SITES = 48 };
+    enum { TALL = 1150, NARROW = 70, REACH = 90, SITES = 48 };
     static const int64_t squares[] = {3250, 4225, 5525, 8125};
-    static uint8_t mask[HEIGHT][WIDTH];
-    static int64_t index[HEIGHT][WIDTH];
-    distmap_problem p = {.dtype = DISTMAP_UINT8, .ndim = 2, .shape = {HEIGHT, WIDTH}, .want.index = DISTMAP_INT64};
+    static uint8_t mask[TALL][NARROW];
+    static int64_t index[TALL][NARROW];
+    distmap_problem p = {.dtype = DISTMAP_UINT8, .ndim = 2, .shape = {TALL, NARROW}, .want.index = DISTMAP_INT64};
     const distmap_arrays a = {.input = distmap_view_make(mask, DISTMAP_UINT8, 2, p.shape),
                               .index = distmap_view_make(index, DISTMAP_INT64, 2, p.shape)};
     struct rng r = {1};
     for (int image = 0; image < 40; image++) {
-        const int64_t y0 = rng_range(&r, REACH, HEIGHT - 1 - REACH), square = squares[image % 4];
-        const int64_t x0 = image % 8 < 4 ? WIDTH - 1 : rng_range(&r, 0, WIDTH - 1);
+        const int64_t y0 = rng_range(&r, REACH, TALL - 1 - REACH), square = squares[image % 4];
+        const int64_t x0 = image % 8 < 4 ? NARROW - 1 : rng_range(&r, 0, NARROW - 1);
         int64_t sites[SITES][2], count = 0;
         memset(mask, 1, sizeof mask);
         for (int64_t y = y0 - REACH; y <= y0 + REACH; y++)
-            for (int64_t x = 0; x < WIDTH; x++)
+            for (int64_t x = 0; x < NARROW; x++)
                 if ((y - y0) * (y - y0) + (x - x0) * (x - x0) == square && rng_chance(&r, 0.3)) {
                     mask[y][x] = 0;
                     sites[count][0] = y, sites[count++][1] = x;
                 }
         assert_int_equal(distmap_transform(&p, &a, NULL), DISTMAP_OK);
-        for (int64_t y = 0; y < HEIGHT; y++)
-            for (int64_t x = 0; x < WIDTH; x++) {
+        for (int64_t y = 0; y < TALL; y++)
+            for (int64_t x = 0; x < NARROW; x++) {
                 int64_t least = INT64_MAX, nearest = -1;
                 for (int64_t i = 0; i < count; i++) {
                     const int64_t dy = y - sites[i][0], dx = x - sites[i][1], d2 = dy * dy + dx * dx;
-                    nearest = d2 < least ? sites[i][0] * WIDTH + sites[i][1] : nearest; /* they are in order */
+                    nearest = d2 < least ? sites[i][0] * NARROW + sites[i][1] : nearest; /* they are in order */
                     least = d2 < least ? d2 : least;
                 }
                 assert_int_equal(index[y][x], nearest);
