@@ -102,6 +102,16 @@ PATTERN(frame) {
 PATTERN(stripes) { return UNUSED, (x_of(m, at) / (1 + (int64_t)(knob[0] % 40))) % 2 == 0 && rng_chance(r, 0.3); }
 /* Dense above, empty below: far and near in one image. */
 PATTERN(dense_above) { return UNUSED, y_of(m, at) * 4 < height(m) && rng_chance(r, 0.4); }
+/* Along the axis before these, only some have a site: here and there, few or many, or some that follow one another. */
+PATTERN(slices) {
+    const int64_t z = (m->ndim > 2 ? at[m->ndim - 3] : y_of(m, at)) + (m->ndim > 3 ? 7 * at[0] : 0);
+    const int64_t depth = m->ndim > 2 ? m->shape[m->ndim - 3] : height(m);
+    const int64_t first = (int64_t)(knob[2] % (uint64_t)depth), count = 1 + (int64_t)(knob[3] % 24);
+    if (knob[1] >> 8 & 1)
+        return UNUSED, z >= first && z < first + count && rng_chance(r, 0.02);
+    const uint64_t eighth = knob[z % 4] >> (z / 4 * 3 % 61) & 7;
+    return UNUSED, eighth < (knob[0] & 7) && z % (1 + (int64_t)(knob[1] & 3)) == 0 && rng_chance(r, 0.02);
+}
 
 #define ROW(name) \
     { #name, name }
@@ -110,7 +120,7 @@ const struct pattern corpus_patterns[] = {
     ROW(one_site),  ROW(density_0001), ROW(density_001),  ROW(density_01),  ROW(density_1),   ROW(density_5),
     ROW(density_9), ROW(density_99),   ROW(checkerboard), ROW(lattice),     ROW(horizontal),  ROW(vertical),
     ROW(diagonal),  ROW(antidiagonal), ROW(slope),        ROW(circle),      ROW(parabola),    ROW(cliff),
-    ROW(blobs),     ROW(half),         ROW(frame),        ROW(stripes),     ROW(dense_above),
+    ROW(blobs),     ROW(half),         ROW(frame),        ROW(stripes),     ROW(dense_above), ROW(slices),
 };
 const int corpus_count = sizeof corpus_patterns / sizeof *corpus_patterns;
 

@@ -9,120 +9,59 @@
 
 enum { SLOW_STEPS = 128 };
 
-static inline size_t slow_line_pitch(const mp_pass *pass) {
-    return (size_t)(pass->n + 1) * N16;
-} /* not a power of two */
+/* What is known of N16 lines: the least value of each, and the first and the last row in which any of them has one at all.
+ * Planes without sites on either side of those with some, of which there may be many, need no steps. */
+typedef struct slow_lines {
+    V16 least;
+    int64_t first, last;
+} slow_lines;
 
-/* `count` elements of row `i` of the lines: where they lie, or in `copy` when not side by side or not whole vectors (zeros
- * follow: such lanes are harmless, and done at once). Rows lie a plane apart, too far for the processor to see them coming,
- * so a later one is asked for. */
-static const int32_t *slow_row(const mp_store *store, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first,
-                               int64_t i, int count, int32_t *copy) {
-    enum { AHEAD = 8, LINE = 64 };
-    const int64_t step = store->stride[pass->axis];
-    const char *from = store->data + first * store->stride[DM_X] + i * step;
-    for (int a = 0; a < DM_NDIM; a++)
-        from += at[a] * store->stride[a];
-    const bool plain = store->stride[DM_X] == 4;
-    if (plain && i + AHEAD < pass->n)
-        for (int64_t byte = 0; byte < (int64_t)count * 4; byte += LINE)
-            __builtin_prefetch(from + AHEAD * step + byte);
-    if (plain && count % N16 == 0)
-        return (const int32_t *)(const void *)from;
-    for (int c = 0; c < count; c++)
-        memcpy(copy + c, from + c * store->stride[DM_X], 4);
-    memset(copy + count, 0, N16 * sizeof *copy);
-    return copy;
-}
-
-/* Wide problems: squared distances of a run of elements from their sites, saturated to u16. */
-static void slow_squares(const mp_job *job, const int64_t at[DM_NDIM], const int32_t *site, int count, int32_t *d2) {
-    int64_t here[DM_NDIM] = {at[0], at[1], at[2], at[3]};
-    for (int c = 0; c < count; c++, here[DM_X]++) {
-        const uint64_t square =
-            (uint32_t)site[c] == MP_NO_SITE ? MP_FAR16 : mp_wide_squared(job->plan, (uint32_t)site[c], here);
-        d2[c] = square < MP_FAR16 ? (int32_t)square : MP_FAR16;
-    }
-}
-
-/* Squared distances of offsets. */
-static inline V32 offset_square(const mp_job *job, V32 offset) {
-    const V32 none = v32_set((int32_t)MP_NO_OFFSET);
-    if (job->wx2 == 1 && job->wy2 == 1)
-        return v32_blend(v32_eq(offset, none), v32_set(MP_NONE), v32_madd(offset, offset));
-    const V32 dx = v32_and(offset, v32_set(0xFFFF)), dy = v32_and(offset, v32_set((int32_t)0xFFFF0000));
-    const V32 square =
-        v32_add(v32_mul(v32_madd(dx, dx), v32_set(job->wx2)), v32_mul(v32_madd(dy, dy), v32_set(job->wy2)));
-    return v32_blend(v32_eq(offset, none), v32_set(MP_NONE), square);
-}
-
-/* Functions without a payload: every sample is its own site. */
-static const int32_t *own_sites(uint32_t own, int count, int32_t *site) {
-    for (int c = 0; c < count; c += N32)
-        v32_store(site + c, v32_add(v32_set((int32_t)(own + (uint32_t)c)), v32_iota()));
-    return site;
-}
-
-static void slow_load(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, uint32_t own,
-                      int count, mp_worker *w) {
-    const size_t pitch = slow_line_pitch(pass);
-    for (int64_t i = 0; i < pass->n; i++) {
-        const int32_t *site = NULL, *d2 = w->d2;
-        if (job->sites && job->function && !job->payload_sites)
-            site = own_sites(own + (uint32_t)(i * job->plan->linear[pass->axis]), count, (int32_t *)w->found);
-        else if (job->sites)
-            site = slow_row(&job->site_store, pass, at, first, i, count, (int32_t *)w->found);
-        if (job->wide_numbers) {
-            int64_t here[DM_NDIM] = {at[0], at[1], at[2], at[3] + first};
-            here[pass->axis] = i;
-            slow_squares(job, here, site, count, w->d2);
-            memset(w->d2 + count, 0, N16 * sizeof *w->d2);
-        } else if (!job->offsets) {
-            d2 = slow_row(&job->d2_store, pass, at, first, i, count, w->d2);
-        }
-        for (int c = 0; c < count; c += N16) {
-            const size_t to = (size_t)(c / N16) * pitch + (size_t)i * N16;
-            if (job->sites) {
-                const V32 low = v32_load(site + c), high = v32_load(site + c + N32);
-                v32_store(w->tile_site + to, low);
-                v32_store(w->tile_site + to + N32, high);
-                if (job->offsets) {
-                    v16_store(w->tile + to, v32_narrow(offset_square(job, low), offset_square(job, high)));
-                    continue;
-                }
-            }
-            v16_store(w->tile + to, v32_narrow(v32_load(d2 + c), v32_load(d2 + c + N32)));
-        }
-    }
-}
-
-/* The least value of each of N16 lines. */
-static inline V16 slow_least(const uint16_t *lines, int64_t n) {
-    V16 least = v16_load(lines);
+static inline slow_lines slow_look(const uint16_t *lines, int64_t n) {
+    slow_lines l = {v16_load(lines), 0, n - 1};
     for (int64_t i = 1; i < n; i++)
-        least = v16_min(least, v16_load(lines + i * N16));
-    return least;
+        l.least = v16_min(l.least, v16_load(lines + i * N16));
+    const V16 none = v16_set(MP_FAR16);
+    while (l.first < l.last && !v16_any_gt(none, v16_load(lines + l.first * N16)))
+        l.first++;
+    while (l.last > l.first && !v16_any_gt(none, v16_load(lines + l.last * N16)))
+        l.last--;
+    return l;
+}
+
+/* The steps of element i: from `first` on, up to `pairs` to both sides and then up to `reach` to one, `side`. What is farther than
+ * `reach`, but not than `far`, is not looked at. */
+typedef struct slow_steps {
+    int64_t first, pairs, reach, far, side;
+} slow_steps;
+
+static inline slow_steps slow_steps_of(const slow_lines *l, int64_t i) {
+    const int64_t before = i - l->first, after = l->last - i; /* one of these is negative outside of the rows */
+    const int64_t both = before < after ? before : after, far = before < after ? after : before;
+    const int64_t first = both < 0 ? -both : 1, end = first - 1 + SLOW_STEPS;
+    const int64_t reach = end < MP_SLOW ? end : MP_SLOW - 1;
+    slow_steps s = {first < MP_SLOW ? first : MP_SLOW, both, far < reach ? far : reach, far, before < after ? 1 : -1};
+    s.pairs = both < s.reach ? both : s.reach;
+    return s;
 }
 
 /* Solves N16 lines into columns [c, c + N16) of the tile's results; false when they need the far search. */
 static inline ALWAYS bool slow_near_as(const mp_job *job, const mp_pass *pass, const uint16_t *lines, int c,
                                        mp_worker *w, bool labels) {
     const int64_t n = pass->n;
-    const V16 cap = v16_set(job->cap16), least = slow_least(lines, n), most = v16_set(0xFFFE);
+    const slow_lines known = slow_look(lines, n);
+    const V16 cap = v16_set(job->cap16), least = known.least, most = v16_set(0xFFFE);
     for (int64_t i = 0; i < n; i++) {
         const uint16_t *f = lines + i * N16;
         V16 best = v16_min(v16_load(f), labels ? v16_min(cap, line_cap(pass, w, i)) : cap);
-        const int64_t both = i < n - 1 - i ? i : n - 1 - i, far = i > n - 1 - i ? i : n - 1 - i;
-        const int64_t reach = far < SLOW_STEPS ? far : SLOW_STEPS, pairs = both < reach ? both : reach;
-        const int64_t side = i > n - 1 - i ? -N16 : N16; /* where only one neighbour is left */
-        int64_t k = 1;
-        for (; k <= pairs && v16_any_gt(best, v16_adds(least, v16_set(pass->cost[k]))); k++)
+        const slow_steps s = slow_steps_of(&known, i);
+        int64_t k = s.first;
+        for (; k <= s.pairs && v16_any_gt(best, v16_adds(least, v16_set(pass->cost[k]))); k++)
             best =
                 v16_min(best, v16_adds(v16_min(v16_load(f - k * N16), v16_load(f + k * N16)), v16_set(pass->cost[k])));
-        if (k > pairs)
-            for (; k <= reach && v16_any_gt(best, v16_adds(least, v16_set(pass->cost[k]))); k++)
-                best = v16_min(best, v16_adds(v16_load(f + k * side), v16_set(pass->cost[k])));
-        const V16 sure = k > far ? most : v16_min(most, v16_adds(least, v16_set(pass->cost[k])));
+        if (k > s.pairs)
+            for (; k <= s.reach && v16_any_gt(best, v16_adds(least, v16_set(pass->cost[k]))); k++)
+                best = v16_min(best, v16_adds(v16_load(f + k * s.side * N16), v16_set(pass->cost[k])));
+        const V16 sure = k > s.far ? most : v16_min(most, v16_adds(least, v16_set(pass->cost[k])));
         if (v16_any_gt(best, sure))
             return false;
         int32_t *out = w->tile_d2 + i * pass->columns + c;
@@ -134,12 +73,6 @@ static inline ALWAYS bool slow_near_as(const mp_job *job, const mp_pass *pass, c
 
 static bool slow_near(const mp_job *job, const mp_pass *pass, const uint16_t *lines, int c, mp_worker *w) {
     return job->labels ? slow_near_as(job, pass, lines, c, w, true) : slow_near_as(job, pass, lines, c, w, false);
-}
-
-/* How far in linear index a site lies that is at `offset` from the element k steps along the pass. */
-static inline V32 offset_site(const mp_job *job, const mp_pass *pass, V32 offset, V32 k) {
-    const V32 plane = v32_madd(offset, v32_set((int32_t)(job->width << 16 | 1))); /* dy width + dx */
-    return v32_add(plane, v32_mul(k, v32_set((int32_t)job->plan->linear[pass->axis])));
 }
 
 /* The sites of elements i + k of the lines, k being the winning one of each lane (low and high half), all within
@@ -216,16 +149,15 @@ static inline int slow_pair_keys(const mp_pass *pass, const uint16_t *f, V16 lea
 
 /* The same by steps, the winning k kept beside the value. Elements below i, lower than all seen so far, win ties; those
  * above lose them. */
-static inline bool slow_element_steps(const mp_pass *pass, const uint16_t *lines, V16 least, V16 cap, int64_t i,
-                                      V16 *found, V16 *found_k, int64_t *steps) {
-    const int64_t n = pass->n;
+static inline bool slow_element_steps(const mp_pass *pass, const uint16_t *lines, const slow_lines *known, V16 cap,
+                                      int64_t i, V16 *found, V16 *found_k, int64_t *steps) {
     const uint16_t *f = lines + i * N16;
+    const V16 least = known->least;
     V16 best = v16_min(v16_load(f), cap), arg = v16_set(0);
-    const int64_t both = i < n - 1 - i ? i : n - 1 - i, far = n - 1 - both;
-    const int64_t reach = far < SLOW_STEPS ? far : SLOW_STEPS, pairs = both < reach ? both : reach;
-    const bool lower = i > n - 1 - i; /* the side that is left beyond `both` */
-    int64_t k = 1;
-    for (; k <= pairs && v16_any_gt(best, v16_adds(least, v16_set((uint16_t)(pass->cost[k] - 1)))); k++) {
+    const slow_steps s = slow_steps_of(known, i);
+    const bool lower = s.side < 0;
+    int64_t k = s.first;
+    for (; k <= s.pairs && v16_any_gt(best, v16_adds(least, v16_set((uint16_t)(pass->cost[k] - 1)))); k++) {
         const V16 cost = v16_set(pass->cost[k]);
         const V16 before = v16_adds(v16_load(f - k * N16), cost), after = v16_adds(v16_load(f + k * N16), cost);
         arg = v16_blend(v16_le(before, best), v16_set((uint16_t)-k), arg);
@@ -233,8 +165,8 @@ static inline bool slow_element_steps(const mp_pass *pass, const uint16_t *lines
         arg = v16_blend(v16_le(best, after), arg, v16_set((uint16_t)k));
         best = v16_min(best, after);
     }
-    if (k > pairs)
-        for (; k <= reach && v16_any_gt(best, v16_adds(least, v16_set((uint16_t)(pass->cost[k] - 1)))); k++) {
+    if (k > s.pairs)
+        for (; k <= s.reach && v16_any_gt(best, v16_adds(least, v16_set((uint16_t)(pass->cost[k] - 1)))); k++) {
             const V16 v = v16_adds(v16_load(lower ? f - k * N16 : f + k * N16), v16_set(pass->cost[k]));
             const M16 keep = lower ? v16_le(v16_adds(best, v16_set(1)), v) : v16_le(best, v);
             arg = v16_blend(keep, arg, v16_set((uint16_t)(lower ? -k : k)));
@@ -243,7 +175,7 @@ static inline bool slow_element_steps(const mp_pass *pass, const uint16_t *lines
     *found = best, *found_k = arg;
     *steps = k - 1;
     const V16 most = v16_set(0xFFFE);
-    const V16 sure = k > far ? most : v16_min(most, v16_adds(least, v16_set((uint16_t)(pass->cost[k] - 1))));
+    const V16 sure = k > s.far ? most : v16_min(most, v16_adds(least, v16_set((uint16_t)(pass->cost[k] - 1))));
     return !v16_any_gt(best, sure);
 }
 
@@ -251,8 +183,9 @@ static inline bool slow_element_steps(const mp_pass *pass, const uint16_t *lines
 static bool slow_near_sites(const mp_job *job, const mp_pass *pass, const uint16_t *lines, const int32_t *sites,
                             uint32_t own, int c, mp_worker *w) {
     const int64_t n = pass->n;
-    const V16 least = slow_least(lines, n), cap = v16_set(job->cap16);
-    const V16 least_key = slow_key(least), key_cap = v16_add(slow_key(cap), v16_set(MP_SLOW_KEY_ZERO));
+    const slow_lines known = slow_look(lines, n);
+    const V16 cap = v16_set(job->cap16);
+    const V16 least_key = slow_key(known.least), key_cap = v16_add(slow_key(cap), v16_set(MP_SLOW_KEY_ZERO));
     const V32 sign = v32_set(0x8000), zero = v32_set(MP_SLOW_KEY_ZERO), low_bits = v32_set((1 << MP_SLOW_KEY) - 1);
     uint16_t *keys = w->tile_key + MP_SLOW_KEY_STEPS * N16;
     bool deep = false;
@@ -266,7 +199,7 @@ static bool slow_near_sites(const mp_job *job, const mp_pass *pass, const uint16
         for (int64_t j = 0; j < 2; j++) {
             V32 low, high, low_k, high_k;
             if (stepping) {
-                if (!slow_element_steps(pass, lines, least, cap, i + j, &best[j], &arg, &steps))
+                if (!slow_element_steps(pass, lines, &known, cap, i + j, &best[j], &arg, &steps))
                     return false;
                 deep |= steps > MP_SLOW_KEY_STEPS || v16_any_gt(best[j], v16_set(MP_SLOW_KEY_MOST - 1));
                 low = v16_low(best[j]), low_k = v32_sub(v32_xor(v16_low(arg), sign), sign);
@@ -298,10 +231,14 @@ static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM
         }
         return;
     }
+    const uint8_t *alive = slow_alive(pass, at);
     for (size_t i = 0; i < n; i++) {
         int32_t copy[2 * N16];
         const int32_t *row = copy;
-        if (job->offsets)
+        if (alive && !alive[i])
+            for (int j = 0; j < N16; j++)
+                copy[j] = MP_NONE;
+        else if (job->offsets)
             for (int j = 0; j < N16; j += N32)
                 v32_store(copy + j, offset_square(job, v32_load(sites + i * N16 + (size_t)j)));
         else
@@ -357,6 +294,8 @@ static void slow_tile(const mp_job *job, const mp_pass *pass, const int64_t at[D
     int64_t base = 0;
     for (int a = 0; a < DM_NDIM; a++)
         base += at[a] * job->plan->linear[a];
+    if (few_solve(job, pass, at, first, (uint32_t)(base + first), count, w))
+        return;
     slow_load(job, pass, at, first, (uint32_t)(base + first), count, w);
     w->wide_row = true;
     for (int c = 0; c < count; c += N16) {
@@ -375,13 +314,9 @@ static void slow_tile(const mp_job *job, const mp_pass *pass, const int64_t at[D
     memcpy(to, at, sizeof to);
     to[DM_X] += first;
     for (int64_t i = 0; i < pass->n; i++) {
-        int32_t *d2 = w->tile_d2 + i * pass->columns;
-        const uint32_t *site = job->sites ? (const uint32_t *)w->tile_found + i * pass->columns : NULL;
         to[pass->axis] = i;
-        if (pass->last)
-            emit_final(job, w, to, d2, site, (size_t)count);
-        else
-            emit_between(job, to, d2, site, (size_t)count);
+        slow_emit(job, pass, to, w->tile_d2 + i * pass->columns,
+                  job->sites ? (const uint32_t *)w->tile_found + i * pass->columns : NULL, count, w);
     }
     stream_fence();
 }

@@ -61,11 +61,11 @@ typedef struct mp_worker {
     int64_t *site;                    /* [wide] likewise */
     uint8_t *open;                    /* [wide / 64] groups that the near search left open */
     uint8_t *deep;                    /* [wide / 64] groups that keys did not settle in the row before */
-    uint64_t *inside; /* [words] sites of the row that lie between two others; of labels the background */
-    int32_t *column;  /* [wide + slack] values of a row's columns */
-    mp_far far;       /* [wide + slack] */
-    uint8_t *bytes;                   /* [wide] a row's sites, or its mask, where the array is not plain bytes */
-    uint16_t *cost[2];                /* kernel_ball.h: [pad + wide + pad] */
+    uint64_t *inside;  /* [words] sites of the row that lie between two others; of labels the background */
+    int32_t *column;   /* [wide + slack] values of a row's columns */
+    mp_far far;        /* [wide + slack] */
+    uint8_t *bytes;    /* [wide] a row's sites, or its mask, where the array is not plain bytes */
+    uint16_t *cost[2]; /* kernel_ball.h: [pad + wide + pad] */
     /* Labels and signed maps. */
     int64_t *kind[2];    /* [wide] labels of two rows that are to be compared, or their sides as bits */
     uint16_t *turn;      /* [wide] distance to the next element of another kind within the row */
@@ -106,8 +106,8 @@ typedef struct mp_job {
     const dm_arrays *arrays;
     int64_t width, height;
     int64_t rows, first_row; /* of the image's plane, of which a window has `height`, from this one on */
-    size_t words, wide; /* of a row: 64-bit words, elements rounded up to 64 */
-    int tile_rows;      /* rows of a block done at once; divides MP_BLOCK */
+    size_t words, wide;      /* of a row: 64-bit words, elements rounded up to 64 */
+    int tile_rows;           /* rows of a block done at once; divides MP_BLOCK */
     int64_t blocks;
     int32_t wx2, wy2;
     uint16_t near_y, near_x;         /* largest g with wy2 g^2 <= 65534, and the same along x */
@@ -136,6 +136,7 @@ typedef struct mp_job {
     mp_store d2_store, site_store; /* else they go here */
     mp_ball ball;
     const dm_array *costs; /* volumes' masks: the output where costs rest between stages */
+    uint8_t *alive; /* [t][z] volumes whose z is measured: whether the plane has a site; NULL where nobody asks */
     mp_worker *workers;
 } mp_job;
 
@@ -160,7 +161,8 @@ typedef struct mp_pass {
     int columns;   /* of a tile; a multiple of 64 */
     uint16_t near; /* largest k with w2 k^2 <= 65534 */
     bool last;
-    uint16_t cost[MP_SLOW];                   /* w2 k^2, saturated */
+    const uint8_t *alive; /* z: [t][n] whether a plane has a site; those without are not in the stores. NULL: all are */
+    uint16_t cost[MP_SLOW + 1];               /* w2 k^2, saturated: the last one is */
     uint16_t key_cost[MP_SLOW_KEY_STEPS + 2]; /* the same for keys */
 } mp_pass;
 

@@ -125,12 +125,26 @@ static mp_plane plane_at(const stage *s, int64_t index, const mp_worker *memory)
     return plane;
 }
 
+/* Whether somebody wants a plane's results, which is noted. */
+static bool find_alive(const mp_job *job, const mp_plane *plane, int64_t index) {
+    if (!job->alive)
+        return true;
+    const size_t words = (size_t)job->height * job->words;
+    size_t i = 0;
+    while (i < words && !plane->bits[i])
+        i++;
+    job->alive[index] = i < words;
+    return i < words;
+}
+
 static void own_plane_task(void *arg, size_t index, int worker) {
     const stage *s = arg;
     mp_worker *w = &s->job->workers[worker];
     const mp_plane plane = plane_at(s, (int64_t)index, w);
     for (int64_t b = 0; b < s->job->blocks; b++)
         s->kernels->pack_block(s->job, &plane, b, w);
+    if (!find_alive(s->job, &plane, (int64_t)index))
+        return;
     mp_window_enter(s->job, &plane);
     s->kernels->carry(s->job, &plane, 0, s->job->wide);
     for (int64_t b = 0; b < s->job->blocks; b++)
@@ -168,11 +182,13 @@ static distmap_status run_planes(stage *s, const mp_worker *shared, double share
         s->plane = plane_at(s, i, shared);
         dm_phase(plan, "pack");
         TRY(dm_parallel(plan, (size_t)l->blocks, pack_task, s, 0.2 * each));
+        const bool alive = find_alive(s->job, &s->plane, i);
         dm_phase(plan, "carry");
         mp_window_enter(s->job, &s->plane);
-        TRY(dm_parallel(plan, (l->wide + CARRY_COLUMNS - 1) / CARRY_COLUMNS, carry_task, s, 0.0));
+        const size_t parts = (l->wide + CARRY_COLUMNS - 1) / CARRY_COLUMNS;
+        TRY(dm_parallel(plan, alive ? parts : 0, carry_task, s, 0.0));
         dm_phase(plan, "near and far");
-        TRY(dm_parallel(plan, (size_t)l->blocks, solve_task, s, 0.8 * each));
+        TRY(dm_parallel(plan, alive ? (size_t)l->blocks : 0, solve_task, s, 0.8 * each));
     }
     return DISTMAP_OK;
 }
@@ -208,8 +224,9 @@ static distmap_status run_slow(stage *s, int axis, bool last, bool merge, double
         .columns = mp_slow_columns(plan, axis),
         .near = (uint16_t)sqrt(0xFFFE / (double)plan->w2[axis]),
         .last = last,
+        .alive = axis == 1 ? s->job->alive : NULL,
     };
-    for (int k = 0; k < MP_SLOW; k++)
+    for (int k = 0; k <= MP_SLOW; k++)
         s->pass.cost[k] = mp_saturate16(plan->w2[axis] * (uint64_t)(k * k));
     for (int k = 0; k < MP_SLOW_KEY_STEPS + 2; k++)
         s->pass.key_cost[k] = saturate_key(plan->w2[axis] * (uint64_t)(k * k));

@@ -176,6 +176,7 @@ bool mp_job_set_up(mp_job *job, distmap_plan *plan, const dm_arrays *arrays, con
         .tall = l->tall,
         .last_is_plane = !l->slow,
         .ball = l->ball,
+        .alive = memory->alive,
         .workers = memory->workers,
     };
     set_arithmetic(job);

@@ -15,6 +15,8 @@
 #include "methods/minplus/kernel_emit.h"
 #include "methods/minplus/kernel_ball.h"
 #include "methods/minplus/kernel_plane.h"
+#include "methods/minplus/kernel_lines.h"
+#include "methods/minplus/kernel_few.h"
 #include "methods/minplus/kernel_slow.h"
 
 const mp_kernels MP_TABLE = {

@@ -107,6 +107,7 @@ mp_layout mp_lay_out(const distmap_plan *plan) {
     l.offsets = plan->wants_site && !l.wide_numbers && l.width <= INT16_MAX && l.height <= INT16_MAX &&
                 dm_axis_counts(plan, 0) != dm_axis_counts(plan, 1);
     const bool output = want->distance || want->squared, sites_alone = l.wide_numbers || l.offsets;
+    l.alive = dm_axis_counts(plan, 1) && !l.rows_only && !l.labels && !l.wide_numbers;
     l.d2_scratch = l.slow && !sites_alone && !output;
     l.site_scratch = l.slow && !want->index && (sites_alone ? !output : plan->wants_site);
     return l;
@@ -192,6 +193,7 @@ size_t mp_walk_scratch(const distmap_plan *plan, const mp_layout *l, void *base,
         s->turns[a] =
             l->labels && dm_axis_counts(plan, a) ? dm_take(&b, plan->elements / l->width * (int64_t)l->words, 8) : NULL;
     s->near_turn = l->labels ? dm_take(&b, 256, sizeof *s->near_turn) : NULL;
+    s->alive = l->alive ? dm_take(&b, l->planes, 1) : NULL;
     if (l->d2_scratch)
         s->d2 = dm_take(&b, plan->elements, 4);
     if (l->site_scratch)

@@ -18,6 +18,7 @@ typedef struct mp_layout {
     int function;    /* the axis along which sampled functions are solved, by a slow pass alone; -1: none are */
     bool sites, labels, sides, ground; /* see mp_job, mp_plane */
     bool d2_scratch, site_scratch;
+    bool alive;      /* the z pass wants to know which planes have a site */
     bool wide_numbers, tall, offsets; /* see mp_job */
     mp_ball ball;
 } mp_layout;
@@ -25,6 +26,7 @@ typedef struct mp_layout {
 typedef struct mp_scratch {
     mp_worker *workers;
     mp_worker shared; /* bits and carries of the plane that all workers share */
+    uint8_t *alive;
     void *d2, *site;
     uint64_t *turns[2];
     uint16_t (*near_turn)[MP_GROUP];
