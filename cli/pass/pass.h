@@ -48,6 +48,7 @@ struct state {
     int64_t shards;
     int64_t done;   /* of them, when last counted */
     unsigned flags; /* of all that are done */
+    int64_t found;  /* bytes that the part had when it was opened */
     double largest;
 };
 

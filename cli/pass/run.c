@@ -1,8 +1,10 @@
 /* The course of a pass over one shard. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pass.h"
@@ -65,10 +67,17 @@ static int begin_output(struct pass *p, struct sink *sink, struct state *state, 
     return state_name(state, path);
 }
 
-static distmap_status open_output(struct sink *sink, const struct state *state) {
+/* Of a part in one file; 0 when it is not there. */
+static int64_t part_bytes(const struct state *state) {
+    struct stat there;
+    return stat(state->part, &there) == 0 && S_ISREG(there.st_mode) ? there.st_size : 0;
+}
+
+static distmap_status open_output(struct sink *sink, struct state *state) {
     if (!sink->path ||
         access(state->output, F_OK) == 0) /* an index, named before the map was: nothing is put into it */
         return DISTMAP_OK;
+    state->found = part_bytes(state);
     return distmap_writer_open_shared(state->output, state->part, &sink->info, &sink->writer);
 }
 
@@ -79,6 +88,19 @@ static int open_outputs(struct pass *p, bool *whole) {
         return 0;
     const int status = state_begin(&p->state, p->plan, whole);
     return status || *whole ? status : fail_library();
+}
+
+/* A shard's mark is set behind the part's size, so with marks a part that was smaller has been cut since: what other
+ * shards put into it would be zeros. It stays as it was, for the next one to see. */
+static int check_part(const struct sink *sink, const struct state *state, int64_t done) {
+    const int64_t bytes = sink->writer ? part_bytes(state) : 0;
+    if (!done || state->found >= bytes)
+        return 0;
+    if (truncate(state->part, state->found))
+        return fail("%s: cannot write: %s", state->part, strerror(errno));
+    return fail(
+        "%s: has %lld of its %lld bytes, though %lld shards are done; remove it and %s, and do all shards again",
+        state->part, (long long)state->found, (long long)bytes, (long long)done, state->folder);
 }
 
 /* Places along the divided axis that a row of chunks has, of both outputs. */
@@ -258,12 +280,16 @@ static int compute(struct pass *p) {
     if ((status = choose_piece(p, grain_of(p))))
         return status;
     p->plan = p->last ? plan_make_last(p, p->before) : plan_make_first(p);
-    if ((status = state_begin(&p->state, p->plan, &whole)))
+    if ((status = state_begin(&p->state, p->plan, &whole)) || (status = state_count(&p->state, NULL, 0)))
         return status;
+    const int64_t done = p->state.done;
     if (!whole && (status = open_outputs(p, &whole)))
         return status;
     /* Behind the opening: see state.c. */
     const bool again = state_has(&p->state, options->shard);
+    if (!again &&
+        ((status = check_part(&p->map, &p->state, done)) || (status = check_part(&p->index, &p->index_state, done))))
+        return status;
     if (!again && ((status = do_share(p)) || (status = state_mark(&p->state, options->shard, p->flags, p->largest))))
         return status;
     if ((status = state_count(&p->state, NULL, 0)))

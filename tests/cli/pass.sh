@@ -124,6 +124,27 @@ for format in $formats; do
     check "$format: the same bits" same "run/out.$format" want.npy
 done
 
+# ---- A part that was cut between shards ----
+rm -rf run
+mkdir run
+first=(pass large.npy -o run/mid.npy --index run/at.npy --axis y,x --sites 0..300)
+"$distmap" "${first[@]}" --shard 1/3 --quiet
+for part in run/mid.npy.part run/at.npy.part; do
+    whole=$(stat -c %s $part)
+    mv $part kept
+    for left in 0 100 $((whole - 1)); do
+        head -c "$left" kept >$part
+        for again in 1 2; do
+            refuses 1 "$part: has $left of its $whole bytes, though 1 shards are done; remove it" "${first[@]}" --shard 2/3
+        done
+        check "$part, $left bytes: nothing was added" equal "$(stat -c %s $part)" "$left"
+    done
+    mv kept $part
+done
+"$distmap" "${first[@]}" --shard 2/3 --quiet && "$distmap" "${first[@]}" --shard 3/3 --quiet
+all 1 run/mid.npy -o run/out.npy --index run/nearest.npy --axis z
+check "whole again: the same bits" cmp run/out.npy want.npy
+
 # ---- Memory ----
 rm -rf run
 mkdir run
