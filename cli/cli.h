@@ -9,6 +9,9 @@
 #ifndef DISTMAP_CLI_H
 #define DISTMAP_CLI_H
 
+#include <limits.h>
+#include <stdio.h>
+
 #include <distmap.h>
 #include <distmap/io.h>
 
@@ -443,10 +446,27 @@ const char *time_text(double seconds, char *text, size_t size);
 struct json_object *json_shape(int ndim, const int64_t *shape);
 struct json_object *json_number(double value); /* infinities and NaN, which JSON lacks, as null */
 void json_print(struct json_object *object);   /* and lets go of it */
-/* Writes it to a file, which takes its name when it is whole; or with NULL only sees whether that could be. */
+/* Writes it to a text file; or with NULL only sees whether that could be. */
 int json_write(struct json_object *object, const char *path);
 /* "328 x 400" */
 const char *shape_text(int ndim, const int64_t *shape, char *text, size_t size);
+
+/* ---- Text files (text_file.c) ---- */
+
+/* Whole or not at all: written under a name of its own until it takes that of `path`. Errors are told. */
+struct text_file {
+    FILE *file;
+    const char *path;
+    char part[PATH_MAX];
+    bool exists; /* the part */
+};
+
+int text_file_open(struct text_file *text, const char *path);
+int text_file_close(struct text_file *text);
+/* Of one that was opened and closed; of none it does nothing. */
+int text_file_take_name(struct text_file *text);
+/* What is left of it goes, at any time. */
+void text_file_drop(struct text_file *text);
 
 /* ---- The machine ---- */
 

@@ -1,10 +1,8 @@
 /* distmap cvt: points spread by an image's weights; stippling. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 
@@ -16,7 +14,7 @@ struct extra {
     int32_t *sites, *labels; /* labels: for the preview alone */
     double *centroids;
     double share; /* of the largest weight, on the average */
-    char *part;   /* the name of a text while it is not whole */
+    struct text_file text;
 };
 
 static void *allocate(const struct options *options, int64_t count, size_t size) {
@@ -120,23 +118,16 @@ static bool is_text(const struct options *options) {
     return ends_in(options->output, ".csv") || ends_in(options->output, ".svg");
 }
 
-/* Under another name: the file gets its own when all is whole. */
 static int write_text(const struct job *job, struct extra *extra, const struct options *options, double radius) {
-    extra->part = allocate(options, (int64_t)strlen(options->output) + 6, 1);
-    if (!extra->part)
-        return EXIT_FAILED;
-    sprintf(extra->part, "%s.part", options->output);
-    FILE *file = fopen(extra->part, "w");
-    if (!file)
-        return fail("%s: cannot write: %s", options->output, strerror(errno));
+    int status = text_file_open(&extra->text, options->output);
+    if (status)
+        return status;
     if (ends_in(options->output, ".csv"))
-        write_csv(file, job, extra);
+        write_csv(extra->text.file, job, extra);
     else
-        write_svg(file, job, extra, radius);
-    const int broken = ferror(file) ? errno : 0; /* of the last write: what comes behind it fails alike */
-    if (fclose(file) || broken)
-        return fail("%s: cannot write: %s", options->output, strerror(broken ? broken : errno));
-    return signal_caught() ? fail("interrupted") : 0;
+        write_svg(extra->text.file, job, extra, radius);
+    status = text_file_close(&extra->text);
+    return status ? status : signal_caught() ? fail("interrupted") : 0;
 }
 
 /* ---- The run ---- */
@@ -202,22 +193,15 @@ static int compute(struct job *job, struct extra *extra, const struct options *o
         memcpy(job->map.view.data, extra->sites, (size_t)(lists[0] * lists[1]) * sizeof *extra->sites);
     else if ((status = write_text(job, extra, options, radius)))
         return status;
-    if ((status = job_finish(job, options)))
-        return status;
-    if (extra->part && rename(extra->part, options->output))
-        return fail("%s: cannot take its name: %s", options->output, strerror(errno));
-    free(extra->part);
-    extra->part = NULL;
-    return 0;
+    status = job_finish(job, options);
+    return status ? status : text_file_take_name(&extra->text);
 }
 
 static int run(const struct options *options) {
     struct job job = {.largest = -1, .components = -1};
     struct extra extra = {0};
     const int status = compute(&job, &extra, options);
-    if (extra.part)
-        unlink(extra.part);
-    free(extra.part);
+    text_file_drop(&extra.text);
     free(extra.labels);
     free(extra.sites);
     free(extra.centroids);

@@ -1,11 +1,8 @@
 /* What a run says when it is done: one line for a person, an object for a program. */
-#include <errno.h>
 #include <json-c/json.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli.h"
 
@@ -32,24 +29,17 @@ void json_print(json_object *object) {
 }
 
 int json_write(json_object *object, const char *path) {
-    char part[PATH_MAX];
-    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
-        return fail("%s: the name is too long", path);
-    struct stat there;
-    if (stat(path, &there) == 0 && S_ISDIR(there.st_mode))
-        return fail("%s: cannot write: %s", path, strerror(EISDIR));
-    FILE *file = fopen(part, "w");
-    bool good = file != NULL;
-    if (file && object)
-        good = fputs(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE),
-                     file) >= 0 &&
-               fputc('\n', file) != EOF;
-    good = file && fclose(file) == 0 && good;
-    if (good && object && rename(part, path) == 0)
-        return 0;
-    const int reason = errno;
-    remove(part);
-    return good && !object ? 0 : fail("%s: cannot write: %s", path, strerror(reason));
+    struct text_file text = {0};
+    int status = text_file_open(&text, path);
+    if (!status && object) {
+        fputs(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE),
+              text.file);
+        fputc('\n', text.file);
+        if (!(status = text_file_close(&text)))
+            status = text_file_take_name(&text);
+    }
+    text_file_drop(&text);
+    return status;
 }
 
 static json_object *path_or_null(const char *path) { return path ? json_object_new_string(path) : NULL; }

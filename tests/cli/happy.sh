@@ -273,6 +273,10 @@ works "cvt --invert" cvt dark.pgm -o out/p.csv --points 1 --invert --quiet
 check "cvt --invert: at the hole" equal "$(tr '\n' ' ' <out/p.csv)" "y,x,centroid_y,centroid_x 1,1,1,1 "
 works "cvt to svg" cvt mask.pgm -o out/p.svg --points 3 --radius 0.25
 check "cvt to svg: dots" equal "$(grep -c '<circle .* r="0.25"/>' out/p.svg) $(ls out)" "3 p.svg"
+echo mine >out/p.csv.part
+"$distmap" cvt mask.pgm -o out/p.csv --points 2 --quiet
+check "cvt: other files keep what is theirs" equal "$(cat out/p.csv.part) $(grep -c . out/p.csv) $(ls out | tr '\n' ' ')" "mine 3 p.csv p.csv.part p.svg "
+rm -f out/p.csv*
 run cvt mask.pgm -o out/p.npy --points 2 --steps 1 --omega 1.5 --seed 7 --json --quiet
 check "cvt --json" matches "$(tr -d ' \n' <stdout)" '"command":"cvt".*"points":2,"omega":1.5,"seed":7,"energies":\[[0-9.]+,[0-9.]+\],"method":"cvt/'
 
