@@ -43,7 +43,7 @@ static const int64_t shapes_deep[][4] = {{70, 3, 300}, {3, 140, 300}, {66, 66, 7
 
 /* Volumes of many slices: up to a dozen of those that have a site, and more. */
 static const int64_t shapes_slices[][4] = {{70, 6, 40},  {70, 6, 40},  {300, 5, 20},   {300, 5, 20},    {600, 3, 33},
-                                           {40, 33, 35}, {90, 4, 700}, {2, 90, 4, 24}, {3, 130, 3, 70}, {0}};
+                                           {40, 33, 35}, {90, 4, 300}, {2, 90, 4, 24}, {3, 130, 3, 70}, {0}};
 
 static const int64_t shapes_metrics[][4] = {{7, 5}, {33, 31}, {1, 300}, {300, 2}, {65, 40}, {20, 140}, {6, 17, 9}, {0}};
 static const int64_t shapes_metrics_wide[][4] = {{260, 1100}, {70000}, {70000, 2}, {0}};
