@@ -10,11 +10,14 @@ const char *const layout_names[LAYOUT_COUNT] = {"plain", "padded", "reversed", "
 
 /* In arrays whose memory may serve as scratch, that is of 4 and 8 bytes to an element, something that would win as a squared
  * distance; in others no mask's value. */
+unsigned char layout_poison_byte(const struct placed *placed, size_t at) {
+    static const unsigned char square[4] = {5};
+    return distmap_dtype_size(placed->view.dtype) >= sizeof square ? square[at % sizeof square] : 0xA5;
+}
+
 void layout_poison(struct placed *placed) {
-    static const unsigned char square[4] = {5}, none[4] = {0xA5, 0xA5, 0xA5, 0xA5};
-    const unsigned char *poison = distmap_dtype_size(placed->view.dtype) >= sizeof square ? square : none;
     for (size_t i = 0; i < placed->bytes; i++)
-        placed->memory[i] = poison[i % sizeof square];
+        placed->memory[i] = layout_poison_byte(placed, i);
 }
 
 struct placed layout_place(enum layout layout, distmap_dtype dtype, int ndim, const int64_t *shape) {

@@ -17,9 +17,10 @@ struct placed {
     size_t bytes;
 };
 
-/* A view of that layout in fresh memory filled with the poison byte. Free `memory`. */
+/* A view of that layout in fresh memory filled with poison. Free `memory`. */
 struct placed layout_place(enum layout layout, distmap_dtype dtype, int ndim, const int64_t *shape);
 void layout_poison(struct placed *placed);
+unsigned char layout_poison_byte(const struct placed *placed, size_t at); /* at memory[at] */
 /* The first `elements` elements, in row-major order, become those of `values`, which are `pitch` bytes apart (of wider integers
  * their low bytes); the rest stays. */
 void layout_fill(struct placed *placed, int64_t elements, const void *values, size_t pitch);
