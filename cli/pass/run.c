@@ -280,9 +280,9 @@ static int compute(struct pass *p) {
     if ((status = choose_piece(p, grain_of(p))))
         return status;
     p->plan = p->last ? plan_make_last(p, p->before) : plan_make_first(p);
-    if ((status = state_begin(&p->state, p->plan, &whole)) || (status = state_count(&p->state, NULL, 0)))
+    if ((status = state_begin(&p->state, p->plan, &whole)))
         return status;
-    const int64_t done = p->state.done;
+    const int64_t done = p->state.done; /* before the part is opened */
     if (!whole && (status = open_outputs(p, &whole)))
         return status;
     /* Behind the opening: see state.c. */
