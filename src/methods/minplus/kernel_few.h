@@ -5,15 +5,6 @@
 
 enum { FEW_PLANES = 12 };
 
-/* A finished row of a slow pass. */
-static void slow_emit(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int32_t *d2,
-                      const uint32_t *site, int count, mp_worker *w) {
-    if (pass->last)
-        emit_final(job, w, at, d2, site, (size_t)count);
-    else
-        emit_between(job, at, d2, site, (size_t)count);
-}
-
 /* The planes' rows in work, one after another: values, and with sites the linear indices of these. */
 typedef struct few_rows {
     int count;

@@ -1,5 +1,5 @@
-/* The lines of a slow pass as they come from memory: rows, one per plane, of squared distances or of sites that tell them. Planes
- * without a site are not in memory.
+/* The lines of a slow pass as they come from memory: rows, one per plane, of squared distances or of sites that tell them; and how
+ * they go back. Planes without a site are not in memory.
  */
 
 /* For lines that start at `at`: of each row whether its plane has a site; NULL where that is not known. */
@@ -108,4 +108,13 @@ static void slow_load(const mp_job *job, const mp_pass *pass, const int64_t at[D
             v16_store(w->tile + to, v32_narrow(v32_load(d2 + c), v32_load(d2 + c + N32)));
         }
     }
+}
+
+/* A finished row of a slow pass. */
+static void slow_emit(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int32_t *d2,
+                      const uint32_t *site, int count, mp_worker *w) {
+    if (pass->last)
+        emit_final(job, w, at, d2, site, (size_t)count);
+    else
+        emit_between(job, at, d2, site, (size_t)count);
 }
