@@ -249,11 +249,6 @@ static void test_empty(void **state) {
     assert_true(isnan(nothing.symmetric.hausdorff) && nothing.symmetric.points == 0);
 }
 
-static int set_up(void **state) {
-    (void)state;
-    return distmap_context_create(&(distmap_context_options){.threads = 2}, &context);
-}
-
 int main(void) {
     seed = (uint32_t)test_seed();
     print_message("seed %u\n", seed);
@@ -261,5 +256,5 @@ int main(void) {
         cmocka_unit_test(test_rules),     cmocka_unit_test(test_views), cmocka_unit_test(test_memory),
         cmocka_unit_test(test_relations), cmocka_unit_test(test_empty),
     };
-    return cmocka_run_group_tests(tests, set_up, close_context);
+    return cmocka_run_group_tests(tests, open_two_threads, close_context);
 }

@@ -203,15 +203,10 @@ static void test_cancel(void **state) {
     distmap_context_destroy(&own);
 }
 
-static int set_up(void **state) {
-    (void)state;
-    return distmap_context_create(&(distmap_context_options){.threads = 2}, &context);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules),   cmocka_unit_test(test_views),  cmocka_unit_test(test_widths),
         cmocka_unit_test(test_quality), cmocka_unit_test(test_memory), cmocka_unit_test(test_cancel),
     };
-    return cmocka_run_group_tests(tests, set_up, close_context);
+    return cmocka_run_group_tests(tests, open_two_threads, close_context);
 }

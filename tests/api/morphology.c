@@ -153,11 +153,6 @@ static void test_border_beside_one_row(void **state) {
         }
 }
 
-static int set_up(void **state) {
-    (void)state;
-    return distmap_context_create(&(distmap_context_options){.threads = 2}, &context);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules),
@@ -165,5 +160,5 @@ int main(void) {
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_border_beside_one_row),
     };
-    return cmocka_run_group_tests(tests, set_up, close_context);
+    return cmocka_run_group_tests(tests, open_two_threads, close_context);
 }

@@ -6,6 +6,11 @@
 
 static distmap_context *context; /* of all tests of a program */
 
+static inline int open_two_threads(void **state) {
+    (void)state;
+    return distmap_context_create(&(distmap_context_options){.threads = 2}, &context);
+}
+
 static int close_context(void **state) {
     (void)state;
     distmap_context_destroy(&context);

@@ -134,15 +134,10 @@ static void test_relations(void **state) {
     }
 }
 
-static int set_up(void **state) {
-    (void)state;
-    return distmap_context_create(&(distmap_context_options){.threads = 2}, &context);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules),       cmocka_unit_test(test_too_large), cmocka_unit_test(test_memory),
         cmocka_unit_test(test_description), cmocka_unit_test(test_relations),
     };
-    return cmocka_run_group_tests(tests, set_up, close_context);
+    return cmocka_run_group_tests(tests, open_two_threads, close_context);
 }
