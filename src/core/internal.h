@@ -225,6 +225,8 @@ typedef struct dm_method {
     /* What a plan needs beside its scratch, made and freed with it; NULL where that is nothing. */
     distmap_status (*prepare)(distmap_plan *plan);
     void (*release)(distmap_plan *plan);
+    /* On a GPU: whether run zeroes the outcome itself, before anything is raised; NULL: that is done for it. It is a launch less. */
+    bool (*cleans)(const distmap_plan *plan);
     const dm_spread *spread; /* NULL: one GPU alone */
     bool windows;            /* it takes windows */
 } dm_method;

@@ -56,6 +56,9 @@ static const char *refuses(const distmap_plan *plan) {
     return NULL;
 }
 
+/* Packing is what comes first, and reads no element that could raise anything: a NaN. (Of kinds others come before it.) */
+static bool cleans(const distmap_plan *plan) { return !dm_by_kind(plan) && !dm_dtype_is_float(plan->problem.dtype); }
+
 static size_t scratch_bytes(const distmap_plan *plan) { return mc_lay_out(plan, NULL).scratch.used; }
 
 /* ---- The method ---- */
@@ -168,7 +171,7 @@ static distmap_status pack(distmap_plan *plan, const dm_arrays *arrays) {
     if (mc_has_z(plan))
         TRY_CUDA(cuda, cudaMemsetAsync(l.planes.alive, 0, (size_t)l.planes.planes, cuda->stream));
     TRY(pack_kinds(plan, arrays, &elements, &l.planes, false));
-    TRY_CUDA(cuda, mc_pack(&elements, &l.planes, l.marks, cuda->stream));
+    TRY_CUDA(cuda, mc_pack(&elements, &l.planes, l.marks, cleans(plan) ? plan->cuda->outcome : NULL, cuda->stream));
     return DISTMAP_OK;
 }
 
@@ -273,5 +276,6 @@ const dm_method dm_minplus_cuda = {
     .refuses = refuses,
     .scratch_bytes = scratch_bytes,
     .run = run,
+    .cleans = cleans,
     .spread = &several,
 };

@@ -155,8 +155,8 @@ typedef struct mc_stage {
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Rows of elements into entries; `clear` words from p->any_open on become zero. */
-cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, cudaStream_t stream);
+/* Rows of elements into entries; `clear` words from p->any_open on become zero, and so does the outcome, unless NULL. */
+cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, dm_outcome *outcome, cudaStream_t stream);
 /* Which planes have a site, p->alive, when all rows' entries are there. */
 cudaError_t mc_find_alive(const mc_stage *p, cudaStream_t stream);
 /* Kinds: all that p has of bands, and rims along rows, from the stage's elements. */

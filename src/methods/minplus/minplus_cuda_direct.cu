@@ -1,4 +1,4 @@
-/* minplus/cuda, the direct search, of small planes: every pixel from all the rows that can matter, nearest first, in one launch.
+/* minplus/cuda, the direct search, of small planes: every pixel from all the rows that can matter, in one launch.
  *
  *     d2(y) = min over rows j of f(j) + w (y - j)^2    in one column
  *
@@ -8,165 +8,241 @@
  * it is one of floats, with sites one of integers with the row below them, which so breaks ties. 1.8 instructions per pixel
  * and row.
  *
- * Rows come in chunks of SIDE on either side of those known. A warp passes over a side when no row beyond can change its
- * pixels, w (rows between)^2 being as large as all of theirs; the block ends when all its warps do, or the plane does.
+ * The rows around the block's own come first, and all their offers are taken. They tell how far the others may be: of these the
+ * ones that may be nearer are listed and spread, and some rows of the block are queried by all of them, STEP apart. The winning row
+ * rises with y, so between two queried rows only those from the one's winner to the other's can win, and only their offers are
+ * taken, in each column its own.
  */
-#include "methods/minplus/minplus_cuda_offers.cuh"
+#include "methods/minplus/minplus_cuda_direct.cuh"
 
-enum {
-    WARPS = 8,
-    HEIGHT = MC_DIRECT_ROWS / WARPS,                 /* rows of a warp */
-    SIDE = 4 * WARPS,                                /* rows of a chunk on one side: each warp spreads four */
-    BEFORE = SIDE - (2 * SIDE - MC_DIRECT_ROWS) / 2, /* side 0 begins with the rows before this one */
-    /* What rows without a site offer as a key: 3 2^29, of which slopes take less than 2^29. What others do is below. */
-    NONE_KEY = 3 << 29,
-    ANY_KEY = 1 << 30,
-};
-
-/* A block's place. */
-typedef struct place {
-    int64_t plane;
-    int32_t strip, y0;
-    const uint2 *entries; /* planes */
-    const char *source;   /* z stage: this lane's column, of row 0 */
-    const uint8_t *alive;
-    int column; /* this lane's */
-} place;
-
-/* The rows that a warp spreads, as they come: four of each side. */
-typedef struct raw {
-    uint2 entry;      /* planes: of one of these rows, lane % 8 */
-    int32_t value[8]; /* z stage: of all, in this lane's column */
-} raw;
-
-/* A chunk in shared memory. */
-typedef struct chunk_rows {
-    uint4 values[2][WARPS][32];
-    uint8_t any[2][WARPS]; /* whether the four rows have a site */
-} chunk_rows;
-
-/* The first row of a chunk's side, from y0. */
-DM_DEVICE int32_t side_start(int chunk, int side) { return BEFORE + (side ? chunk : -1 - chunk) * SIDE; }
-
-template <bool SLOW> DM_DEVICE raw load_chunk(const mc_stage &p, const place &at, int chunk) {
-    const int lane = (int)threadIdx.x % 32;
-    const int32_t first = at.y0 + (int)threadIdx.x / 32 * 4;
-    raw made;
-    if constexpr (SLOW) {
-#pragma unroll
-        for (int n = 0; n < 8; n++) {
-            const int32_t j = first + side_start(chunk, n / 4) + n % 4;
-            made.value[n] = MC_NOTHING;
-            if ((uint32_t)j < (uint32_t)p.height && at.alive[j]) {
-                const int32_t v = *(const int32_t *)(at.source + j * p.source.stride[2]);
-                made.value[n] = p.sites == MC_SITES_NONE ? v : mc_offset_square(p, (uint32_t)v);
-            }
-        }
-    } else {
-        const int32_t j = first + side_start(chunk, lane / 4 % 2) + lane % 4;
-        made.entry = is_known(p, j) ? at.entries[j] : make_uint2(0, MC_WHOLE);
-    }
-    return made;
-}
-
-/* h of row y0 + t, or its key. */
-template <bool SITES>
-DM_DEVICE uint32_t spread_value(const mc_stage &p, const place &at, bool any, uint32_t f, int32_t t) {
-    const uint32_t h = offer_start(p, f, t, MC_DIRECT_ROWS);
-    if (SITES)
-        return any ? (h << p.row_bits) + (uint32_t)(at.y0 + t - p.low) : (uint32_t)NONE_KEY;
-    return offer_bits(any, h);
-}
-
+/* The rows around the block's into shared memory: each warp spreads two fours of them. */
 template <bool SLOW, bool SITES>
-DM_DEVICE void spread_chunk(const mc_stage &p, const place &at, int chunk, const raw &from, chunk_rows &rows) {
+DM_DEVICE void spread_around(const mc_stage &p, const place &at, direct_rows &rows) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    /* Which of the eight rows have a site, and in the strip; the same in all lanes. */
-    uint32_t any = 0, inside = 0;
+    const int32_t t0 = warp * 8 - BEFORE;
+    uint2 entry = make_uint2(0, MC_WHOLE);
+    int32_t value[8];
+    uint32_t any = 0, inside = 0; /* bits: rows that have a site, and in the strip */
     if (SLOW) {
 #pragma unroll
-        for (int n = 0; n < 8; n++)
-            any |= from.value[n] != MC_NOTHING ? 1u << n : 0;
+        for (int n = 0; n < 8; n++) {
+            const int32_t j = at.y0 + t0 + n;
+            value[n] = (uint32_t)j < (uint32_t)p.height && at.alive[j] ? slow_value(p, at, j) : (int32_t)MC_NOTHING;
+            any |= value[n] != MC_NOTHING ? 1u << n : 0;
+        }
     } else {
-        any = __ballot_sync(MC_WHOLE, has_any(from.entry));
-        inside = __ballot_sync(MC_WHOLE, from.entry.x != 0);
+        const int32_t j = at.y0 + t0 + lane % 8;
+        if (is_known(p, j))
+            entry = at.entries[j];
+        any = __ballot_sync(MC_WHOLE, has_any(entry));
+        inside = __ballot_sync(MC_WHOLE, entry.x != 0);
     }
 #pragma unroll
-    for (int side = 0; side < 2; side++) {
+    for (int half = 0; half < 2; half++) {
         if (lane == 0)
-            rows.any[side][warp] = any >> side * 4 & 15;
-        if (!(any >> side * 4 & 15))
+            rows.any[warp * 2 + half] = any >> half * 4 & 15;
+        if (!(any >> half * 4 & 15))
             continue;
-        uint32_t f[4];
+        uint32_t h[4];
 #pragma unroll
         for (int n = 0; n < 4; n++) {
+            const int row = half * 4 + n;
+            uint32_t f;
             if (SLOW) {
-                f[n] = (uint32_t)from.value[side * 4 + n];
-                continue;
+                f = (uint32_t)value[row];
+            } else {
+                const uint2 own = make_uint2(__shfl_sync(MC_WHOLE, entry.x, row), __shfl_sync(MC_WHOLE, entry.y, row));
+                f = along_row(p, own, at.column, inside >> half * 4 & 15);
             }
-            const uint2 entry = make_uint2(__shfl_sync(MC_WHOLE, from.entry.x, side * 4 + n),
-                                           __shfl_sync(MC_WHOLE, from.entry.y, side * 4 + n));
-            const uint32_t g =
-                (inside >> side * 4 & 15 ? entry_distance(entry, at.column) : outer_distance(entry, at.column)) +
-                (uint32_t)p.rim;
-            f[n] = g * g * (uint32_t)p.wx2;
+            h[n] = any >> row & 1 ? offer_of<SITES>(p, at, f, t0 + row) : no_offer<SITES>();
         }
-        const int32_t t = side_start(chunk, side) + warp * 4;
-        uint4 four;
-        four.x = spread_value<SITES>(p, at, any >> side * 4 & 1, f[0], t);
-        four.y = spread_value<SITES>(p, at, any >> side * 4 & 2, f[1], t + 1);
-        four.z = spread_value<SITES>(p, at, any >> side * 4 & 4, f[2], t + 2);
-        four.w = spread_value<SITES>(p, at, any >> side * 4 & 8, f[3], t + 3);
-        rows.values[side][warp][lane] = four;
+        rows.values[warp * 2 + half][lane] = make_uint4(h[0], h[1], h[2], h[3]);
     }
 }
 
-/* What a side's rows offer the warp's, i .. i + HEIGHT - 1. */
 template <bool SITES>
-DM_DEVICE void take_side(const mc_stage &p, const chunk_rows &rows, int chunk, int side, int32_t i,
-                         int32_t best[HEIGHT]) {
-    const uint2 any = *(const uint2 *)rows.any[side];
-    if (!(any.x | any.y))
-        return;
-    const int lane = (int)threadIdx.x % 32;
-    float turn[HEIGHT];
+DM_DEVICE void take_around(const mc_stage &p, const direct_rows &rows, int32_t i0, int32_t best[HEIGHT]) {
+    const uint4 any = *(const uint4 *)rows.any;
+    const uint32_t words[4] = {any.x, any.y, any.z, any.w};
+    uint32_t turn[HEIGHT];
+    set_turns<SITES, HEIGHT>(p, i0, 1, turn);
+#pragma unroll
+    for (int four = 0; four < AROUND / 4; four++) {
+        if (!(words[four / 4] >> four % 4 * 8 & 0xFF))
+            continue;
+        uint32_t t[4];
+#pragma unroll
+        for (int n = 0; n < 4; n++)
+            t[n] = row_number<SITES>(four * 4 + n - BEFORE);
+        take_four<SITES, HEIGHT>(rows.values[four][threadIdx.x % 32], make_uint4(t[0], t[1], t[2], t[3]), turn, best);
+    }
+}
+
+/* For the whole block: the largest squared distance of its pixels, as far as these are known. */
+template <bool SITES>
+DM_DEVICE int32_t farthest(const mc_stage &p, const place &at, int32_t i0, const int32_t best[HEIGHT],
+                           direct_rows &rows) {
+    int32_t most = 0;
 #pragma unroll
     for (int r = 0; r < HEIGHT; r++)
-        turn[r] = (float)(-2 * p.wy2 * (i + r));
+        most = max(most, at.y0 + i0 + r < p.height ? square_of<SITES>(p, best[r], i0 + r) : 0);
+    most = mc_warp_most(most);
+    if (threadIdx.x % 32 == 0)
+        rows.counts[0][threadIdx.x / 32] = most;
+    __syncthreads();
 #pragma unroll
-    for (int q = 0; q < WARPS; q++) {
-        if (!((q < 4 ? any.x : any.y) >> q % 4 * 8 & 0xFF))
-            continue;
-        const int32_t t = side_start(chunk, side) + q * 4;
-        const float row = (float)t;
-        const uint4 four = rows.values[side][q][lane];
-        const uint32_t v[4] = {four.x, four.y, four.z, four.w};
-#pragma unroll
-        for (int n = 0; n < 4; n += 2)
-#pragma unroll
-            for (int r = 0; r < HEIGHT; r++) {
-                int32_t offer[2];
-#pragma unroll
-                for (int m = 0; m < 2; m++)
-                    offer[m] = SITES ? (int32_t)v[n + m] - 2 * p.wy2 * (t + n + m) * (1 << p.row_bits) * (i + r)
-                                     : offer_at(v[n + m], row + (float)(n + m), turn[r]);
-                best[r] = __vimin3_s32(best[r], offer[0], offer[1]);
-            }
-    }
+    for (int warp = 0; warp < WARPS; warp++)
+        most = max(most, rows.counts[0][warp]);
+    return most;
 }
 
-/* The squared distance of pixel y0 + i, if it has a site; else it is large. */
-template <bool SITES> DM_DEVICE int32_t square_of(const mc_stage &p, int32_t best, int32_t i) {
-    return offered_square(p, SITES ? best >> p.row_bits : (int32_t)__int_as_float(best), i, MC_DIRECT_ROWS);
+/* The other rows that are no farther than that: number n of `all` is row `above` + n, and from number `up` on row `below` + n. */
+typedef struct others {
+    int32_t above, below, up, all;
+    float most;
+} others;
+
+DM_DEVICE others others_within(const mc_stage &p, const place &at, int32_t most) {
+    const int32_t reach = (int32_t)sqrtf((float)most / (float)p.wy2) + 1;
+    others o;
+    o.above = max(at.y0 - reach, p.low);
+    o.up = max(at.y0 - BEFORE - o.above, 0);
+    const int32_t first = at.y0 - BEFORE + AROUND, last = min(at.y0 + MC_DIRECT_ROWS - 1 + reach, p.low + p.rows - 1);
+    o.below = first - o.up;
+    o.all = o.up + max(last - first + 1, 0);
+    o.most = (float)most;
+    return o;
 }
-template <bool SITES> DM_DEVICE bool is_any(int32_t best) { return best < (SITES ? (int)ANY_KEY : (int)ANY_OFFER); }
+
+/* For the whole block: lists those from number `start` on, as many as find room, that can be nearer; how many they are. */
+template <bool SLOW>
+DM_DEVICE int32_t list_others(const mc_stage &p, const place &at, const others &o, int32_t start, bool sites,
+                              direct_rows &rows) {
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    listed own[EACH];
+    uint32_t wanted[EACH];
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const int32_t n = start + k * WARPS * 32 + (int)threadIdx.x, j = n + (n < o.up ? o.above : o.below);
+        own[k].j = j;
+        bool near = n < o.all;
+        if (SLOW) {
+            near = near && at.alive[j];
+        } else if (near) {
+            own[k].entry = at.entries[j];
+            float low, high;
+            strip_squares(p, own[k].entry, &low, &high);
+            const float dy = (float)(n < o.up ? at.y0 - j : j - (at.y0 + MC_DIRECT_ROWS - 1));
+            near = low + (float)p.wy2 * dy * dy <= o.most;
+        }
+        wanted[k] = __ballot_sync(MC_WHOLE, near);
+        if (lane == 0)
+            rows.counts[k][warp] = __popc(wanted[k]);
+    }
+    __syncthreads();
+    int32_t count = 0;
+#pragma unroll
+    for (int k = 0; k < EACH; k++)
+#pragma unroll
+        for (int other = 0; other < WARPS; other++) {
+            if (other == warp && wanted[k] >> lane & 1)
+                own[k].place = count + __popc(wanted[k] & ((1u << lane) - 1));
+            count += rows.counts[k][other];
+        }
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        if (!(wanted[k] >> lane & 1))
+            continue;
+        /* The last one again, up to a whole four. */
+        const int32_t end = own[k].place == count - 1 ? (count + 3) & ~3 : own[k].place + 1;
+        for (int32_t i = own[k].place; i < end; i++) {
+            const int32_t t = own[k].j - at.y0;
+            ((uint32_t *)rows.t)[i] = sites ? row_number<true>(t) : row_number<false>(t);
+            rows.values[i / 4][i % 4] = make_uint4(own[k].entry.x, own[k].entry.y, (uint32_t)t, 0);
+        }
+    }
+    __syncthreads();
+    return count;
+}
+
+/* What rows listed offer, in the place of the list. */
+template <bool SLOW, bool SITES>
+DM_DEVICE void spread_others(const mc_stage &p, const place &at, int32_t fours, direct_rows &rows) {
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    for (int32_t four = warp; four < fours; four += WARPS) {
+        uint32_t f[4], bits = 0;
+        uint4 row[4];
+#pragma unroll
+        for (int n = 0; n < 4; n++)
+            row[n] = rows.values[four][n], bits |= row[n].x;
+#pragma unroll
+        for (int n = 0; n < 4; n++)
+            f[n] = SLOW ? (uint32_t)slow_value(p, at, at.y0 + (int32_t)row[n].z)
+                        : along_row(p, make_uint2(row[n].x, row[n].y), at.column, bits);
+        __syncwarp();
+        rows.values[four][lane] = make_uint4(
+            offer_of<SITES>(p, at, f[0], (int32_t)row[0].z), offer_of<SITES>(p, at, f[1], (int32_t)row[1].z),
+            offer_of<SITES>(p, at, f[2], (int32_t)row[2].z), offer_of<SITES>(p, at, f[3], (int32_t)row[3].z));
+    }
+    __syncthreads();
+}
+
+/* For the whole block: among which fours the winners of its rows 0, STEP, ... are. */
+template <bool SITES> DM_DEVICE void query(const mc_stage &p, int32_t fours, direct_rows &rows) {
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    int32_t best[QUERIES], from[QUERIES];
+    uint32_t turn[QUERIES];
+    set_turns<SITES, QUERIES>(p, 0, STEP, turn);
+#pragma unroll
+    for (int q = 0; q < QUERIES; q++)
+        best[q] = no_offer<SITES>(), from[q] = 0;
+    for (int32_t four = warp; four < fours; four += WARPS) {
+        int32_t here[QUERIES];
+#pragma unroll
+        for (int q = 0; q < QUERIES; q++)
+            here[q] = no_offer<SITES>();
+        take_four<SITES, QUERIES>(rows.values[four][lane], rows.t[four], turn, here);
+#pragma unroll
+        for (int q = 0; q < QUERIES; q++)
+            if (here[q] < best[q])
+                best[q] = here[q], from[q] = four;
+    }
+#pragma unroll
+    for (int q = 0; q < QUERIES; q++)
+        rows.best[q][warp][lane] = best[q], rows.from[q][warp][lane] = (uint8_t)from[q];
+    __syncthreads();
+    if (warp < QUERIES) {
+        int32_t least = rows.best[warp][0][lane];
+        uint8_t at = rows.from[warp][0][lane];
+#pragma unroll
+        for (int other = 1; other < WARPS; other++)
+            if (rows.best[warp][other][lane] < least)
+                least = rows.best[warp][other][lane], at = rows.from[warp][other][lane];
+        rows.winner[warp][lane] = at;
+    }
+    __syncthreads();
+}
+
+/* What the fours `first` to `last`, this lane's own, offer the warp's rows. */
+template <bool SITES>
+DM_DEVICE void take_others(const mc_stage &p, const direct_rows &rows, int32_t first, int32_t last, int32_t i0,
+                           int32_t best[HEIGHT]) {
+    uint32_t turn[HEIGHT];
+    set_turns<SITES, HEIGHT>(p, i0, 1, turn);
+    const int32_t count = mc_warp_most(last - first) + 1;
+    for (int32_t k = 0; k < count; k++) {
+        const int32_t four = min(first + k, last);
+        take_four<SITES, HEIGHT>(rows.values[four][threadIdx.x % 32], rows.t[four], turn, best);
+    }
+}
 
 /* Grid: a block per MC_DIRECT_ROWS rows of a strip. */
 template <bool SLOW, bool SITES>
-static __global__ void __launch_bounds__(WARPS * 32, 32 / WARPS)
+static __global__ void __launch_bounds__(WARPS * 32, 3)
     direct_strips(const __grid_constant__ mc_stage p, int32_t blocks_down) {
-    __shared__ chunk_rows rows;
-    const int lane = (int)threadIdx.x % 32;
+    DM_DYNAMIC_SHARED(char, memory);
+    direct_rows &rows = *(direct_rows *)memory;
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     const uint32_t strip = blockIdx.x / (uint32_t)blocks_down; /* of all planes */
     place at;
     at.plane = strip / (uint32_t)p.strips;
@@ -178,57 +254,50 @@ static __global__ void __launch_bounds__(WARPS * 32, 32 / WARPS)
     at.alive = SLOW ? mc_alive(p, at.plane) : NULL;
     if (!SLOW && p.alive && !p.alive[at.plane]) /* a volume's plane without a site is left alone */
         return;
-    const int32_t i0 = (int)threadIdx.x / 32 * HEIGHT;
+    const int32_t i0 = warp * HEIGHT;
     int32_t best[HEIGHT];
 #pragma unroll
     for (int r = 0; r < HEIGHT; r++)
-        best[r] = SITES ? (int)NONE_KEY : (int)NO_OFFER;
-    bool wanted[2] = {true, true};
-    raw next = load_chunk<SLOW>(p, at, 0);
-    for (int chunk = 0;; chunk++) {
-        spread_chunk<SLOW, SITES>(p, at, chunk, next, rows);
-        __syncthreads();
-        next = load_chunk<SLOW>(p, at, chunk + 1);
-#pragma unroll
-        for (int side = 0; side < 2; side++)
-            if (wanted[side])
-                take_side<SITES>(p, rows, chunk, side, i0, best);
-        int32_t most = 0;
-#pragma unroll
-        for (int r = 0; r < HEIGHT; r++)
-            most = max(most, at.y0 + i0 + r < p.height ? square_of<SITES>(p, best[r], i0 + r) : 0);
-        /* The rows that come next on either side, and how far they are from the nearest of the warp's. At an equal distance,
-         * rows before these have the lower sites. */
-        const int32_t before = side_start(chunk, 0) - 1, after = side_start(chunk, 1) + SIDE;
-        const int32_t up = i0 - before, down = after - (i0 + HEIGHT - 1);
-        wanted[0] = at.y0 + before >= p.low && __any_sync(MC_WHOLE, most + SITES > p.wy2 * up * up);
-        wanted[1] = at.y0 + after < p.low + p.rows && __any_sync(MC_WHOLE, most > p.wy2 * down * down);
-        if (!__syncthreads_or(wanted[0] || wanted[1]))
-            break;
+        best[r] = no_offer<SITES>();
+    spread_around<SLOW, SITES>(p, at, rows);
+    __syncthreads();
+    take_around<SITES>(p, rows, i0, best);
+    const others o = others_within(p, at, farthest<SITES>(p, at, i0, best, rows));
+    for (int32_t start = 0; start < o.all; start += EACH * WARPS * 32) {
+        __syncthreads(); /* for those who still read */
+        const int32_t count = list_others<SLOW>(p, at, o, start, SITES, rows), fours = (count + 3) / 4;
+        if (!count)
+            continue;
+        spread_others<SLOW, SITES>(p, at, fours, rows);
+        if (fours > ENOUGH)
+            query<SITES>(p, fours, rows);
+        const int q = i0 / STEP;
+        take_others<SITES>(p, rows, fours > ENOUGH ? rows.winner[q][lane] : 0,
+                           fours > ENOUGH ? rows.winner[q + 1][lane] : fours - 1, i0, best);
     }
     int32_t row[1][HEIGHT];
 #pragma unroll
     for (int r = 0; r < HEIGHT; r++) {
         row[0][r] = SITES ? p.low + (best[r] & ((1 << p.row_bits) - 1)) : 0;
-        best[r] = is_any<SITES>(best[r]) ? square_of<SITES>(p, best[r], i0 + r) - p.wy2 * r * r : MC_NOTHING;
+        best[r] = is_any<SITES>(best[r]) ? square_of<SITES>(p, best[r], i0 + r) - p.wy2 * r * r : (int32_t)MC_NOTHING;
     }
     mc_raise(p, store_rows<SITES, HEIGHT, 1>(p, at.plane, at.strip * 32 + lane, at.y0 + i0,
                                              (const int32_t(*)[HEIGHT]) & best, row));
 }
 
-template <bool SLOW> static void launch(const mc_stage *p, cudaStream_t stream) {
+template <bool SLOW, bool SITES> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {
     const int32_t blocks_down = (p->height + MC_DIRECT_ROWS - 1) / MC_DIRECT_ROWS;
     const unsigned blocks = (unsigned)(p->planes * p->strips * blocks_down);
-    if (p->sites == MC_SITES_NONE)
-        DM_LAUNCH((direct_strips<SLOW, false>), blocks, WARPS * 32, 0, stream, *p, blocks_down);
-    else
-        DM_LAUNCH((direct_strips<SLOW, true>), blocks, WARPS * 32, 0, stream, *p, blocks_down);
+    const cudaError_t error = cudaFuncSetAttribute((const void *)direct_strips<SLOW, SITES>,
+                                                   cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(direct_rows));
+    if (error != cudaSuccess)
+        return error;
+    DM_LAUNCH((direct_strips<SLOW, SITES>), blocks, WARPS * 32, sizeof(direct_rows), stream, *p, blocks_down);
+    return cudaGetLastError();
 }
 
 cudaError_t mc_direct(const mc_stage *p, cudaStream_t stream) {
     if (p->source.data)
-        launch<true>(p, stream);
-    else
-        launch<false>(p, stream);
-    return cudaGetLastError();
+        return p->sites == MC_SITES_NONE ? launch<true, false>(p, stream) : launch<true, true>(p, stream);
+    return p->sites == MC_SITES_NONE ? launch<false, false>(p, stream) : launch<false, true>(p, stream);
 }

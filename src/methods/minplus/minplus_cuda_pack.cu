@@ -90,12 +90,12 @@ DM_DEVICE void write_rows(const mc_stage &p, const uint4 *shared, uint32_t first
 }
 
 /* `lanes` lanes, a power of two, take a row, so that a warp takes several narrow ones at once. On the way the stages' marks
- * of open units, `clear` words, are set to zero.
+ * of open units, `clear` words, are set to zero, and the plan's outcome, unless NULL.
  * Grid: any number of blocks of WARPS warps, which take rows in turn. Shared memory per row: groups * 32 bytes and 16. */
 template <bool KINDS>
 static __global__ void __launch_bounds__(WARPS * 32)
     pack(const __grid_constant__ dm_elements e, const __grid_constant__ mc_stage p, bool plain, int lanes,
-         int64_t clear) {
+         int64_t clear, uint32_t *outcome) {
     DM_DYNAMIC_SHARED(uint4, shared);
     const int at_once = 32 / lanes, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     const int slot = warp * at_once + lane / lanes, place = lane % lanes;
@@ -106,6 +106,8 @@ static __global__ void __launch_bounds__(WARPS * 32)
     for (int64_t i = (int64_t)blockIdx.x * (WARPS * 32) + threadIdx.x; i < clear;
          i += (int64_t)gridDim.x * (WARPS * 32))
         p.any_open[i] = 0;
+    for (uint32_t i = threadIdx.x; outcome && blockIdx.x == 0 && i < sizeof(dm_outcome) / 4; i += WARPS * 32)
+        outcome[i] = 0;
     for (uint32_t first = blockIdx.x * (uint32_t)(WARPS * at_once); first < rows;
          first += gridDim.x * (uint32_t)(WARPS * at_once)) {
         const uint32_t row = min(first + (uint32_t)slot, rows - 1); /* the last one more than once, if need be */
@@ -150,8 +152,8 @@ static __global__ void __launch_bounds__(WARPS * 32)
     dm_raise(&e, raised);
 }
 
-cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, cudaStream_t stream) {
-    void (*const kernel)(dm_elements, mc_stage, bool, int, int64_t) = p->along ? pack<true> : pack<false>;
+cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, dm_outcome *outcome, cudaStream_t stream) {
+    void (*const kernel)(dm_elements, mc_stage, bool, int, int64_t, uint32_t *) = p->along ? pack<true> : pack<false>;
     /* A lane to a group; with few rows, more of them, for less to wait for. */
     const int64_t rows = p->planes * p->height;
     int lanes = 1;
@@ -166,7 +168,7 @@ cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, cuda
             return error;
     }
     DM_LAUNCH(kernel, dm_blocks(p->planes * p->height, block_rows, 1 << 20), WARPS * 32, shared, stream, *e, *p,
-              dm_sites_are_plain(e), lanes, clear);
+              dm_sites_are_plain(e), lanes, clear, (uint32_t *)outcome);
     return cudaGetLastError();
 }
 
