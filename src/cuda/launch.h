@@ -21,6 +21,41 @@
 #endif
 #endif
 
+/* DM_LAUNCH_EARLY, as DM_LAUNCH: the kernel may begin while the one before it on the stream still runs, as soon as each of that
+ * one's blocks has called dm_let_next_begin(). What that one writes is there behind dm_wait_for_last(), and what kernels wrote before
+ * that one from the beginning. GPUs before compute capability 9.0, and code made for them, begin when all is there. */
+#ifdef __CUDACC__
+template <class... Parameters, class... Arguments>
+static inline void dm_launch_early(void (*kernel)(Parameters...), unsigned grid, unsigned block, size_t shared,
+                                   cudaStream_t stream, Arguments... arguments) {
+    cudaFuncAttributes made;
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid, config.blockDim = block, config.dynamicSmemBytes = shared, config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = cudaFuncGetAttributes(&made, (const void *)kernel) == cudaSuccess && made.ptxVersion >= 90;
+    (void)cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
+}
+#define DM_LAUNCH_EARLY(kernel, grid, block, shared, stream, ...) \
+    dm_launch_early(kernel, (grid), (block), (shared), (stream), __VA_ARGS__)
+static __device__ __forceinline__ void dm_let_next_begin(void) {
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+static __device__ __forceinline__ void dm_wait_for_last(void) {
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+#elif defined(__cplusplus)
+#define DM_LAUNCH_EARLY DM_LAUNCH
+static inline void dm_let_next_begin(void) {}
+static inline void dm_wait_for_last(void) {}
+#endif
+
 /* Before a loop that must be unrolled to keep its arrays in registers, but that host compilers may rather vectorise. */
 #ifdef __CUDACC__
 #define DM_UNROLL _Pragma("unroll")

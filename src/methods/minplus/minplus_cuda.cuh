@@ -7,6 +7,11 @@
 
 #define MC_WHOLE 0xFFFFFFFFu /* all lanes of a warp */
 
+/* Of a warp the least of numbers that are not negative, whose bits compare as integers do; the largest. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+DM_DEVICE float mc_warp_least(float v) { return __uint_as_float(__reduce_min_sync(MC_WHOLE, __float_as_uint(v))); }
+DM_DEVICE int32_t mc_warp_most(int32_t v) { return __reduce_max_sync(MC_WHOLE, v); }
+#else
 DM_DEVICE float mc_warp_least(float v) {
     for (int step = 16; step; step /= 2)
         v = fminf(v, __shfl_xor_sync(MC_WHOLE, v, step));
@@ -17,6 +22,7 @@ DM_DEVICE int32_t mc_warp_most(int32_t v) {
         v = max(v, __shfl_xor_sync(MC_WHOLE, v, step));
     return v;
 }
+#endif
 
 /* On two halves: min(a, b), and min(a + b, c) where a + b stays below 2^16. Hopper has both in one instruction. */
 DM_DEVICE uint32_t mc_min(uint32_t a, uint32_t b) { return __vminu2(a, b); }

@@ -16,8 +16,7 @@
 #include "methods/minplus/minplus_cuda_direct.cuh"
 
 /* The rows around the block's into shared memory: each warp spreads two fours of them. */
-template <bool SLOW, bool SITES>
-DM_DEVICE void spread_around(const mc_stage &p, const place &at, direct_rows &rows) {
+template <bool SLOW, bool SITES> DM_DEVICE void spread_around(const mc_stage &p, const place &at, direct_rows &rows) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     const int32_t t0 = warp * 8 - BEFORE;
     uint2 entry = make_uint2(0, MC_WHOLE);
@@ -114,28 +113,43 @@ DM_DEVICE others others_within(const mc_stage &p, const place &at, int32_t most)
     return o;
 }
 
-/* For the whole block: lists those from number `start` on, as many as find room, that can be nearer; how many they are. */
-template <bool SLOW>
-DM_DEVICE int32_t list_others(const mc_stage &p, const place &at, const others &o, int32_t start, bool sites,
-                              direct_rows &rows) {
+/* For the whole block: lists those from number `start` on, as many as find room, that can be nearer; how many they are. In planes a
+ * row's site is no farther from any pixel than from the one farthest from it, which says more of how far they may be. */
+template <bool SLOW, bool SITES>
+DM_DEVICE int32_t list_others(const mc_stage &p, const place &at, int32_t start, others &o, direct_rows &rows) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     listed own[EACH];
     uint32_t wanted[EACH];
+    float low[EACH], least = INFINITY;
 #pragma unroll
     for (int k = 0; k < EACH; k++) {
         const int32_t n = start + k * WARPS * 32 + (int)threadIdx.x, j = n + (n < o.up ? o.above : o.below);
         own[k].j = j;
-        bool near = n < o.all;
+        low[k] = INFINITY;
         if (SLOW) {
-            near = near && at.alive[j];
-        } else if (near) {
+            low[k] = n < o.all && at.alive[j] ? 0.0f : INFINITY;
+        } else if (n < o.all) {
             own[k].entry = at.entries[j];
-            float low, high;
-            strip_squares(p, own[k].entry, &low, &high);
+            float high;
+            strip_squares(p, own[k].entry, &low[k], &high);
             const float dy = (float)(n < o.up ? at.y0 - j : j - (at.y0 + MC_DIRECT_ROWS - 1));
-            near = low + (float)p.wy2 * dy * dy <= o.most;
+            const float far = dy + (float)(MC_DIRECT_ROWS - 1);
+            low[k] += (float)p.wy2 * dy * dy;
+            least = fminf(least, high + (float)p.wy2 * far * far);
         }
-        wanted[k] = __ballot_sync(MC_WHOLE, near);
+    }
+    if (!SLOW) {
+        least = mc_warp_least(least);
+        if (lane == 0)
+            rows.least[warp] = least * 1.0001f + 1.0f; /* whatever the roundings */
+        __syncthreads();
+#pragma unroll
+        for (int other = 0; other < WARPS; other++)
+            o.most = fminf(o.most, rows.least[other]);
+    }
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        wanted[k] = __ballot_sync(MC_WHOLE, low[k] <= o.most);
         if (lane == 0)
             rows.counts[k][warp] = __popc(wanted[k]);
     }
@@ -157,7 +171,7 @@ DM_DEVICE int32_t list_others(const mc_stage &p, const place &at, const others &
         const int32_t end = own[k].place == count - 1 ? (count + 3) & ~3 : own[k].place + 1;
         for (int32_t i = own[k].place; i < end; i++) {
             const int32_t t = own[k].j - at.y0;
-            ((uint32_t *)rows.t)[i] = sites ? row_number<true>(t) : row_number<false>(t);
+            ((uint32_t *)rows.t)[i] = row_number<SITES>(t);
             rows.values[i / 4][i % 4] = make_uint4(own[k].entry.x, own[k].entry.y, (uint32_t)t, 0);
         }
     }
@@ -240,6 +254,7 @@ DM_DEVICE void take_others(const mc_stage &p, const direct_rows &rows, int32_t f
 template <bool SLOW, bool SITES>
 static __global__ void __launch_bounds__(WARPS * 32, 3)
     direct_strips(const __grid_constant__ mc_stage p, int32_t blocks_down) {
+    dm_wait_for_last();
     DM_DYNAMIC_SHARED(char, memory);
     direct_rows &rows = *(direct_rows *)memory;
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
@@ -262,10 +277,10 @@ static __global__ void __launch_bounds__(WARPS * 32, 3)
     spread_around<SLOW, SITES>(p, at, rows);
     __syncthreads();
     take_around<SITES>(p, rows, i0, best);
-    const others o = others_within(p, at, farthest<SITES>(p, at, i0, best, rows));
+    others o = others_within(p, at, farthest<SITES>(p, at, i0, best, rows));
     for (int32_t start = 0; start < o.all; start += EACH * WARPS * 32) {
         __syncthreads(); /* for those who still read */
-        const int32_t count = list_others<SLOW>(p, at, o, start, SITES, rows), fours = (count + 3) / 4;
+        const int32_t count = list_others<SLOW, SITES>(p, at, start, o, rows), fours = (count + 3) / 4;
         if (!count)
             continue;
         spread_others<SLOW, SITES>(p, at, fours, rows);
@@ -292,7 +307,7 @@ template <bool SLOW, bool SITES> static cudaError_t launch(const mc_stage *p, cu
                                                    cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(direct_rows));
     if (error != cudaSuccess)
         return error;
-    DM_LAUNCH((direct_strips<SLOW, SITES>), blocks, WARPS * 32, sizeof(direct_rows), stream, *p, blocks_down);
+    DM_LAUNCH_EARLY((direct_strips<SLOW, SITES>), blocks, WARPS * 32, sizeof(direct_rows), stream, *p, blocks_down);
     return cudaGetLastError();
 }
 

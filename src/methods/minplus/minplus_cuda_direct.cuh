@@ -6,12 +6,12 @@
 
 enum {
     WARPS = 8,
-    HEIGHT = MC_DIRECT_ROWS / WARPS,          /* rows of a warp */
-    AROUND = 8 * WARPS,                       /* rows that come first: */
-    BEFORE = (AROUND - MC_DIRECT_ROWS) / 2,   /* so many before the block's own, and after them */
-    STEP = 8,                                 /* rows between those that are queried, */
-    QUERIES = MC_DIRECT_ROWS / STEP + 1,      /* and how many these are */
-    EACH = 2,                                 /* other rows, listed at once, to a thread */
+    HEIGHT = MC_DIRECT_ROWS / WARPS,        /* rows of a warp */
+    AROUND = 8 * WARPS,                     /* rows that come first: */
+    BEFORE = (AROUND - MC_DIRECT_ROWS) / 2, /* so many before the block's own, and after them */
+    STEP = 16,                              /* rows between those that are queried, */
+    QUERIES = MC_DIRECT_ROWS / STEP + 1,    /* and how many these are */
+    EACH = 2,                               /* other rows, listed at once, to a thread */
     FOURS = EACH * WARPS * 8,
     ENOUGH = 8, /* fours that are no more work than to query */
     /* What rows without a site offer as a key: 3 2^29, of which slopes take less than 2^29. What others do is below. */
@@ -37,12 +37,13 @@ typedef struct listed {
 
 /* Its shared memory. */
 typedef struct direct_rows {
-    uint4 values[FOURS][32];             /* what rows offer, by fours; before, of those on the list: entry and row */
-    uint4 t[FOURS];                      /* which rows these are */
-    int32_t best[QUERIES][WARPS][32];    /* what warps found for the rows queried, */
-    uint8_t from[QUERIES][WARPS][32];    /* and where: fours */
+    uint4 values[FOURS][32];          /* what rows offer, by fours; before, of those on the list: entry and row */
+    uint4 t[FOURS];                   /* which rows these are */
+    int32_t best[QUERIES][WARPS][32]; /* what warps found for the rows queried, */
+    uint8_t from[QUERIES][WARPS][32]; /* and where: fours */
     uint8_t winner[QUERIES][32];
     int32_t counts[EACH][WARPS];
+    float least[WARPS];
     __align__(16) uint8_t any[AROUND / 4]; /* of the rows around: fours that have a site */
 } direct_rows;
 

@@ -151,6 +151,8 @@ DM_DEVICE bool is_promising(const band &b) { return b.across[0].x | b.across[1].
 template <bool SLOW>
 static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     near_tiles(const __grid_constant__ mc_stage p, int32_t tiles_down) {
+    dm_wait_for_last();
+    dm_let_next_begin();
     DM_DYNAMIC_SHARED(uint4, memory); /* squares [WIDE + ROWS + WIDE][PAIRS], or a list */
     __shared__ uint32_t hardest;
     const tile t = tile_at(p, blockIdx.x, tiles_down, (uint32_t *)memory);
@@ -221,8 +223,8 @@ template <bool SLOW> static cudaError_t launch(const mc_stage *p, cudaStream_t s
         cudaFuncSetAttribute((const void *)near_tiles<SLOW>, cudaFuncAttributeMaxDynamicSharedMemorySize, TILE_BYTES);
     if (error != cudaSuccess)
         return error;
-    DM_LAUNCH(near_tiles<SLOW>, (unsigned)(p->planes * p->groups * tiles_down), THREADS, (size_t)TILE_BYTES, stream, *p,
-              tiles_down);
+    DM_LAUNCH_EARLY(near_tiles<SLOW>, (unsigned)(p->planes * p->groups * tiles_down), THREADS, (size_t)TILE_BYTES,
+                    stream, *p, tiles_down);
     return cudaGetLastError();
 }
 

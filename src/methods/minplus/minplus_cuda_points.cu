@@ -13,6 +13,9 @@
  * it is known beforehand which bunches may win at which points, for an entry says how near its sites are to the strip, at least
  * and at most. Where such blocks are few, several share the rows of the same points; the last one to be done has what all of
  * them found.
+ *
+ * In planes nothing of this waits for the near search, which leaves multiprocessors idle where its blocks have nothing to do: points
+ * begin while it runs, but where it will hardly leave anything.
  */
 #include "methods/minplus/minplus_cuda_points.cuh"
 
@@ -20,6 +23,24 @@
 DM_DEVICE bool any_wanted(const mc_stage &p, int64_t strip, int32_t first_point) {
     const int32_t at = first_point + (int32_t)threadIdx.x;
     return __syncthreads_or(threadIdx.x < MC_POINT_SPANS && at < p.spans && is_open(p, strip, at));
+}
+
+/* For the whole block: whether the near search will probably leave some of their pixels open: there is a unit with no site within
+ * 32 columns. */
+DM_DEVICE bool any_empty(const mc_stage &p, const uint2 *entries, int32_t first_point) {
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    const int32_t end = min((first_point + MC_POINT_SPANS) * MC_SPAN, p.height) & -MC_UNIT;
+    bool empty = false;
+    for (int32_t y = first_point * MC_SPAN + warp * MC_UNIT; y < end; y += WARPS * MC_UNIT) {
+        bool far = true;
+#pragma unroll
+        for (int32_t j = lane; j < MC_UNIT; j += 32) {
+            const uint2 entry = entries[y + j];
+            far &= entry.x == 0 && min(entry.y & MC_NONE, entry.y >> 16) >= 32;
+        }
+        empty |= __all_sync(MC_WHOLE, far);
+    }
+    return __syncthreads_or(empty);
 }
 
 /* A block's shared memory, besides its rows. */
@@ -131,8 +152,10 @@ DM_DEVICE void solve_points(const mc_stage &p, uint32_t strip, uint32_t group, i
             room.point[warp] = p.points[(int64_t)strip * (p.spans + 1) + first_point + warp] = made;
     }
     __syncthreads(); /* for those who still read */
-    if (!MIXED)
+    if (!MIXED) {
+        dm_wait_for_last();
         list_parts(p, strip, first_point, room);
+    }
 }
 
 /* Grid: `shares` blocks per POINTS points of a strip; MIXED: any, blocks have some strips. Shared memory: of planes 22 bytes for
@@ -142,16 +165,23 @@ static __global__ void __launch_bounds__(WARPS * 32, 2)
     find_points(const __grid_constant__ mc_stage p, uint32_t groups) {
     DM_DYNAMIC_SHARED(row_offer, rows);
     __shared__ point_room room;
-    if (!(p.any_open[MC_DEEP] | (MIXED ? 0 : p.any_open[MC_BLIND])))
-        return;
-    if constexpr (MIXED)
-        for_wanted((uint32_t)(p.planes * p.strips) * groups,
-                   [&](uint32_t i) { return p.left[i / groups * 2 + MC_DEEP]; },
-                   [&](uint32_t i) { solve_points<SLOW, true>(p, i / groups, i % groups, 0, rows, room); });
-    else {
+    dm_let_next_begin();
+    if constexpr (MIXED) {
+        dm_wait_for_last();
+        if (p.any_open[MC_DEEP])
+            for_wanted((uint32_t)(p.planes * p.strips) * groups,
+                       [&](uint32_t i) { return p.left[i / groups * 2 + MC_DEEP]; },
+                       [&](uint32_t i) { solve_points<SLOW, true>(p, i / groups, i % groups, 0, rows, room); });
+    } else {
         const uint32_t i = blockIdx.x / (uint32_t)p.shares, share = blockIdx.x - i * (uint32_t)p.shares;
-        if (any_wanted(p, i / groups, (int32_t)(i % groups) * MC_POINT_SPANS))
-            solve_points<SLOW, false>(p, i / groups, i % groups, (int32_t)share, rows, room);
+        const uint32_t strip = i / groups, group = i - strip * groups, plane = strip / (uint32_t)p.strips;
+        const int32_t first_point = (int32_t)group * MC_POINT_SPANS;
+        if (!any_empty(p, mc_entries(p, plane, (int32_t)(strip - plane * (uint32_t)p.strips)), first_point)) {
+            dm_wait_for_last();
+            if (!any_wanted(p, strip, first_point))
+                return;
+        }
+        solve_points<SLOW, false>(p, strip, group, (int32_t)share, rows, room);
     }
 }
 
@@ -164,8 +194,8 @@ template <bool SLOW, bool MIXED> static cudaError_t launch(const mc_stage *p, cu
     if (error != cudaSuccess)
         return error;
     const int64_t items = p->planes * p->strips * groups * p->shares;
-    DM_LAUNCH((find_points<SLOW, MIXED>), (unsigned)(MIXED && items > p->resident ? p->resident : items), WARPS * 32,
-              bytes, stream, *p, (uint32_t)groups);
+    DM_LAUNCH_EARLY((find_points<SLOW, MIXED>), (unsigned)(MIXED && items > p->resident ? p->resident : items),
+                    WARPS * 32, bytes, stream, *p, (uint32_t)groups);
     return cudaGetLastError();
 }
 

@@ -249,6 +249,7 @@ static __global__ void __launch_bounds__(WARPS * 32, 4)
     DM_DYNAMIC_SHARED(uint16_t, list);
     __shared__ span_rows rows;
     const uint32_t spans = (uint32_t)p.spans;
+    dm_wait_for_last();
     if constexpr (MIXED) {
         if (p.any_open[MC_DEEP])
             for_wanted((uint32_t)(p.planes * p.strips) * spans,
@@ -276,7 +277,7 @@ template <bool SLOW, bool MIXED> static cudaError_t launch(const mc_stage *p, cu
     if (error != cudaSuccess)
         return error;
     const int64_t items = p->planes * p->strips * p->spans, extra = MIXED ? 0 : (items + 3) / 4;
-    DM_LAUNCH((solve_spans<SLOW, MIXED>), (unsigned)(MIXED && items > p->resident ? p->resident : items + extra),
+    DM_LAUNCH_EARLY((solve_spans<SLOW, MIXED>), (unsigned)(MIXED && items > p->resident ? p->resident : items + extra),
               WARPS * 32, bytes, stream, *p, (uint32_t)extra);
     return cudaGetLastError();
 }

@@ -101,7 +101,7 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
 /* ---- Which searches ---- */
 
 bool mc_is_small(const distmap_plan *plan, const mc_stage *s) {
-    enum { ROWS = MC_DIRECT_ROWS, MOST_ELEMENTS = 1 << 19, MOST_PAIRS = 1 << 28 }; /* of pixels and rows */
+    enum { ROWS = MC_DIRECT_ROWS, MOST_ELEMENTS = 1 << 20, MOST_PAIRS = 1 << 30 }; /* of pixels and rows */
     const int64_t farthest = s->wy2 * ((int64_t)s->rows + ROWS) * (s->rows + ROWS);
     const int64_t largest = (int64_t)plan->max2 + farthest + (int64_t)s->wy2 * ROWS * ROWS;
     const bool fits = plan->wants_site ? largest << s->row_bits < 1 << 30 : largest < 1 << 24;

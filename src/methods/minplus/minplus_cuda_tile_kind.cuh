@@ -95,7 +95,7 @@ DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, in
         *sites = all.sites;
         if (*sites && *sites * 5 <= rows * 2) { /* one pixel in 320, where a search takes some 30 steps */
             /* Many in few words are not spread over the tile, and most of it would stay open, for which brackets take less. */
-            const int32_t spread_words = *sites > 12 ? 3 : *sites > 5 ? 2 : 0;
+            const int32_t spread_words = *sites > 20 ? 3 : *sites > 8 ? 2 : 0;
             return p.brackets && !p.mixed && all.words < min(p.strips - t.group * 4, spread_words) ? TILE_HOPELESS
                                                                                                    : TILE_SPARSE;
         }
