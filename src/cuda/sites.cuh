@@ -11,14 +11,19 @@ DM_DEVICE uint32_t dm_zero_bytes(uint32_t low, uint32_t high) {
     return __dp4a(~some_high & 0x80808080u, 0x80402010u, __dp4a(~some_low & 0x80808080u, 0x08040201u, 0u));
 }
 
+/* Sites among the 16 elements at `from` as bits; see dm_sites_are_plain. */
+DM_DEVICE uint32_t dm_sixteen_plain(const dm_elements *e, const char *from) {
+    const uint4 v = __ldcs((const uint4 *)from);
+    const uint32_t zeros = dm_zero_bytes(v.x, v.y) >> 7 | dm_zero_bytes(v.z, v.w) << 1;
+    return e->sites.flip ? ~zeros & 0xFFFF : zeros;
+}
+
 /* Sites among 16 elements from x on, x a multiple of 16, as bits. `plain`: see dm_sites_are_plain. Changes at[DM_X]. */
 DM_DEVICE uint32_t dm_sixteen_sites(const dm_elements *e, bool plain, int64_t at[DM_NDIM], int64_t x, int64_t width,
                                     unsigned *raised) {
     if (plain && x + 16 <= width) {
         at[DM_X] = x;
-        const uint4 v = __ldcs((const uint4 *)dm_element_address(&e->arrays.input, at));
-        const uint32_t zeros = dm_zero_bytes(v.x, v.y) >> 7 | dm_zero_bytes(v.z, v.w) << 1;
-        return e->sites.flip ? ~zeros & 0xFFFF : zeros;
+        return dm_sixteen_plain(e, dm_element_address(&e->arrays.input, at));
     }
     uint32_t bits = 0;
     for (int i = 0; i < 16 && x + i < width; i++) {

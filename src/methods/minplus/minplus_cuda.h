@@ -40,7 +40,7 @@ enum {
     MC_POINT_ROWS = 1024, /* their rows, */
     MC_POINTS = 9,        /* and how many these are */
     MC_SPAN_PARTS = 16,   /* blocks that solve a span, at most, */
-    MC_PART_SITES = 160,  /* for each so many rows that have a site, */
+    MC_PART_SITES = 232,  /* for each so many rows that have a site, */
     MC_SPAN_WARPS = 8,    /* and their warps */
     MC_TILE_ROWS = 128,   /* of a tile of the near search, at most */
     MC_MOST_UNITS = 768,  /* of a column: squared distances are below 2^31 */
@@ -63,9 +63,9 @@ enum {
 /* Why the near search leaves a unit open: there is hardly a site in sight; or its steps did not settle it. */
 typedef enum mc_left { MC_BLIND, MC_DEEP } mc_left;
 
-/* Marks of a stage: whether any unit is left for each of these reasons; how many pieces of strips are taken; how many items
- * of spans there are. */
-enum { MC_TAKEN = 2, MC_ITEMS, MC_MARKS };
+/* Marks of a stage: whether any unit is left for each of these reasons; how many pieces of strips are taken; how many items of
+ * spans there are beside first ones, and of these; how many of all are taken. */
+enum { MC_TAKEN = 2, MC_ITEMS, MC_FIRST_ITEMS, MC_ITEMS_TAKEN, MC_MARKS };
 
 /* How a stage gives sites: not, as linear indices, or as what the z stage starts from, dy << 16 | dx in 16 bits each. */
 typedef enum mc_sites { MC_SITES_NONE, MC_SITES_INT32, MC_SITES_INT64, MC_SITES_OFFSET } mc_sites;
@@ -81,6 +81,14 @@ typedef struct mc_point {
     uint16_t first, last, low, high; /* and their numbers, of rows that have a site */
     int32_t farthest;
 } mc_point;
+
+/* What a block of the bracket search has of a span: rows, in which some of its winners are. */
+typedef struct mc_item {
+    uint32_t strip;     /* of all planes */
+    uint16_t at, parts; /* the span; how many blocks have it */
+    uint16_t first, last;
+    float farthest; /* squared, from the span: rows beyond do not win */
+} mc_item;
 
 /* 4-byte elements of planes: plane q's element (y, x) lies at data + q / inner * stride[0] + q % inner * stride[1] +
  * y * stride[2] + x * stride[3] bytes. There are fewer than 2^31 rows. */
@@ -136,13 +144,13 @@ typedef struct mc_stage {
     int32_t spans;        /* of a column */
     mc_point *points;     /* [plane][strip][spans + 1] */
     bool brackets, mixed; /* whether at all; only strips with deep units */
-    int32_t resident;     /* blocks */
+    int32_t resident;     /* blocks that take items in turn: twice those that find room, or more */
     /* if not mixed, by several blocks, who share points, and spans with many rows, */
     int32_t shares; /* blocks for the same points */
     unsigned long long
         *found;        /* [plane][strip][group of points][MC_POINTS][32]: ~(what a point is offered, and by whom) */
     uint32_t *arrived; /* [plane][strip][group of points]: blocks that are done */
-    uint32_t *items;   /* parts of spans beside the first: the span's number, in all strips, << 4 | which */
+    mc_item *items;    /* [MC_SPAN_PARTS times spans]: first ones from the end on, and others, which come before them */
     uint32_t *stored;  /* [plane][strip][span][MC_SPAN_WARPS]: whether a part's results are */
     /* and by strips. */
     int32_t parts, part_units, blocks; /* blocks take pieces of strips, part_units units of `parts` to a strip */

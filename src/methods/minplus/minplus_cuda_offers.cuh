@@ -64,17 +64,20 @@ DM_DEVICE row_offer row_offer_of(const mc_stage &p, uint2 entry, int32_t t, int3
 /* How far its sites are from the nearest column of the strip, along the row. */
 DM_DEVICE float along_strip(const row_offer &row) { return row.bits ? 0.0f : fminf(row.left, row.right - 31.0f); }
 
-/* h in a column of the strip. */
-DM_DEVICE uint32_t spread_row(const row_offer &row, int column, float wx2) {
-    const float place = (float)column;
-    float left = row.left + place, right = row.right - place;
-    if (row.bits) {
-        const uint32_t before = row.bits << (31 - column), after = row.bits >> column;
-        left = before ? (float)__clz((int)before) : left;
-        right = after ? (float)(__ffs((int)after) - 1) : right;
-    }
-    const float g = fminf(left, right);
+/* h in a column of the strip, of a row g away along it; of one without a site in the strip; of any. */
+DM_DEVICE uint32_t spread_along(const row_offer &row, float g, float wx2) {
     return __float_as_uint(fmaf(g * wx2, g, row.level));
+}
+DM_DEVICE uint32_t spread_outer(const row_offer &row, int column, float wx2) {
+    return spread_along(row, fminf(row.left + (float)column, row.right - (float)column), wx2);
+}
+DM_DEVICE uint32_t spread_row(const row_offer &row, int column, float wx2) {
+    if (!row.bits)
+        return spread_outer(row, column, wx2);
+    const uint32_t before = row.bits << (31 - column), after = row.bits >> column;
+    const float left = before ? (float)__clz((int)before) : row.left + (float)column;
+    const float right = after ? (float)(__ffs((int)after) - 1) : row.right - (float)column;
+    return spread_along(row, fminf(left, right), wx2);
 }
 
 /* h of row t in the z stage, from its value there. */
@@ -92,6 +95,28 @@ template <bool SLOW> DM_DEVICE bool offers_any(const uint2 *entries, const uint8
 DM_DEVICE int32_t span_parts(const mc_stage &p, const mc_point ends[2]) {
     const int32_t sites = max(ends[0].high, ends[1].high) - ends[0].low + 1;
     return min((sites + MC_PART_SITES - 1) / MC_PART_SITES, p.most < MC_NOTHING - 1 ? 1 : (int32_t)MC_SPAN_PARTS);
+}
+
+/* Part number `part` of `parts` of the rows of a span, by its points. A pixel between these is no farther from its site than it is
+ * from a point and that from its own. */
+DM_DEVICE mc_item span_item(const mc_stage &p, uint32_t strip, int32_t at, const mc_point ends[2], int32_t part,
+                            int32_t parts) {
+    const int32_t first = ends[0].first, count = max(ends[0].last, ends[1].last) - first + 1;
+    const int32_t y0 = at * MC_SPAN, end = min(y0 + MC_SPAN, p.height - 1);
+    const float way = mc_near_root((float)ends[0].farthest) + mc_near_root((float)ends[1].farthest) +
+                      mc_near_root((float)p.wy2) * (float)(end - y0);
+    const mc_item made = {strip,
+                          (uint16_t)at,
+                          (uint16_t)parts,
+                          (uint16_t)(first + count * part / parts),
+                          (uint16_t)(first + count * (part + 1) / parts - 1),
+                          way * way * 0.25f * 1.0001f + 1.0f}; /* whatever the roundings */
+    return made;
+}
+
+/* Where item number i of the first ones of spans is. */
+DM_DEVICE mc_item *first_item(const mc_stage &p, uint32_t i) {
+    return p.items + (p.planes * p.strips * p.spans * MC_SPAN_PARTS - 1 - i);
 }
 
 /* ---- What a block works on ---- */

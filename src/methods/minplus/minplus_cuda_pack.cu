@@ -96,10 +96,13 @@ DM_DEVICE void set_to_zero(const mc_stage &p, int64_t marks, uint32_t *outcome) 
         outcome[i] = 0;
 }
 
+/* Where a row's bits come from: any elements; the same where they can all be read 16 bytes at a time; rims. */
+typedef enum source { ELEMENTS, WHOLE_BYTES, RIMS } source;
+
 /* 2^log_lanes lanes take a row, so that a warp takes several narrow ones at once. On the way the stages' marks
  * of open units, `clear` words, are set to zero, and the plan's outcome, unless NULL.
  * Grid: any number of blocks of WARPS warps, which take rows in turn. Shared memory per row: groups * 32 bytes and 16. */
-template <bool KINDS>
+template <source FROM>
 static __global__ void __launch_bounds__(WARPS * 32)
     pack(const __grid_constant__ dm_elements e, const __grid_constant__ mc_stage p, bool plain, int log_lanes,
          int64_t clear, uint32_t *outcome) {
@@ -117,10 +120,15 @@ static __global__ void __launch_bounds__(WARPS * 32)
         const uint32_t plane = plane_of(p, row), y = row - plane * (uint32_t)p.height;
         const uint32_t outer = plane ? plane / (uint32_t)e.shape[1] : 0;
         int64_t at[DM_NDIM] = {outer, plane - outer * (uint32_t)e.shape[1], y, 0};
-        if (KINDS) {
+        if (FROM == RIMS) {
 #pragma unroll 1
             for (int32_t g = place; g < p.groups; g += lanes)
                 words[g] = ((const uint4 *)p.along)[(int64_t)row * p.groups + g];
+        } else if (FROM == WHOLE_BYTES) {
+            const char *elements = dm_element_address(&e.arrays.input, at);
+#pragma unroll 4
+            for (int32_t x = place * 16; x < p.groups * MC_GROUP; x += lanes * 16)
+                halves[x / 16] = (uint16_t)(x < p.width ? dm_sixteen_plain(&e, elements + x) : 0);
         } else {
 #pragma unroll 4
             for (int32_t x = place * 16; x < p.groups * MC_GROUP; x += lanes * 16)
@@ -159,7 +167,11 @@ static __global__ void __launch_bounds__(WARPS * 32)
 }
 
 cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, dm_outcome *outcome, cudaStream_t stream) {
-    void (*const kernel)(dm_elements, mc_stage, bool, int, int64_t, uint32_t *) = p->along ? pack<true> : pack<false>;
+    const bool plain = dm_sites_are_plain(e);
+    void (*const kernel)(dm_elements, mc_stage, bool, int, int64_t, uint32_t *) = p->along ? pack<RIMS>
+                                                                                  : plain && p->width % 16 == 0
+                                                                                      ? pack<WHOLE_BYTES>
+                                                                                      : pack<ELEMENTS>;
     /* A lane to a group; with few rows, more of them, for less to wait for. */
     const int64_t rows = p->planes * p->height;
     int log_lanes = 0;
@@ -173,8 +185,8 @@ cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, dm_o
         if (error != cudaSuccess)
             return error;
     }
-    DM_LAUNCH(kernel, dm_blocks(p->planes * p->height, block_rows, 1 << 20), WARPS * 32, shared, stream, *e, *p,
-              dm_sites_are_plain(e), log_lanes, clear, (uint32_t *)outcome);
+    DM_LAUNCH(kernel, dm_blocks(p->planes * p->height, block_rows, 1 << 20), WARPS * 32, shared, stream, *e, *p, plain,
+              log_lanes, clear, (uint32_t *)outcome);
     return cudaGetLastError();
 }
 

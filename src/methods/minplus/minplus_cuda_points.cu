@@ -63,17 +63,28 @@ DM_DEVICE bool is_last(uint32_t *arrived, int32_t shares, point_room &room) {
     return room.done;
 }
 
-/* Lists the parts beside the first of open spans between the block's points. */
-DM_DEVICE void list_parts(const mc_stage &p, uint32_t strip, int32_t first_point, const point_room &room) {
-    const int32_t at = first_point + (int32_t)threadIdx.x;
-    if (threadIdx.x >= MC_POINT_SPANS || at >= p.spans)
-        return;
-    const uint32_t parts = (uint32_t)span_parts(p, room.point + threadIdx.x);
-    if (parts == 1 || !is_open(p, strip, at))
-        return;
-    uint32_t *item = p.items + atomicAdd(&p.any_open[MC_ITEMS], parts - 1);
-    for (uint32_t part = 1; part < parts; part++)
-        item[part - 1] = (strip * (uint32_t)p.spans + (uint32_t)at) << 4 | part;
+/* By a warp: lists what there is to do of open spans between the block's points. */
+DM_DEVICE void list_items(const mc_stage &p, uint32_t strip, int32_t first_point, const point_room &room) {
+    const int32_t lane = (int32_t)threadIdx.x, at = first_point + lane;
+    const bool wanted = lane < MC_POINT_SPANS && at < p.spans && is_open(p, strip, at);
+    const mc_point *ends = room.point + lane;
+    const int32_t parts = wanted ? span_parts(p, ends) : 0;
+    /* How many items this lane and those before it have beside first ones. */
+    uint32_t others = wanted ? (uint32_t)parts - 1 : 0;
+    for (int step = 1; step < MC_POINT_SPANS; step *= 2) {
+        const uint32_t before = __shfl_up_sync(MC_WHOLE, others, step);
+        others += lane >= step ? before : 0;
+    }
+    const uint32_t spans = __ballot_sync(MC_WHOLE, wanted);
+    uint32_t place = 0;
+    if (lane == MC_POINT_SPANS - 1)
+        place = atomicAdd(&p.any_open[MC_ITEMS], others);
+    else if (lane == MC_POINT_SPANS)
+        place = atomicAdd(&p.any_open[MC_FIRST_ITEMS], (uint32_t)__popc(spans));
+    const uint32_t first = __shfl_sync(MC_WHOLE, place, MC_POINT_SPANS) + __popc(spans & ((1u << lane) - 1));
+    const uint32_t end = __shfl_sync(MC_WHOLE, place, MC_POINT_SPANS - 1) + others;
+    for (int32_t part = 0; part < parts; part++)
+        *(part ? p.items + (end - part) : first_item(p, first)) = span_item(p, strip, at, ends, part, parts);
 }
 
 /* POINTS points of a strip, of all planes. */
@@ -154,7 +165,8 @@ DM_DEVICE void solve_points(const mc_stage &p, uint32_t strip, uint32_t group, i
     __syncthreads(); /* for those who still read */
     if (!MIXED) {
         dm_wait_for_last();
-        list_parts(p, strip, first_point, room);
+        if (warp == 0)
+            list_items(p, strip, first_point, room);
     }
 }
 

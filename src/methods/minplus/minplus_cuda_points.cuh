@@ -11,6 +11,7 @@ enum {
     BUNCH = 8,   /* rows that a point's winner is among */
     WORDS = 8,   /* of 32 rows, that a warp lists at most */
     ALONE = 640, /* rows with a site that one block does as soon as several */
+    INSIDE = 1 << 15,
 };
 static_assert((int)MC_POINT_ROWS == MC_POINT_SPANS * MC_SPAN && (int)POINTS == MC_POINT_SPANS + 1,
               "minplus_cuda_stages.c sees to it that numbers are small enough");
@@ -22,10 +23,11 @@ typedef struct winners {
 
 /* A block's points. */
 typedef struct points {
-    row_offer *rows;    /* those that have a site, in order, the last one again up to a whole bunch: */
-    float *t;           /* which they are, from y0, */
-    uint16_t *list;     /* and from the plane's first one; */
-    uint16_t *reach;    /* planes: of bunches, bit q: one of its rows may win at point q */
+    row_offer *rows; /* those that have a site, in order, the last one again up to a whole bunch: */
+    float *t;        /* which they are, from y0, */
+    uint16_t *list;  /* and from the plane's first one; */
+    uint16_t
+        *reach; /* planes: of bunches, bit q: one of its rows may win at point q; INSIDE: one has a site in the strip */
     const char *source; /* z stage: this lane's column, of row 0 */
     int32_t count, y0, y1;
     int column;
@@ -34,13 +36,17 @@ typedef struct points {
 
 DM_DEVICE int32_t point_row(const mc_stage &p, int32_t point) { return min(point * MC_SPAN, p.height - 1); }
 
-/* What the row of number n offers. */
-template <bool SLOW> DM_DEVICE uint32_t offer_of(const mc_stage &p, const points &at, int32_t n) {
+/* What the row of number n offers. `inside`: it may have a site in the strip. */
+template <bool SLOW> DM_DEVICE uint32_t offer_of(const mc_stage &p, const points &at, int32_t n, bool inside) {
     if constexpr (SLOW) {
         const int32_t j = at.list[n];
         return slow_row(p, *(const int32_t *)(at.source + j * p.source.stride[2]), j - at.y0, MC_POINT_ROWS);
     }
-    return spread_row(at.rows[n], at.column, at.wx2);
+    return inside ? spread_row(at.rows[n], at.column, at.wx2) : spread_outer(at.rows[n], at.column, at.wx2);
+}
+template <bool SLOW> DM_DEVICE uint4 four_offers(const mc_stage &p, const points &at, int32_t n, bool inside) {
+    return make_uint4(offer_of<SLOW>(p, at, n, inside), offer_of<SLOW>(p, at, n + 1, inside),
+                      offer_of<SLOW>(p, at, n + 2, inside), offer_of<SLOW>(p, at, n + 3, inside));
 }
 
 /* A bunch of rows, for the points that it may reach. */
@@ -48,13 +54,18 @@ template <bool SLOW>
 DM_DEVICE void take_bunch(const mc_stage &p, const points &at, int32_t first, uint32_t reach, winners *w) {
     uint4 bits[BUNCH / 4];
     float4 t[BUNCH / 4];
+    if (SLOW || !(reach & INSIDE)) {
 #pragma unroll
-    for (int i = 0; i < BUNCH / 4; i++) {
-        const int32_t n = first + i * 4;
-        bits[i] = make_uint4(offer_of<SLOW>(p, at, n), offer_of<SLOW>(p, at, n + 1), offer_of<SLOW>(p, at, n + 2),
-                             offer_of<SLOW>(p, at, n + 3));
-        t[i] = *(const float4 *)(at.t + n);
+        for (int i = 0; i < BUNCH / 4; i++)
+            bits[i] = four_offers<SLOW>(p, at, first + i * 4, false);
+    } else {
+#pragma unroll
+        for (int i = 0; i < BUNCH / 4; i++)
+            bits[i] = four_offers<SLOW>(p, at, first + i * 4, true);
     }
+#pragma unroll
+    for (int i = 0; i < BUNCH / 4; i++)
+        t[i] = *(const float4 *)(at.t + first + i * 4);
 #pragma unroll
     for (int q = 0; q < POINTS; q++) {
         if (!SLOW && !(reach >> q & 1))
@@ -133,10 +144,11 @@ DM_DEVICE void find_reach(const mc_stage &p, const points &at, int32_t wanted, f
             const float dy = at.t[n] - per_turn * at.turn[q];
             reach |= w * dy * dy + low <= least[q] ? 1u << q : 0;
         }
+        reach |= at.rows[n].bits ? (uint32_t)INSIDE : 0;
         for (int step = 1; step < BUNCH; step *= 2)
             reach |= __shfl_xor_sync(MC_WHOLE, reach, step);
         if (lane % BUNCH == 0 && start + lane < at.count)
-            at.reach[n / BUNCH] = (uint16_t)(reach & ((1u << wanted) - 1));
+            at.reach[n / BUNCH] = (uint16_t)(reach & (((1u << wanted) - 1) | INSIDE));
     }
     __syncthreads();
 }
@@ -145,7 +157,7 @@ DM_DEVICE void find_reach(const mc_stage &p, const points &at, int32_t wanted, f
 DM_DEVICE void query_reached(const mc_stage &p, const points &at, int32_t share, int32_t shares, winners *w) {
     const int32_t warps = shares * WARPS;
     for (int32_t bunch = share * WARPS + (int)threadIdx.x / 32; bunch < at.count / BUNCH; bunch += warps)
-        if (at.reach[bunch])
+        if (at.reach[bunch] & ~INSIDE)
             take_bunch<false>(p, at, bunch * BUNCH, at.reach[bunch], w);
 }
 

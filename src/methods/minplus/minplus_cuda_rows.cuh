@@ -5,6 +5,8 @@
 
 #include "methods/minplus/minplus_cuda_kinds.cuh"
 
+enum { CUT = 0x7FFF }; /* of falls, sums of two of which fit 16 bits (minplus_cuda_units.cuh) */
+
 /* A strip, or part of one's height, that a block works on. */
 typedef struct work {
     const uint2 *entries;      /* planes: of row 0 */

@@ -35,7 +35,10 @@ static void set_columns(const struct dm_cuda *cuda, mc_stage *s, bool z) {
     const size_t row = 32 * sizeof(int32_t), fit = (cuda->shared_bytes - MC_STATIC_BYTES - bytes) / row;
     s->value_rows = !z ? 0 : fit < (size_t)s->height ? (int32_t)fit : s->height;
     s->column_bytes = (int32_t)(bytes + (size_t)s->value_rows * row);
-    s->resident = cuda->multiprocessors * 8 + 1;
+    /* A whole number of times as many as find room, less one, for steps that do not fall together with strips; where there is
+     * enough to do, more, for those that are done early to take others. */
+    const int64_t least = 8 * (int64_t)cuda->multiprocessors, wanted = columns * s->spans / 64;
+    s->resident = (int32_t)(wanted < least ? least : wanted < 4 * least ? wanted : 4 * least) - 1;
     const int64_t blocks = columns * s->parts, resident = 2 * (int64_t)cuda->multiprocessors;
     s->blocks = (int32_t)(blocks < resident ? blocks : resident);
     s->list_pitch = s->rows + 8; /* a step of the search */

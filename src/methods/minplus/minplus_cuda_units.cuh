@@ -18,8 +18,6 @@
 
 #include "methods/minplus/minplus_cuda_columns.cuh"
 
-enum { CUT = 0x7FFF };
-
 /* The results of a quarter's rows, less wy2 i^2, from `count` positions from `first` on. `least` is L. */
 template <bool SLOW, int HEIGHT>
 DM_DEVICE void fill_falls(const mc_stage &p, const work &w, int32_t y, int32_t first, int32_t count,
@@ -195,10 +193,11 @@ DM_DEVICE bool solve_long(const mc_stage &p, const work &w, const shared &s, int
 #pragma unroll
             for (int r = 0; r < HEIGHT; r++)
 #pragma unroll
-                for (int c = 0; c < 2; c++) /* in the order of signed values, and then of rows, some of which are negative */
-                    atomicMin(&s.result[h + r][lane * 2 + c],
-                              (unsigned long long)((uint32_t)best[c][r] ^ 0x80000000u) << 32 |
-                                  (uint32_t)(row[c][r] - p.low));
+                for (int c = 0; c < 2;
+                     c++) /* in the order of signed values, and then of rows, some of which are negative */
+                    atomicMin(&s.result[h + r][lane * 2 + c], (unsigned long long)((uint32_t)best[c][r] ^ 0x80000000u)
+                                                                      << 32 |
+                                                                  (uint32_t)(row[c][r] - p.low));
         }
         __syncthreads();
         for (int r = team; r < FILL; r += teams) {

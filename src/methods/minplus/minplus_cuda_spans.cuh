@@ -1,0 +1,279 @@
+/* minplus/cuda, spans of the bracket search (minplus_cuda_spans.cu): the rows that a block lists, what they offer, and the least of
+ * that for each pixel.
+ *
+ * What binds is the pipe of integers, which starts two instructions a cycle and multiprocessor: minima, comparisons, shifts and
+ * sums all take it, and multiplications and additions of floats do not.
+ */
+#ifndef DISTMAP_MINPLUS_CUDA_SPANS_CUH
+#define DISTMAP_MINPLUS_CUDA_SPANS_CUH
+
+#include "methods/minplus/minplus_cuda_offers.cuh"
+
+enum {
+    WARPS = MC_SPAN_WARPS,
+    PARTS = WARPS,            /* of a span, */
+    HEIGHT = MC_SPAN / PARTS, /* so many rows of pixels */
+    CHUNK = 60,               /* fours of rows in shared memory */
+    ENOUGH = 6,               /* fours that are no more work than to query parts */
+};
+
+/* A span's block. */
+typedef struct span {
+    int64_t plane;
+    int32_t strip, y0;
+    const uint2 *entries; /* planes */
+    const char *source;   /* z stage: this lane's column, of row 0, */
+    const uint8_t *alive; /* and which rows have a site */
+    int column;           /* this lane's */
+    float wx2;
+    int32_t count; /* rows in the list, */
+    int32_t fours; /* and by fours */
+} span;
+
+/* Its shared memory. */
+typedef struct span_rows {
+    row_offer row[CHUNK * 4];             /* a chunk of the list: rows, */
+    float t[CHUNK * 4];                   /* which they are, */
+    uint4 values[CHUNK][32];              /* and what they offer */
+    uint32_t found[PARTS + 1][WARPS][32]; /* what warps found for the first rows of parts, and in which four */
+    uint64_t counts;                      /* of rows that they list, a byte each */
+    uint32_t next;                        /* item */
+} span_rows;
+
+/* Known to be the same in all lanes, which saves registers and instructions. */
+DM_DEVICE int warp_number() { return __shfl_sync(MC_WHOLE, (int)threadIdx.x / 32, 0); }
+
+DM_DEVICE int32_t sum_bytes(uint64_t bytes) {
+    return (int32_t)__dp4a((uint32_t)bytes, 0x01010101u, __dp4a((uint32_t)(bytes >> 32), 0x01010101u, 0u));
+}
+
+DM_DEVICE float4 four_rows(const span_rows &rows, int32_t four) { return ((const float4 *)rows.t)[four]; }
+
+/* Row t into place i of a chunk. After the last one come rows without a site, up to a whole four. */
+DM_DEVICE void put_row(const mc_stage &p, span_rows &rows, int32_t i, uint2 entry, int32_t t) {
+    rows.row[i] = row_offer_of(p, entry, t, MC_SPAN);
+    rows.t[i] = (float)t;
+}
+DM_DEVICE void put_last(const mc_stage &p, span_rows &rows, int32_t i, uint2 entry, int32_t t) {
+    for (int32_t n = i; n == i || n % 4; n++)
+        put_row(p, rows, n, n == i ? entry : make_uint2(0, MC_WHOLE), t + n - i);
+}
+
+/* Rows of an item that are near enough, in order; the first of them as a chunk. */
+template <bool SLOW>
+DM_DEVICE void list_rows(const mc_stage &p, const mc_item &item, span *u, span_rows &rows, uint16_t *list) {
+    const int warp = warp_number(), lane = (int)threadIdx.x % 32;
+    const int32_t end = min(u->y0 + MC_SPAN, p.height - 1);
+    const uint64_t before = (1ull << warp * 8) - 1;
+    u->count = 0;
+    for (int32_t first = item.first; first <= item.last; first += WARPS * 32) {
+        const int32_t j = first + (int32_t)threadIdx.x;
+        uint2 entry = make_uint2(0, 0);
+        float low = INFINITY, high;
+        if (SLOW)
+            low = j <= item.last && u->alive[j] ? 0.0f : INFINITY;
+        else if (j <= item.last)
+            strip_squares(p, entry = u->entries[j], &low, &high);
+        const float dy = (float)max(max(u->y0 - j, j - end), 0);
+        const bool wanted = low + (float)p.wy2 * dy * dy <= item.farthest;
+        const uint32_t own = __ballot_sync(MC_WHOLE, wanted);
+        ((uint8_t *)&rows.counts)[warp] = (uint8_t)__popc(own);
+        __syncthreads();
+        const uint64_t counts = rows.counts;
+        const int32_t at = u->count + sum_bytes(counts & before) + __popc(own & ((1u << lane) - 1));
+        u->count += sum_bytes(counts);
+        if (wanted) {
+            list[at] = (uint16_t)j;
+            if (at == u->count - 1 && at < CHUNK * 4)
+                put_last(p, rows, at, entry, j - u->y0);
+            else if (at < CHUNK * 4)
+                put_row(p, rows, at, entry, j - u->y0);
+        }
+        __syncthreads();
+    }
+    u->fours = (u->count + 3) / 4;
+}
+
+/* Four rows in a column of the strip. Most have no site in it. */
+DM_DEVICE uint4 spread_four(const row_offer *row, int column, float wx2) {
+    const row_offer own[4] = {row[0], row[1], row[2], row[3]};
+    uint32_t made[4];
+    if (own[0].bits | own[1].bits | own[2].bits | own[3].bits) {
+#pragma unroll
+        for (int n = 0; n < 4; n++)
+            made[n] = spread_row(own[n], column, wx2);
+    } else {
+#pragma unroll
+        for (int n = 0; n < 4; n++)
+            made[n] = spread_outer(own[n], column, wx2);
+    }
+    return make_uint4(made[0], made[1], made[2], made[3]);
+}
+
+/* Fours from number `start` on into shared memory, for all to see. Of the first chunk the rows are there. */
+template <bool SLOW>
+DM_DEVICE void spread_chunk(const mc_stage &p, const span &u, const uint16_t *list, int32_t start, span_rows &rows) {
+    const int lane = (int)threadIdx.x % 32;
+    const int32_t fours = min(u.fours - start, (int32_t)CHUNK), count = min(u.count - start * 4, CHUNK * 4);
+    if (start) {
+        __syncthreads(); /* for those who still read */
+        const int32_t i = (int32_t)threadIdx.x;
+        static_assert(CHUNK * 4 <= WARPS * 32, "a row each");
+        if (i < count) {
+            const int32_t row = list[start * 4 + i];
+            const uint2 entry = SLOW ? make_uint2(0, 0) : u.entries[row];
+            if (i == count - 1)
+                put_last(p, rows, i, entry, row - u.y0);
+            else
+                put_row(p, rows, i, entry, row - u.y0);
+        }
+        __syncthreads();
+    }
+    for (int32_t four = warp_number(); four < fours; four += WARPS) {
+        if constexpr (SLOW) {
+            uint32_t own[4];
+#pragma unroll
+            for (int n = 0; n < 4; n++) {
+                const int32_t i = four * 4 + n, row = list[start * 4 + min(i, count - 1)];
+                const uint32_t value =
+                    slow_row(p, *(const int32_t *)(u.source + row * p.source.stride[2]), row - u.y0, MC_SPAN);
+                own[n] = i < count ? value : (uint32_t)NO_OFFER;
+            }
+            rows.values[four][lane] = make_uint4(own[0], own[1], own[2], own[3]);
+        } else {
+            rows.values[four][lane] = spread_four(rows.row + four * 4, u.column, u.wx2);
+        }
+    }
+    __syncthreads();
+}
+
+/* The turns of COUNT rows of pixels, `step` apart, from row i on. */
+template <int COUNT> DM_DEVICE void set_turns(const mc_stage &p, int32_t i, int32_t step, float turn[COUNT]) {
+    const float first = (float)(-2 * p.wy2 * i), each = (float)(-2 * p.wy2 * step);
+#pragma unroll
+    for (int r = 0; r < COUNT; r++)
+        turn[r] = fmaf((float)r, each, first);
+}
+
+/* Among which fours of a chunk the winners of a warp's pixels are, the lane's own, and the least that its first row is offered. */
+typedef struct bracket {
+    int32_t first, last;
+    float least;
+} bracket;
+
+/* An offer, below 2^24, and a four as one number. */
+DM_DEVICE uint32_t found_in(int32_t offer, int32_t four) {
+    static_assert(CHUNK <= 64, "six bits");
+    return (uint32_t)__int_as_float(min(offer, (int32_t)ANY_OFFER)) << 6 | (uint32_t)four;
+}
+
+/* The best of what warps found for a part's first row. */
+DM_DEVICE uint32_t join_found(const uint32_t found[WARPS][32]) {
+    uint32_t least = found[0][threadIdx.x % 32];
+#pragma unroll
+    for (int other = 1; other < WARPS; other++)
+        least = min(least, found[other][threadIdx.x % 32]);
+    return least;
+}
+
+/* The first rows of parts, and the row after the last one, by a chunk of so many fours. */
+DM_DEVICE bracket query_parts(const mc_stage &p, int32_t fours, span_rows &rows) {
+    const int warp = warp_number(), lane = (int)threadIdx.x % 32;
+    int32_t best[PARTS + 1], from[PARTS + 1];
+    float turn[PARTS + 1];
+#pragma unroll
+    for (int q = 0; q <= PARTS; q++)
+        best[q] = NO_OFFER, from[q] = 0;
+    set_turns<PARTS + 1>(p, 0, HEIGHT, turn);
+    const uint4 *values = rows.values[warp] + lane;
+    const float4 *t = (const float4 *)rows.t + warp;
+    for (int32_t four = warp; four < fours; four += WARPS, values += WARPS * 32, t += WARPS) {
+#pragma unroll
+        for (int q = 0; q <= PARTS; q++) {
+            const int32_t before = best[q];
+            take_four<1>(*values, *t, turn + q, best + q);
+            from[q] = best[q] < before ? four : from[q];
+        }
+    }
+#pragma unroll
+    for (int q = 0; q <= PARTS; q++)
+        rows.found[q][warp][lane] = found_in(best[q], from[q]);
+    __syncthreads();
+    const uint32_t first = join_found(rows.found[warp]), next = join_found(rows.found[warp + 1]);
+    const bracket made = {(int32_t)(first & 63), (int32_t)(next & 63), (float)(first >> 6)};
+    return made;
+}
+
+/* A warp's pixels, from the fours of a bracket. */
+DM_DEVICE void fill(const mc_stage &p, const span_rows &rows, const bracket &b, int32_t best[HEIGHT]) {
+    const int warp = warp_number(), lane = (int)threadIdx.x % 32;
+    float turn[HEIGHT];
+    set_turns<HEIGHT>(p, warp * HEIGHT, 1, turn);
+    const int32_t count = mc_warp_most(b.last - b.first) + 1;
+    for (int32_t k = 0; k < count; k++) {
+        const int32_t four = min(b.first + k, b.last);
+        take_four<HEIGHT>(rows.values[four][lane], four_rows(rows, four), turn, best);
+    }
+}
+
+/* The same by falls (minplus_cuda_units.cuh), of a chunk of `fours` whose rows follow one another: pixels i and i + HEIGHT / 2 of
+ * the lane's column share a word. With L the least that any row offers the part's first pixel, and T the last row, a row t offers
+ *
+ *     L + e(t) + 2 w i (T - t) - 2 w i T    where e(t) = what it offers the first pixel, less L
+ */
+DM_DEVICE void fill_falls(const mc_stage &p, const span_rows &rows, int32_t fours, const bracket &b,
+                          int32_t best[HEIGHT]) {
+    enum { HALF = HEIGHT / 2 };
+    const int warp = warp_number(), lane = (int)threadIdx.x % 32;
+    const float turn = (float)(-2 * p.wy2 * warp * HEIGHT),
+                exponent = 8388608.0f; /* whose mantissa holds whole numbers */
+    const float low = b.least - exponent;
+    uint32_t pair[HALF];
+#pragma unroll
+    for (int r = 0; r < HALF; r++)
+        pair[r] = CUT * 0x00010001u;
+    const uint32_t fall = 2 * (uint32_t)p.wy2, halves = fall * 0x00010001u;
+    /* The same for all lanes, so that T is their last one's. */
+    const int32_t count = mc_warp_most(b.last - b.first) + 1, first = min(b.first, fours - count);
+    const uint4 *values = rows.values[first] + lane;
+    const float4 *ts = (const float4 *)rows.t + first;
+    for (int32_t k = 0; k < count; k++) {
+        const uint4 bits = values[k * 32];
+        const float4 t = ts[k];
+        const int32_t e[4] = {offer_at(bits.x, t.x, turn), offer_at(bits.y, t.y, turn), offer_at(bits.z, t.z, turn),
+                              offer_at(bits.w, t.w, turn)};
+#pragma unroll
+        for (int n = 0; n < 4; n++) {
+            const int32_t above = __float_as_int(__int_as_float(e[n]) - low);
+            const uint32_t both = __byte_perm((uint32_t)min(above, 0x4B000000 + CUT), 0, 0x1010);
+#pragma unroll
+            for (int r = 0; r < HALF; r++)
+                pair[r] = mc_add_min(pair[r], halves * (uint32_t)r + (fall * HALF << 16), both);
+        }
+    }
+    const float slope = (float)(-2 * p.wy2) * (rows.t[first * 4] + (float)(count * 4 - 1));
+#pragma unroll
+    for (int r = 0; r < HALF; r++) {
+        const float one = fmaf((float)r, slope, low) + __uint_as_float(__byte_perm(pair[r], 0x4B00, 0x5410));
+        const float two = fmaf((float)(r + HALF), slope, low) + __uint_as_float(__byte_perm(pair[r], 0x4B00, 0x5432));
+        best[r] = min(best[r], __float_as_int(one));
+        best[r + HALF] = min(best[r + HALF], __float_as_int(two));
+    }
+}
+
+/* A warp's pixels, from a chunk. */
+DM_DEVICE void take_chunk(const mc_stage &p, int32_t fours, span_rows &rows, bool wanted, int32_t best[HEIGHT]) {
+    bracket b = {0, fours - 1, 0.0f};
+    bool falls = false;
+    if (fours > ENOUGH) {
+        b = query_parts(p, fours, rows);
+        falls =
+            rows.t[fours * 4 - 1] - rows.t[0] == (float)(fours * 4 - 1) && fours * 4 * 2 * (HEIGHT - 1) * p.wy2 <= CUT;
+    }
+    if (wanted && falls)
+        fill_falls(p, rows, fours, b, best);
+    else if (wanted)
+        fill(p, rows, b, best);
+}
+
+#endif
