@@ -5,8 +5,7 @@
  * A near and a far search of a small image take most of their time to start, to decide and to wait for their slowest block.
  * Here nothing is decided. A block takes ROWS rows of a strip, a warp HEIGHT of them, a lane a column, and rows are counted
  * from the block's first one, as minplus_cuda_offers.cuh says: a row offers a pixel one multiplication and addition. Without sites
- * it is one of floats, with sites one of integers with the row below them, which so breaks ties. 1.8 instructions per pixel
- * and row.
+ * it is one of floats, with sites one of integers with the row below them, which so breaks ties.
  *
  * The rows around the block's own come first, and all their offers are taken. They tell how far the others may be: of these the
  * ones that may be nearer are listed and spread, and some rows of the block are queried by all of them, STEP apart. The winning row
