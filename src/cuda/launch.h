@@ -40,20 +40,8 @@ static inline void dm_launch_early(void (*kernel)(Parameters...), unsigned grid,
 }
 #define DM_LAUNCH_EARLY(kernel, grid, block, shared, stream, ...) \
     dm_launch_early(kernel, (grid), (block), (shared), (stream), __VA_ARGS__)
-static __device__ __forceinline__ void dm_let_next_begin(void) {
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-static __device__ __forceinline__ void dm_wait_for_last(void) {
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
-}
 #elif defined(__cplusplus)
 #define DM_LAUNCH_EARLY DM_LAUNCH
-static inline void dm_let_next_begin(void) {}
-static inline void dm_wait_for_last(void) {}
 #endif
 
 /* Before a loop that must be unrolled to keep its arrays in registers, but that host compilers may rather vectorise. */
@@ -65,6 +53,19 @@ static inline void dm_wait_for_last(void) {}
 
 /* A function of kernels. */
 #define DM_DEVICE static __device__ __forceinline__
+
+#ifdef __cplusplus
+DM_DEVICE void dm_let_next_begin(void) {
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+DM_DEVICE void dm_wait_for_last(void) {
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+#endif
 
 /* Kernels: asks for the global memory at p, which must be there, to be brought to the caches, or to the L2 cache alone; waits for
  * nothing. */
