@@ -71,8 +71,7 @@ typedef struct dm_array {
 typedef struct dm_arrays {
     dm_array input, payload, other, before, after, distance, squared, index, label, strength, within, beyond, mask;
     dm_array coords[DM_NDIM]; /* [a + DM_NDIM - ndim] is the user's axis a; unused leading ones have data NULL */
-    dm_array sites, centroids,
-        energies; /* of other shapes than the problem's: last axes, [points][ndim] and [steps + 1] */
+    dm_array sites, centroids, energies; /* of other shapes than the problem's: last axes, [points][ndim] and [steps + 1] */
 } dm_arrays;
 
 /* ---- Context ---- */
@@ -128,8 +127,7 @@ struct distmap_plan {
     int64_t shape[DM_NDIM];
     int64_t linear[DM_NDIM]; /* linear-index stride of each axis, in elements */
     int64_t elements;
-    int64_t rows,
-        first_row; /* along axis 2: of the whole image, and the first of the shape[2] rows that this plan has; fewer than
+    int64_t rows, first_row; /* along axis 2: of the whole image, and the first of the shape[2] rows that this plan has; fewer than
                                 all in windows, and where the image is spread over several GPUs. `elements` are those of the plan,
                                 `linear`, and what follows, the image's */
     bool measured[DM_NDIM]; /* distances run along this axis; the others are batches */

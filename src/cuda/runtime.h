@@ -36,12 +36,11 @@ static inline size_t dm_cuda_round(size_t bytes) { return (bytes + DM_CUDA_UNIT 
 enum { DM_SLOTS = 4, DM_SLOT_BYTES = 4 << 20 };
 
 struct dm_cuda_plan {
-    dm_outcome
-        *outcome; /* device: flags that kernels raise, and results that they leave; zeroed before each run, or by it */
-    cudaEvent_t done; /* the last execute */
-    bool pending;     /* its outcome was not fetched yet */
-    dm_arrays copies; /* host views: the arrays in device memory, row-major without gaps; data NULL otherwise */
-    char *slots;      /* host views: page-locked memory, DM_SLOTS of slot_bytes */
+    dm_outcome *outcome; /* device: flags that kernels raise, and results that they leave; zeroed for each run */
+    cudaEvent_t done;    /* the last execute */
+    bool pending;        /* its outcome was not fetched yet */
+    dm_arrays copies;    /* host views: the arrays in device memory, row-major without gaps; data NULL otherwise */
+    char *slots;         /* host views: page-locked memory, DM_SLOTS of slot_bytes */
     size_t slot_bytes;
     cudaEvent_t slot[DM_SLOTS];     /* the transfer that uses it */
     unsigned next;                  /* slot */

@@ -168,10 +168,11 @@ static __global__ void __launch_bounds__(WARPS * 32)
 
 cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, dm_outcome *outcome, cudaStream_t stream) {
     const bool plain = dm_sites_are_plain(e);
-    void (*const kernel)(dm_elements, mc_stage, bool, int, int64_t, uint32_t *) = p->along ? pack<RIMS>
-                                                                                  : plain && p->width % 16 == 0
-                                                                                      ? pack<WHOLE_BYTES>
-                                                                                      : pack<ELEMENTS>;
+    void (*kernel)(dm_elements, mc_stage, bool, int, int64_t, uint32_t *) = pack<ELEMENTS>;
+    if (p->along)
+        kernel = pack<RIMS>;
+    else if (plain && p->width % 16 == 0)
+        kernel = pack<WHOLE_BYTES>;
     /* A lane to a group; with few rows, more of them, for less to wait for. */
     const int64_t rows = p->planes * p->height;
     int log_lanes = 0;

@@ -11,7 +11,7 @@ enum {
     BUNCH = 8,   /* rows that a point's winner is among */
     WORDS = 8,   /* of 32 rows, that a warp lists at most */
     ALONE = 640, /* rows with a site that one block does as soon as several */
-    INSIDE = 1 << 15,
+    INSIDE = 1 << 15, /* of a bunch: one of its rows has a site in the strip */
 };
 static_assert((int)MC_POINT_ROWS == MC_POINT_SPANS * MC_SPAN && (int)POINTS == MC_POINT_SPANS + 1,
               "minplus_cuda_stages.c sees to it that numbers are small enough");
@@ -23,11 +23,10 @@ typedef struct winners {
 
 /* A block's points. */
 typedef struct points {
-    row_offer *rows; /* those that have a site, in order, the last one again up to a whole bunch: */
-    float *t;        /* which they are, from y0, */
-    uint16_t *list;  /* and from the plane's first one; */
-    uint16_t
-        *reach; /* planes: of bunches, bit q: one of its rows may win at point q; INSIDE: one has a site in the strip */
+    row_offer *rows;    /* those that have a site, in order, the last one again up to a whole bunch: */
+    float *t;           /* which they are, from y0, */
+    uint16_t *list;     /* and from the plane's first one; */
+    uint16_t *reach;    /* planes: of bunches, bit q: one of its rows may win at point q; and INSIDE */
     const char *source; /* z stage: this lane's column, of row 0 */
     int32_t count, y0, y1;
     int column;

@@ -193,11 +193,10 @@ DM_DEVICE bool solve_long(const mc_stage &p, const work &w, const shared &s, int
 #pragma unroll
             for (int r = 0; r < HEIGHT; r++)
 #pragma unroll
-                for (int c = 0; c < 2;
-                     c++) /* in the order of signed values, and then of rows, some of which are negative */
-                    atomicMin(&s.result[h + r][lane * 2 + c], (unsigned long long)((uint32_t)best[c][r] ^ 0x80000000u)
-                                                                      << 32 |
-                                                                  (uint32_t)(row[c][r] - p.low));
+                for (int c = 0; c < 2; c++) /* in the order of signed values, and then of rows, some of which are negative */
+                    atomicMin(&s.result[h + r][lane * 2 + c],
+                              (unsigned long long)((uint32_t)best[c][r] ^ 0x80000000u) << 32 |
+                                  (uint32_t)(row[c][r] - p.low));
         }
         __syncthreads();
         for (int r = team; r < FILL; r += teams) {
