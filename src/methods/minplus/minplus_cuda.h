@@ -33,7 +33,8 @@ enum {
     MC_STRIDE = 64,       /* how far hard tiles go at first, */
     MC_WIDE = 136,        /* and then, */
     MC_SOON = 48,         /* unless brackets take what is farther */
-    MC_UNIT = 64,         /* rows of a unit */
+    MC_UNIT = 64,         /* rows of a unit, */
+    MC_FILL = 16,         /* and of a quarter of one */
     MC_DIRECT_ROWS = 32,  /* of a block of the direct search */
     MC_SPAN = 128,        /* rows between points of the bracket search */
     MC_POINT_SPANS = 8,   /* between the first and the last of a block's points, */
@@ -156,6 +157,7 @@ typedef struct mc_stage {
     int32_t parts, part_units, blocks; /* blocks take pieces of strips, part_units units of `parts` to a strip */
     int32_t column_bytes;              /* shared memory of a block */
     int32_t value_rows;                /* z stage: so many rows of a strip find room there */
+    uint32_t fall[MC_FILL];            /* 2 wy2 i, in both halves, where that fits */
     uint16_t *list;                    /* [block][list_pitch]: its rows, counted from `low` */
     int64_t list_pitch;
 } mc_stage;

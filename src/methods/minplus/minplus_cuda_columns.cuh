@@ -1,17 +1,11 @@
-/* The far search, its second part: units of which nothing is known, exact at any distance, with a bound on its work whatever
- * the image.
- *
- * The winning row rises with y. So rows are queried from coarse to fine, FAN times finer each time: between two queried rows
- * only rows from the one's winner to the other's can win. A level reads each row about once for its FAN - 1 queries, in every
- * column from where that column's winner lies; the first one queries the last row besides. With h rows there are log8(h / 64)
- * levels down to units, which are solved then (minplus_cuda_units.cuh). A level costs some 22 instructions per pixel.
+/* The far search, its second part: rows of a strip, queried by others. (minplus_cuda_levels.cuh: which by which.)
  *
  * Positions are of a list of the rows that have a site at all, or of rows that follow one another. Down to units a winner is
- * known by the STEP positions among which it is, from `at` on, within them by FINE: that saves keeping a position with each
- * value. Rows besides those that can win may be evaluated as well, they win nowhere. Of equals the first row wins.
+ * known by the STEP positions among which it is, or FINE, from `at` on: that saves keeping a position with each value. Rows
+ * besides those that can win may be evaluated as well, they win nowhere. Of equals the first row wins.
  *
- * A *team* of 16 lanes has a strip, each lane two columns side by side, and rows of its own: what those share, an entry and the
- * way to it, is had once for both. The two teams of a warp keep step, a team without work has empty ranges.
+ * A *team* of 16 lanes has a strip, each lane two columns side by side, and rows of its own: what those share, an entry and
+ * the way to it, is had once for both. The two teams of a warp keep step, a team without work has empty ranges.
  */
 #ifndef DISTMAP_MINPLUS_CUDA_COLUMNS_CUH
 #define DISTMAP_MINPLUS_CUDA_COLUMNS_CUH
@@ -21,10 +15,10 @@
 enum {
     TEAM = 16,
     FAN = 8,
-    READ = 4, /* rows read at once */
+    READ = 4,   /* rows read at once */
     STEP = 8,
     FINE = 4,
-    FILL = 16, /* rows of a quarter of a unit */
+    FILL = MC_FILL, /* rows of a quarter of a unit */
     QUARTERS = MC_UNIT / FILL,
 };
 
@@ -58,13 +52,18 @@ static_assert(MC_TEAM_BYTES == (FAN + 1) * 32 * (sizeof(int32_t) + sizeof(uint16
 /* N rows, as they come: of planes entries, of the z stage what they are worth in this lane's columns. */
 template <int N> struct rows_taken { int32_t row[N], raw[N][2]; };
 
-/* Those from position `at` on. There are so many. LISTED: by the list. */
+/* The row at a position. LISTED: by the list. */
+template <bool LISTED> DM_DEVICE int32_t row_at(const mc_stage &p, const work &w, int32_t position) {
+    return LISTED ? p.low + w.list[position] : w.first + position;
+}
+
+/* Those from position `at` on. There are so many. */
 template <bool SLOW, bool LISTED, int N>
 DM_DEVICE rows_taken<N> take_rows(const mc_stage &p, const work &w, int32_t at) {
     rows_taken<N> t;
 #pragma unroll
     for (int i = 0; i < N; i++)
-        t.row[i] = LISTED ? p.low + w.list[at + i] : w.first + at + i;
+        t.row[i] = row_at<LISTED>(p, w, at + i);
     const uint2 *from = SLOW || LISTED ? NULL : w.entries + (w.first + at); /* one address for all */
 #pragma unroll
     for (int i = 0; i < N; i++) {
@@ -107,19 +106,19 @@ DM_DEVICE void offered(const mc_stage &p, const work &w, const rows_taken<N> &t,
     for (int i = 0; i < N; i++)
 #pragma unroll
         for (int c = 0; c < 2; c++)
-            value[i][c] = (int32_t)outer_distance(entry[i], w.column[c]);
+            value[i][c] = (int32_t)outer_distance(entry[i], w.column[c], p.rim);
     if (inside) {
 #pragma unroll
         for (int i = 0; i < N; i++)
 #pragma unroll
             for (int c = 0; c < 2; c++)
-                value[i][c] = (int32_t)entry_distance(entry[i], w.column[c]);
+                value[i][c] = (int32_t)entry_distance(entry[i], w.column[c], p.rim);
     }
 #pragma unroll
     for (int i = 0; i < N; i++)
 #pragma unroll
         for (int c = 0; c < 2; c++) {
-            const uint32_t g = (uint32_t)(value[i][c] + p.rim);
+            const uint32_t g = (uint32_t)value[i][c];
             value[i][c] = (int32_t)(g * g * (uint32_t)p.wx2);
         }
 }
@@ -128,15 +127,20 @@ DM_DEVICE void offered(const mc_stage &p, const work &w, const rows_taken<N> &t,
  * and where. */
 template <int COUNT> struct found { int32_t best[COUNT][2], at[COUNT][2]; };
 
-template <bool SLOW, bool LISTED, int COUNT, int KNOWN>
-DM_DEVICE found<COUNT> query_rows(const mc_stage &p, const work &w, int32_t y, const int32_t twice[COUNT],
-                                  int32_t first, int32_t last, int part, int parts) {
+template <int COUNT> DM_DEVICE found<COUNT> nothing_found(int32_t at) {
     found<COUNT> f;
 #pragma unroll
     for (int q = 0; q < COUNT; q++)
 #pragma unroll
         for (int c = 0; c < 2; c++)
-            f.best[q][c] = MC_NOTHING, f.at[q][c] = first;
+            f.best[q][c] = MC_NOTHING, f.at[q][c] = at;
+    return f;
+}
+
+template <bool SLOW, bool LISTED, int COUNT, int KNOWN>
+DM_DEVICE found<COUNT> query_rows(const mc_stage &p, const work &w, int32_t y, const int32_t twice[COUNT],
+                                  int32_t first, int32_t last, int part, int parts) {
+    found<COUNT> f = nothing_found<COUNT>(first);
     const int32_t end = max(w.count - KNOWN, 0);
     int32_t next = first + part * KNOWN;
     /* Entries are taken a round ahead, for they are waited for. */
@@ -187,29 +191,6 @@ DM_DEVICE found<COUNT> query(const mc_stage &p, const work &w, int32_t y, const 
                   : query_rows<SLOW, false, COUNT, KNOWN>(p, w, y, twice, first, last, part, parts);
 }
 
-/* ---- Levels ---- */
-
-/* Positions between which winners of this lane's columns are, for rows from that of point i on, or up to it. Points are the
- * first rows of units; the last one of all is the image's last row. */
-DM_DEVICE int32_t first_of(const shared &s, int32_t i) {
-    const ushort2 at = ((const ushort2 *)s.winner[i])[threadIdx.x % TEAM];
-    return min(at.x, at.y);
-}
-DM_DEVICE int32_t last_of(const work &w, const shared &s, int32_t i) {
-    const ushort2 at = ((const ushort2 *)s.winner[i])[threadIdx.x % TEAM];
-    return min(max(at.x, at.y) + STEP - 1, w.count - 1);
-}
-
-/* Whether any of the units [i0, i1) is to be solved. */
-DM_DEVICE bool any_hard(const uint32_t *hard, int32_t i0, int32_t i1) {
-    uint32_t any = 0;
-    for (int32_t i = i0; i < i1; i = (i | 31) + 1) {
-        const uint32_t from = MC_WHOLE << i % 32;
-        any |= hard[i / 32] & (i1 - (i & ~31) < 32 ? from & ~(MC_WHOLE << i1 % 32) : from);
-    }
-    return any;
-}
-
 /* What the teams, of all the block, found for query q. By a warp, a lane to a column. */
 DM_DEVICE void join(const shared &s, int q, uint16_t winner[32]) {
     const int lane = (int)threadIdx.x % 32, teams = (int)blockDim.x / TEAM;
@@ -230,57 +211,6 @@ template <int COUNT> DM_DEVICE void keep(const shared &s, const found<COUNT> &f)
         ((int2 *)s.best[team][q])[lane] = make_int2(f.best[q][0], f.best[q][1]);
         ((ushort2 *)s.at[team][q])[lane] = make_ushort2((uint16_t)f.at[q][0], (uint16_t)f.at[q][1]);
     }
-}
-
-/* The first level: points `units` apart, the block's first row the first of them, and the row after its last one. The teams
- * share the rows, here and in the other levels: so all have as much to do, wherever winners jump. */
-template <bool SLOW> DM_DEVICE void find_first(const mc_stage &p, const work &w, const shared &s, int32_t units) {
-    const int warp = (int)threadIdx.x / 32, team = (int)threadIdx.x / TEAM, teams = (int)blockDim.x / TEAM;
-    const int32_t y = w.u0 * MC_UNIT, end = min(y + w.units * MC_UNIT, p.height - 1);
-    int32_t twice[FAN + 1];
-#pragma unroll
-    for (int q = 0; q < FAN; q++)
-        twice[q] = 2 * q * units * MC_UNIT;
-    twice[FAN] = 2 * (end - y);
-    keep(s, query<SLOW, FAN + 1, STEP>(p, w, y, twice, 0, w.count - 1, team, teams));
-    __syncthreads();
-    for (int q = warp; q <= FAN; q += (int)blockDim.x / 32)
-        if (q == FAN || q * units < w.units)
-            join(s, q, s.winner[q == FAN ? w.units : q * units]);
-    __syncthreads();
-}
-
-/* Points `units` apart, between those FAN times farther apart. */
-template <bool SLOW>
-DM_DEVICE void find_level(const mc_stage &p, const work &w, const shared &s, const uint32_t *hard, int32_t units) {
-    const int warp = (int)threadIdx.x / 32, team = (int)threadIdx.x / TEAM, teams = (int)blockDim.x / TEAM;
-    int32_t twice[FAN - 1];
-#pragma unroll
-    for (int q = 0; q < FAN - 1; q++)
-        twice[q] = 2 * (q + 1) * units * MC_UNIT;
-    for (int32_t i0 = 0; i0 < w.units; i0 += FAN * units) {
-        const int32_t i1 = min(i0 + FAN * units, w.units);
-        if (i0 + units >= i1 || !any_hard(hard, i0, i1))
-            continue;
-        keep(s, query<SLOW, FAN - 1, STEP>(p, w, (w.u0 + i0) * MC_UNIT, twice, first_of(s, i0), last_of(w, s, i1), team,
-                                           teams));
-        __syncthreads();
-        for (int q = warp; q < FAN - 1; q += (int)blockDim.x / 32)
-            if (i0 + (q + 1) * units < i1)
-                join(s, q, s.winner[i0 + (q + 1) * units]);
-        __syncthreads();
-    }
-}
-
-/* Where the winners of the first rows of all units are, as far as they are wanted. */
-template <bool SLOW>
-DM_DEVICE void find_winners(const mc_stage &p, const work &w, const shared &s, const uint32_t *hard) {
-    int32_t apart = 1;
-    while (apart * FAN < w.units)
-        apart *= FAN;
-    find_first<SLOW>(p, w, s, apart);
-    for (apart /= FAN; apart; apart /= FAN)
-        find_level<SLOW>(p, w, s, hard, apart);
 }
 
 #endif

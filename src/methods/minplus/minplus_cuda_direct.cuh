@@ -55,7 +55,7 @@ DM_DEVICE int32_t slow_value(const mc_stage &p, const place &at, int32_t j) {
 
 /* Planes: f of a row that has a site; `inside`: maybe in the strip. */
 DM_DEVICE uint32_t along_row(const mc_stage &p, uint2 entry, int column, bool inside) {
-    const uint32_t g = (inside ? entry_distance(entry, column) : outer_distance(entry, column)) + (uint32_t)p.rim;
+    const uint32_t g = inside ? entry_distance(entry, column, p.rim) : outer_distance(entry, column, p.rim);
     return g * g * (uint32_t)p.wx2;
 }
 

@@ -3,9 +3,10 @@
  *     d2(y) = min over rows j of f(j) + wy2 (y - j)^2    in one column
  *
  * A block takes a strip, or a piece of one, if it has open units. Those of planes to which few rows matter are solved from
- * these (minplus_cuda_few.cuh), all others together, from coarse to fine (minplus_cuda_columns.cuh).
+ * these (minplus_cuda_few.cuh), all others together, from coarse to fine (minplus_cuda_levels.cuh).
  */
 #include "methods/minplus/minplus_cuda_few.cuh"
+#include "methods/minplus/minplus_cuda_levels.cuh"
 #include "methods/minplus/minplus_cuda_units.cuh"
 
 /* The units left open, as bits; whether there are any. */
@@ -83,6 +84,7 @@ template <bool SLOW> DM_DEVICE void list_rows(const mc_stage &p, work *w, uint16
     if (threadIdx.x == 0)
         counts[0] = first, counts[1] = last, counts[2] = 0;
     __syncthreads();
+#pragma unroll 8
     for (int32_t j = p.low + (int)threadIdx.x; j < p.low + p.rows; j += (int)blockDim.x)
         if (has_site<SLOW>(p, *w, j))
             first = min(first, j), last = j, count++;
@@ -153,11 +155,12 @@ DM_DEVICE int32_t position_of(const mc_stage &p, const work &w, int32_t j) {
 }
 
 /* Where the winners of a unit are: the rows within its reach, or, without `reaches`, what the levels found. */
+template <bool SLOW>
 DM_DEVICE bracket bracket_of(const mc_stage &p, const work &w, const shared &s, const reach *reaches, int32_t i,
                              bool wanted) {
     bracket b = {wanted, 0, -1};
     if (wanted && !reaches)
-        b.first = first_of(s, i), b.last = last_of(w, s, i + 1);
+        b.first = first_of(s, i), b.last = last_of<SLOW>(w, s, i + 1);
     else if (wanted && w.count <= FEW_ROWS)
         b.last = w.count - 1;
     else if (wanted)
@@ -178,7 +181,7 @@ DM_DEVICE bool solve_units(const mc_stage &p, const work &w, const shared &s, ui
     for (int32_t start; (start = next_tasks(taken)) < w.units * sharing;) {
         const int32_t task = start + team % 2, i = min(task / sharing, w.units - 1);
         const bool mine = task < w.units * sharing && (units[i / 32] >> i % 32 & 1);
-        bracket b = bracket_of(p, w, s, reaches, i, mine);
+        bracket b = bracket_of<SLOW>(p, w, s, reaches, i, mine);
         const uint32_t lengthy = __ballot_sync(MC_WHOLE, b.last - b.first >= long_unit);
         if (lengthy >> (team % 2 * TEAM) & 0xFFFF) { /* in any column of the strip */
             b.wanted = false, b.first = 0, b.last = -1;
@@ -193,7 +196,7 @@ DM_DEVICE bool solve_units(const mc_stage &p, const work &w, const shared &s, ui
         return none;
     for (int32_t i = 0; i < w.units; i++)
         if (units[i / 32] & ~units[MC_MOST_UNITS / 32 + i / 32] & 1u << i % 32)
-            none |= solve_long<SLOW, SITES>(p, w, s, i, bracket_of(p, w, s, reaches, i, true));
+            none |= solve_long<SLOW, SITES>(p, w, s, i, bracket_of<SLOW>(p, w, s, reaches, i, true));
     return none;
 }
 

@@ -23,16 +23,22 @@ enum {
 DM_DEVICE float bound_by_rows(const mc_stage &p, const uint2 *entries, int lane, int32_t y, int32_t last,
                               float hopeless) {
     const int32_t middle = y + MC_UNIT / 2 - 1;
-    float bound2 = INFINITY, low, high;
-    for (int32_t away = 0; (float)p.wy2 * (float)away * (float)away < bound2; away += SPAN / 2) {
-        if (away == AHEAD && bound2 >= hopeless)
-            break;
+    const auto farthest_by = [&](int32_t away) {
         /* Half of the lanes above the unit's middle, half below. */
         const int32_t j = lane < SPAN / 2 ? middle - away - lane : middle + 1 + away + lane - SPAN / 2;
+        float low, high;
         strip_squares(p, row_entry(p, entries, j), &low, &high);
         const float dy = (float)max(abs(y - j), abs(last - j));
-        bound2 = fminf(bound2, mc_warp_least(high + (float)p.wy2 * dy * dy));
-    }
+        return high + (float)p.wy2 * dy * dy;
+    };
+    float bound2 = INFINITY;
+#pragma unroll /* asked for together, for they are waited for */
+    for (int32_t away = 0; away < AHEAD; away += SPAN / 2)
+        bound2 = fminf(bound2, farthest_by(away));
+    bound2 = mc_warp_least(bound2);
+    if (bound2 < hopeless)
+        for (int32_t away = AHEAD; (float)p.wy2 * (float)away * (float)away < bound2; away += SPAN / 2)
+            bound2 = fminf(bound2, mc_warp_least(farthest_by(away)));
     return bound2 * 1.0001f + 1.0f; /* whatever the roundings */
 }
 
@@ -108,7 +114,7 @@ DM_DEVICE bool solve_rows(const mc_stage &p, const work &w, int32_t y, const few
                 g = (uint32_t)abs(along);
                 place = (uint32_t)(row - p.low) << 16 | (uint32_t)(w.strip * 32 + column + along);
             } else {
-                g = (entry.x ? entry_distance(entry, column) : outer_distance(entry, column)) + (uint32_t)p.rim;
+                g = entry.x ? entry_distance(entry, column, p.rim) : outer_distance(entry, column, p.rim);
             }
             const parabola at = parabola_at(p, (int32_t)(g * g * (uint32_t)p.wx2), y - row);
 #pragma unroll

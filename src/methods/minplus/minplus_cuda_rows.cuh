@@ -24,16 +24,16 @@ DM_DEVICE int lane_column(const mc_stage &p, int32_t strip, int column) {
     return min(column, p.width - 1 - strip * 32);
 }
 
-/* How far the sites of an entry's row are from its column `lane`. The row must have a site: then of the two sides, one that
- * has none is farther than the other. */
-DM_DEVICE uint32_t outer_distance(uint2 entry, int lane) {
-    return min((entry.y & MC_NONE) + (uint32_t)lane + 1, (entry.y >> 16) + 32 - (uint32_t)lane);
+/* How far from an entry's column `lane` it is to `rim` beyond the sites of its row: where none is in the strip, and in general.
+ * The row must have a site: then of the two sides, one that has none is farther than the other. */
+DM_DEVICE uint32_t outer_distance(uint2 entry, int lane, int32_t rim) {
+    return __viaddmin_u32(entry.y & MC_NONE, (uint32_t)(lane + 1 + rim), (entry.y >> 16) + (uint32_t)(32 - lane + rim));
 }
-DM_DEVICE uint32_t entry_distance(uint2 entry, int lane) {
+DM_DEVICE uint32_t entry_distance(uint2 entry, int lane, int32_t rim) {
     const uint32_t at = entry.x << (31 - lane), after = entry.x >> lane;
     const uint32_t left = at ? (uint32_t)__clz((int)at) : (entry.y & MC_NONE) + (uint32_t)lane + 1;
     const uint32_t right = after ? (uint32_t)__ffs((int)after) - 1 : (entry.y >> 16) + 32 - (uint32_t)lane;
-    return min(left, right);
+    return min(left, right) + (uint32_t)rim;
 }
 
 /* How far from it the nearest of them is, the left one of two: negative to the left. */
@@ -144,7 +144,7 @@ DM_DEVICE bool store_kinds(const mc_stage &p, int64_t plane, int32_t x, int32_t 
             if (y + i >= p.height)
                 break;
             const int row = y % 32 + i;
-            const uint32_t e = entry_distance(across, row) + 1, b = (uint32_t)best[c][i];
+            const uint32_t e = entry_distance(across, row, 1), b = (uint32_t)best[c][i];
             const uint32_t cap = has_any(across) ? (uint32_t)p.wy2 * (e * e) : (uint32_t)MC_NOTHING;
             const uint32_t found = b == MC_NOTHING ? b : b + (uint32_t)p.wy2 * (uint32_t)(i * i);
             const uint32_t d2 = ground >> row & 1 ? 0 : min(found, cap);

@@ -94,6 +94,10 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
             s->key[side][k] =
                 (uint32_t)((cost < MC_KEY_SURE ? cost : MC_KEY_SURE) << 6 | (side ? 32 + k : 32 - k)) * 0x00010001u;
     }
+    for (int64_t i = 0; i < MC_FILL; i++) {
+        const int64_t fall = 2 * s->wy2 * i;
+        s->fall[i] = (uint32_t)(fall < MC_NONE ? fall : MC_NONE) * 0x00010001u;
+    }
     while (1 << s->row_bits < rows)
         s->row_bits++;
     while (s->wx2 * s->clamp * s->clamp < MC_SURE)

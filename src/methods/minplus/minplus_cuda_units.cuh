@@ -1,4 +1,4 @@
-/* The far search, its third part: a unit's pixels, from rows among which its winners are. Some 70 instructions per pixel.
+/* The far search, its fourth part: a unit's pixels, from rows among which its winners are. Some 70 instructions per pixel.
  *
  * The first rows of its quarters, and the row after it, are queried by all rows of the bracket: so a quarter is known to within a
  * few rows, which are evaluated for all its pixels. A team has a unit; where winners jump, and would keep it busy for long, the
@@ -22,7 +22,6 @@
 template <bool SLOW, int HEIGHT>
 DM_DEVICE void fill_falls(const mc_stage &p, const work &w, int32_t y, int32_t first, int32_t count,
                           const int32_t least[2], int32_t best[2][HEIGHT]) {
-    const uint32_t fall = 2 * (uint32_t)p.wy2 * 0x00010001;
     uint32_t pair[HEIGHT];
 #pragma unroll
     for (int i = 0; i < HEIGHT; i++)
@@ -42,10 +41,10 @@ DM_DEVICE void fill_falls(const mc_stage &p, const work &w, int32_t y, int32_t f
             const int32_t t = y - (w.first + first + at + r), rise = p.wy2 * t * t;
             const uint32_t low = (uint32_t)min(value[r][0] + (rise - least[0]), (int32_t)CUT),
                            high = (uint32_t)min(value[r][1] + (rise - least[1]), (int32_t)CUT);
-            const uint32_t both = low | high << 16;
+            const uint32_t both = __byte_perm(low, high, 0x5410);
 #pragma unroll
             for (int i = 0; i < HEIGHT; i++)
-                pair[i] = mc_add_min(pair[i], fall * (uint32_t)i, both);
+                pair[i] = mc_add_min(pair[i], p.fall[i], both);
         }
     }
     const int32_t slope = 2 * p.wy2 * (y - (w.first + first + count - 1));
