@@ -225,9 +225,6 @@ static mc_stage piece_of(const distmap_plan *plan, const mc_stage *all, int piec
     s.index_first += from * s.linear[1];
     s.any_open += MC_MARKS * piece;
     s.points = s.points ? s.points + from * s.strips * (s.spans + 1) : NULL;
-    const int64_t groups = from * s.strips * mc_divide_up(s.spans, MC_POINT_SPANS);
-    s.found = s.found ? s.found + groups * MC_POINTS * 32 : NULL;
-    s.arrived = s.arrived ? s.arrived + groups : NULL;
     s.stored = s.stored ? s.stored + from * s.strips * s.spans * MC_SPAN_WARPS : NULL;
     s.items = s.items ? s.items + from * s.strips * s.spans * MC_SPAN_PARTS : NULL;
     s.left += 2 * from * s.strips;

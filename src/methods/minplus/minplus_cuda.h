@@ -37,9 +37,7 @@ enum {
     MC_FILL = 16,         /* and of a quarter of one */
     MC_DIRECT_ROWS = 32,  /* of a block of the direct search */
     MC_SPAN = 128,        /* rows between points of the bracket search */
-    MC_POINT_SPANS = 8,   /* between the first and the last of a block's points, */
-    MC_POINT_ROWS = 1024, /* their rows, */
-    MC_POINTS = 9,        /* and how many these are */
+    MC_POINT_ROWS = 1024, /* from the first to the last of a block's points, at most */
     MC_SPAN_PARTS = 16,   /* blocks that solve a span, at most, */
     MC_PART_SITES = 232,  /* for each so many rows that have a site, */
     MC_SPAN_WARPS = 8,    /* and their warps */
@@ -143,14 +141,10 @@ typedef struct mc_stage {
     uint8_t *open;      /* [plane][strip][unit]: whether it is */
     /* by brackets, where height is all rows, */
     int32_t spans;        /* of a column */
-    mc_point *points;     /* [plane][strip][spans + 1] */
+    mc_point *points;     /* [plane][strip][spans + 1], if mixed */
     bool brackets, mixed; /* whether at all; only strips with deep units */
     int32_t resident;     /* blocks that take items in turn: twice those that find room, or more */
-    /* if not mixed, by several blocks, who share points, and spans with many rows, */
-    int32_t shares; /* blocks for the same points */
-    unsigned long long
-        *found;        /* [plane][strip][group of points][MC_POINTS][32]: ~(what a point is offered, and by whom) */
-    uint32_t *arrived; /* [plane][strip][group of points]: blocks that are done */
+    /* if not mixed, spans with many rows by several blocks, */
     mc_item *items;    /* [MC_SPAN_PARTS times spans]: first ones from the end on, and others, which come before them */
     uint32_t *stored;  /* [plane][strip][span][MC_SPAN_WARPS]: whether a part's results are */
     /* and by strips. */
@@ -181,6 +175,7 @@ cudaError_t mc_near_sites(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_direct(const mc_stage *p, cudaStream_t stream);
 /* What was left open: by brackets, first the points and then the spans between them, */
 cudaError_t mc_points(const mc_stage *p, cudaStream_t stream);
+cudaError_t mc_points_z(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_spans(const mc_stage *p, cudaStream_t stream);
 /* or by strips. */
 cudaError_t mc_far(const mc_stage *p, cudaStream_t stream);

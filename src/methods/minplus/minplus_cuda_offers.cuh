@@ -56,7 +56,10 @@ row_offer;
 
 /* Row t of a block that has `rows`. */
 DM_DEVICE row_offer row_offer_of(const mc_stage &p, uint2 entry, int32_t t, int32_t rows) {
-    const row_offer made = {entry.x, (float)(int32_t)((entry.y & MC_NONE) + 1), (float)(int32_t)((entry.y >> 16) + 32),
+    /* Halves of a word as floats, by way of the mantissa of 2^23. */
+    const float left = __uint_as_float(__byte_perm(entry.y, 0x4B00, 0x5410)),
+                right = __uint_as_float(__byte_perm(entry.y, 0x4B00, 0x5432));
+    const row_offer made = {entry.x, left - (8388608.0f - 1.0f), right - (8388608.0f - 32.0f),
                             (float)(p.wy2 * (t * t + rows * rows))};
     return made;
 }
@@ -64,30 +67,46 @@ DM_DEVICE row_offer row_offer_of(const mc_stage &p, uint2 entry, int32_t t, int3
 /* How far its sites are from the nearest column of the strip, along the row. */
 DM_DEVICE float along_strip(const row_offer &row) { return row.bits ? 0.0f : fminf(row.left, row.right - 31.0f); }
 
-/* h in a column of the strip, of a row g away along it; of one without a site in the strip; of any. */
-DM_DEVICE uint32_t spread_along(const row_offer &row, float g, float wx2) {
-    return __float_as_uint(fmaf(g * wx2, g, row.level));
+/* How far its sites are from a column of the strip: of a row without a site in the strip; of any. */
+DM_DEVICE float outer_along(const row_offer &row, int column) {
+    return fminf(row.left + (float)column, row.right - (float)column);
 }
-DM_DEVICE uint32_t spread_outer(const row_offer &row, int column, float wx2) {
-    return spread_along(row, fminf(row.left + (float)column, row.right - (float)column), wx2);
-}
-DM_DEVICE uint32_t spread_row(const row_offer &row, int column, float wx2) {
+DM_DEVICE float row_along(const row_offer &row, int column) {
     if (!row.bits)
-        return spread_outer(row, column, wx2);
+        return outer_along(row, column);
     const uint32_t before = row.bits << (31 - column), after = row.bits >> column;
     const float left = before ? (float)__clz((int)before) : row.left + (float)column;
     const float right = after ? (float)(__ffs((int)after) - 1) : row.right - (float)column;
-    return spread_along(row, fminf(left, right), wx2);
+    return fminf(left, right);
+}
+
+/* h in a column that its sites are g away from; in any column. */
+DM_DEVICE uint32_t spread_along(const row_offer &row, float g, float wx2) {
+    return __float_as_uint(fmaf(g * wx2, g, row.level));
+}
+DM_DEVICE uint32_t spread_row(const row_offer &row, int column, float wx2) {
+    return spread_along(row, row_along(row, column), wx2);
+}
+
+/* Four rows, `step` apart in memory, in a column of the strip. Most have no site in it. */
+DM_DEVICE uint4 spread_four(const row_offer *row, int32_t step, int column, float wx2) {
+    const row_offer own[4] = {row[0], row[step], row[2 * step], row[3 * step]};
+    uint32_t made[4];
+    if (own[0].bits | own[1].bits | own[2].bits | own[3].bits) {
+#pragma unroll
+        for (int n = 0; n < 4; n++)
+            made[n] = spread_row(own[n], column, wx2);
+    } else {
+#pragma unroll
+        for (int n = 0; n < 4; n++)
+            made[n] = spread_along(own[n], outer_along(own[n], column), wx2);
+    }
+    return make_uint4(made[0], made[1], made[2], made[3]);
 }
 
 /* h of row t in the z stage, from its value there. */
 DM_DEVICE uint32_t slow_row(const mc_stage &p, int32_t value, int32_t t, int32_t rows) {
     return offer_bits(true, offer_start(p, (uint32_t)value, t, rows));
-}
-
-/* Whether row j of a strip has a site. `entries` are the strip's; `alive` is of the z stage. */
-template <bool SLOW> DM_DEVICE bool offers_any(const uint2 *entries, const uint8_t *alive, int32_t j) {
-    return SLOW ? alive[j] : has_any(entries[j]);
 }
 
 /* In how many parts the rows of a span are taken, by its points. With a limit it is one, for a part could not tell whether others
@@ -120,6 +139,9 @@ DM_DEVICE mc_item *first_item(const mc_stage &p, uint32_t i) {
 }
 
 /* ---- What a block works on ---- */
+
+/* The row of a point. */
+DM_DEVICE int32_t point_row(const mc_stage &p, int32_t point) { return min(point * MC_SPAN, p.height - 1); }
 
 /* Whether a span of a strip, of all planes, is open. */
 DM_DEVICE bool is_open(const mc_stage &p, int64_t strip, int32_t at) {

@@ -1,199 +1,227 @@
-/* minplus/cuda, points of the bracket search (minplus_cuda_points.cu): the rows of a strip that have a site, and which of them a
- * block's warps query its points by. */
+/* minplus/cuda, points of the bracket search in planes (minplus_cuda_points.cu): which rows a block's warps query its points by.
+ *
+ * Let r and s be two sites, in columns c and d. Of the squared distances of one row's pixels from them the difference is
+ *
+ *     wx2 ((x - c)^2 - (x - d)^2) + what does not depend on x
+ *
+ * which is a straight line over x. So where s is farther than r from a strip's first column and from its last one, it is from
+ * all columns between. Of two *rivals*, one for either end, there is less left: a row that offers both ends more than their own
+ * rivals do must offer each less than the other's, or it has no winner of the pixels. That is true of any rivals; if they are
+ * the winners of the ends, or nearly, hardly more than the rows from the one to the other are left.
+ */
 #ifndef DISTMAP_MINPLUS_CUDA_POINTS_CUH
 #define DISTMAP_MINPLUS_CUDA_POINTS_CUH
 
 #include "methods/minplus/minplus_cuda_offers.cuh"
 
 enum {
-    POINTS = MC_POINTS,
     WARPS = 16,
-    BUNCH = 8,   /* rows that a point's winner is among */
-    WORDS = 8,   /* of 32 rows, that a warp lists at most */
-    ALONE = 640, /* rows with a site that one block does as soon as several */
-    INSIDE = 1 << 15, /* of a bunch: one of its rows has a site in the strip */
+    THREADS = WARPS * 32,
+    SIDE = 16,     /* lanes of a warp that have either end of the strip */
+    FAR = 1 << 18, /* along a row: farther than any site, and than none, which is 2^16 away */
 };
-static_assert((int)MC_POINT_ROWS == MC_POINT_SPANS * MC_SPAN && (int)POINTS == MC_POINT_SPANS + 1,
-              "minplus_cuda_stages.c sees to it that numbers are small enough");
 
-/* What a warp knows of points: the least offer, and the number of the first row of the bunch that it came from. */
-typedef struct winners {
-    int32_t best[POINTS], at[POINTS];
-} winners;
-
-/* A block's points. */
+/* A block's points, and the rows of their strip, by fours. A thread has one of these, or two that follow one another. */
 typedef struct points {
-    row_offer *rows;    /* those that have a site, in order, the last one again up to a whole bunch: */
-    float *t;           /* which they are, from y0, */
-    uint16_t *list;     /* and from the plane's first one; */
-    uint16_t *reach;    /* planes: of bunches, bit q: one of its rows may win at point q; and INSIDE */
-    const char *source; /* z stage: this lane's column, of row 0 */
-    int32_t count, y0, y1;
-    int column;
-    float wx2, turn[POINTS];
+    row_offer *rows; /* row r of four number i is rows[r * fours + i] */
+    uint16_t *reach; /* of fours, bit q: one of its rows may win at point q */
+    int32_t fours, y0;
+    int32_t first, wanted; /* point, and how many */
+    int twice;             /* 1: two fours */
+    int column, last;      /* this lane's; the strip's last one */
+    float wx2, turn;       /* lanes q and SIDE + q: of point q */
 } points;
 
-DM_DEVICE int32_t point_row(const mc_stage &p, int32_t point) { return min(point * MC_SPAN, p.height - 1); }
+/* A block's shared memory, besides its rows; COUNT points. */
+template <int COUNT> struct point_room {
+    uint4 nearest[2][COUNT][WARPS / 4]; /* of the rows that a warp's threads look at: the least offer, and whose it is */
+    uint16_t looked[THREADS];           /* which rows these are */
+    int32_t sites[WARPS];               /* if not mixed: rows of a warp's fours that have a site */
+    uint16_t reached[WARPS];            /* by warps, bit q: something is found for point q, */
+    int32_t best[COUNT][WARPS][32];     /* the least offer, */
+    uint16_t from[COUNT][WARPS][32];    /* and its four */
+    mc_point point[COUNT];
+};
 
-/* What the row of number n offers. `inside`: it may have a site in the strip. */
-template <bool SLOW> DM_DEVICE uint32_t offer_of(const mc_stage &p, const points &at, int32_t n, bool inside) {
-    if constexpr (SLOW) {
-        const int32_t j = at.list[n];
-        return slow_row(p, *(const int32_t *)(at.source + j * p.source.stride[2]), j - at.y0, MC_POINT_ROWS);
-    }
-    return inside ? spread_row(at.rows[n], at.column, at.wx2) : spread_outer(at.rows[n], at.column, at.wx2);
-}
-template <bool SLOW> DM_DEVICE uint4 four_offers(const mc_stage &p, const points &at, int32_t n, bool inside) {
-    return make_uint4(offer_of<SLOW>(p, at, n, inside), offer_of<SLOW>(p, at, n + 1, inside),
-                      offer_of<SLOW>(p, at, n + 2, inside), offer_of<SLOW>(p, at, n + 3, inside));
-}
-
-/* A bunch of rows, for the points that it may reach. */
-template <bool SLOW>
-DM_DEVICE void take_bunch(const mc_stage &p, const points &at, int32_t first, uint32_t reach, winners *w) {
-    uint4 bits[BUNCH / 4];
-    float4 t[BUNCH / 4];
-    if (SLOW || !(reach & INSIDE)) {
-#pragma unroll
-        for (int i = 0; i < BUNCH / 4; i++)
-            bits[i] = four_offers<SLOW>(p, at, first + i * 4, false);
-    } else {
-#pragma unroll
-        for (int i = 0; i < BUNCH / 4; i++)
-            bits[i] = four_offers<SLOW>(p, at, first + i * 4, true);
-    }
-#pragma unroll
-    for (int i = 0; i < BUNCH / 4; i++)
-        t[i] = *(const float4 *)(at.t + first + i * 4);
-#pragma unroll
-    for (int q = 0; q < POINTS; q++) {
-        if (!SLOW && !(reach >> q & 1))
-            continue;
-        int32_t here = NO_OFFER;
-#pragma unroll
-        for (int i = 0; i < BUNCH / 4; i++)
-            take_four<1>(bits[i], t[i], at.turn + q, &here);
-        if (here < w->best[q])
-            w->best[q] = here, w->at[q] = first;
-    }
+/* The rows of fours, counted from y0. */
+DM_DEVICE float4 four_rows(const points &at, int32_t four) {
+    const float t = (float)(four * 4 - at.y0);
+    return make_float4(t, t + 1.0f, t + 2.0f, t + 3.0f);
 }
 
-/* The largest squared distance of the warp's points; very large without a site. */
-DM_DEVICE int32_t farthest(const mc_stage &p, const winners &w, int32_t first_point, int32_t y0) {
-    int32_t most = 0;
-#pragma unroll
-    for (int q = 0; q < POINTS; q++)
-        most = max(most, offered_square(p, (int32_t)__int_as_float(w.best[q]), point_row(p, first_point + q) - y0,
-                                        MC_POINT_ROWS));
-    return most;
-}
-
-/* z stage: the rows of a warp, from the middle of the block's points, nearest first, until none beyond can change what the warp
- * has found. */
-DM_DEVICE void query_nearest(const mc_stage &p, const points &at, int32_t first_point, winners *w) {
-    const int32_t middle = first_from(at.list, at.count, (at.y0 + at.y1) / 2) & ~3; /* rows are read by fours */
-    bool wanted[2] = {true, true};
-    for (int32_t k = (int)threadIdx.x / 32; wanted[0] || wanted[1]; k += WARPS) {
-        /* At the ends of the list some rows come again, which changes nothing. */
-        const int32_t up = middle - (k + 1) * BUNCH, down = middle + k * BUNCH;
-        if (wanted[0])
-            take_bunch<true>(p, at, max(up, 0), 0, w);
-        if (wanted[1])
-            take_bunch<true>(p, at, min(down, at.count - BUNCH), 0, w);
-        /* How far the rows that come next on either side are from the nearest point. */
-        const int32_t above = up - WARPS * BUNCH + BUNCH - 1, below = down + WARPS * BUNCH;
-        const int32_t before = at.y0 - at.list[max(above, 0)], after = at.list[min(below, at.count - 1)] - at.y1;
-        const int32_t most = farthest(p, *w, first_point, at.y0);
-        wanted[0] = above >= 0 && (before < 0 || __any_sync(MC_WHOLE, most > p.wy2 * before * before));
-        wanted[1] = below < at.count && (after < 0 || __any_sync(MC_WHOLE, most > p.wy2 * after * after));
-    }
-}
-
-/* Planes: which bunches reach which points. A row's site is no farther from a column of the strip than from the one farthest
- * from it; the least of that, over any rows, is more than a point's winner can offer. Of the POINTS points `wanted` are. */
-DM_DEVICE void find_reach(const mc_stage &p, const points &at, int32_t wanted, float *bound) {
+/* All rows of the strip; whether any of the warp's has a site. Of its own ones each thread looks at the one that is nearest to the
+ * strip. */
+template <bool MIXED, int COUNT>
+DM_DEVICE bool load_rows(const mc_stage &p, const points &at, const uint2 *entries, point_room<COUNT> &room) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    const float w = (float)p.wy2, per_turn = -0.5f / w;
-    float least[POINTS];
-    { /* some of the rows will do */
-        const int32_t n = (int32_t)threadIdx.x * at.count / (WARPS * 32);
-        const float far = along_strip(at.rows[n]) + 31.0f, high = at.wx2 * far * far;
+    const int32_t start = (int32_t)threadIdx.x << at.twice, end = min(start + 1 + at.twice, at.fours);
+    float nearest = FAR;
+    int32_t own = 0, sites = 0;
+#pragma unroll 1
+    for (int32_t i = start; i < end; i++) {
+        uint2 entry[4]; /* asked for before any is wanted */
 #pragma unroll
-        for (int q = 0; q < POINTS; q++) {
-            const float dy = at.t[n] - per_turn * at.turn[q];
-            least[q] = w * dy * dy + high;
+        for (int r = 0; r < 4; r++)
+            entry[r] = i * 4 + r < p.height ? entries[i * 4 + r] : make_uint2(0, MC_WHOLE);
+#pragma unroll
+        for (int r = 0; r < 4; r++) {
+            const row_offer row = row_offer_of(p, entry[r], i * 4 + r - at.y0, MC_POINT_ROWS);
+            at.rows[r * at.fours + i] = row;
+            sites += has_any(entry[r]);
+            const float along = along_strip(row);
+            if (along < nearest)
+                nearest = along, own = i * 4 + r;
         }
     }
+    room.looked[threadIdx.x] = (uint16_t)own;
+    sites = mc_warp_sum(sites);
+    if (!MIXED && lane == 0)
+        room.sites[warp] = sites;
+    uint32_t least = NO_OFFER;
+    if (sites) {
+        uint32_t offer[2] = {NO_OFFER, NO_OFFER};
+        if (start < end) {
+            const row_offer row = at.rows[own % 4 * at.fours + own / 4];
+            offer[0] = spread_row(row, 0, at.wx2), offer[1] = spread_row(row, at.last, at.wx2);
+        }
+        const float t = (float)(own - at.y0);
 #pragma unroll
-    for (int q = 0; q < POINTS; q++) {
-        const float own = mc_warp_least(least[q]);
-        if (lane == 0)
-            atomicMin((int *)bound + q, __float_as_int(own));
+        for (int q = 0; q < COUNT; q++) {
+            const float turn = __shfl_sync(MC_WHOLE, at.turn, q);
+#pragma unroll
+            for (int side = 0; side < 2; side++) {
+                const int32_t here = (offer_at(offer[side], t, turn) & -THREADS) | (int32_t)threadIdx.x;
+                const float of_warp = mc_warp_least(__int_as_float(here));
+                least = lane == side * SIDE + q ? __float_as_uint(of_warp) : least;
+            }
+        }
     }
-    __syncthreads();
+    if (lane % SIDE < COUNT)
+        ((uint32_t *)room.nearest[lane / SIDE][lane % SIDE])[warp] = least;
+    return sites != 0;
+}
+
+/* What a point is offered in the strip's first column and in its last one, by a site or by rows. */
+typedef struct ends {
+    float first, last;
+} rival;
+
+/* Lane q: point q's of the first column, SIDE + q: of the last one. Nothing is less than they offer, if there is no site. */
+template <int COUNT> DM_DEVICE ends find_rivals(const points &at, const point_room<COUNT> &room) {
+    const int side = (int)threadIdx.x % 32 / SIDE, end = side ? at.last : 0; /* column */
+    const uint4 *nearest = room.nearest[side][min((int)threadIdx.x % SIDE, COUNT - 1)];
+    int32_t least = INT32_MAX;
 #pragma unroll
-    for (int q = 0; q < POINTS; q++)
-        least[q] = bound[q] * 1.0001f + 1.0f; /* whatever the roundings */
-    for (int32_t start = warp * 32; start < at.count; start += WARPS * 32) {
-        const int32_t n = min(start + lane, at.count - 1);
-        const float near = along_strip(at.rows[n]), low = at.wx2 * near * near;
+    for (int i = 0; i < WARPS / 4; i++) {
+        least = __vimin3_s32(least, (int32_t)nearest[i].x, (int32_t)nearest[i].y);
+        least = __vimin3_s32(least, (int32_t)nearest[i].z, (int32_t)nearest[i].w);
+    }
+    const int32_t j = room.looked[least % THREADS];
+    const row_offer row = at.rows[j % 4 * at.fours + j / 4];
+    /* The site, counted from the first column. */
+    const float along = row_along(row, end);
+    const uint32_t after = row.bits >> end;
+    const float right = after ? (float)(__ffs((int)after) - 1) : row.right - (float)end;
+    const float site = (float)end + (along == right ? along : -along), t = (float)(j - at.y0);
+    const ends made = {__int_as_float(offer_at(spread_along(row, site, at.wx2), t, at.turn)),
+                        __int_as_float(offer_at(spread_along(row, (float)at.last - site, at.wx2), t, at.turn))};
+    const ends none = {0.0f, 0.0f}; /* offers are positive */
+    return least < ANY_OFFER ? made : none;
+}
+
+/* Which fours reach which points; `any`: some of the warp's have a site. */
+template <int COUNT> DM_DEVICE void find_reach(const points &at, const point_room<COUNT> &room, bool any) {
+    const int32_t start = (int32_t)threadIdx.x << at.twice;
+    if (!any) {
+        for (int32_t i = start; i < min(start + 1 + at.twice, at.fours); i++)
+            at.reach[i] = 0;
+        return;
+    }
+    const ends own = find_rivals(at, room);
+#pragma unroll 1
+    for (int32_t i = start; i < start + 1 + at.twice; i++) {
+        const int32_t four = min(i, at.fours - 1);
+        const uint4 first = spread_four(at.rows + four, at.fours, 0, at.wx2);
+        const uint4 last = spread_four(at.rows + four, at.fours, at.last, at.wx2);
+        const float4 t = four_rows(at, four);
         uint32_t reach = 0;
 #pragma unroll
-        for (int q = 0; q < POINTS; q++) {
-            const float dy = at.t[n] - per_turn * at.turn[q];
-            reach |= w * dy * dy + low <= least[q] ? 1u << q : 0;
+        for (int q = 0; q < COUNT; q++) {
+            const float turn = __shfl_sync(MC_WHOLE, at.turn, q);
+            const ends one = {__shfl_sync(MC_WHOLE, own.first, q), __shfl_sync(MC_WHOLE, own.last, q)};
+            const ends two = {__shfl_sync(MC_WHOLE, own.first, SIDE + q), __shfl_sync(MC_WHOLE, own.last, SIDE + q)};
+            int32_t least[2] = {NO_OFFER, NO_OFFER};
+            take_four<1>(first, t, &turn, &least[0]);
+            take_four<1>(last, t, &turn, &least[1]);
+            const ends here = {__int_as_float(least[0]), __int_as_float(least[1])};
+            if (here.first <= one.first || here.last <= two.last || (here.first <= two.first && here.last <= one.last))
+                reach |= 1u << q;
         }
-        reach |= at.rows[n].bits ? (uint32_t)INSIDE : 0;
-        for (int step = 1; step < BUNCH; step *= 2)
-            reach |= __shfl_xor_sync(MC_WHOLE, reach, step);
-        if (lane % BUNCH == 0 && start + lane < at.count)
-            at.reach[n / BUNCH] = (uint16_t)(reach & (((1u << wanted) - 1) | INSIDE));
+        if (i < at.fours)
+            at.reach[i] = (uint16_t)reach;
     }
-    __syncthreads();
 }
 
-/* Planes: the bunches of a warp. */
-DM_DEVICE void query_reached(const mc_stage &p, const points &at, int32_t share, int32_t shares, winners *w) {
-    const int32_t warps = shares * WARPS;
-    for (int32_t bunch = share * WARPS + (int)threadIdx.x / 32; bunch < at.count / BUNCH; bunch += warps)
-        if (at.reach[bunch] & ~INSIDE)
-            take_bunch<false>(p, at, bunch * BUNCH, at.reach[bunch], w);
-}
-
-/* The rows of a strip that have a site; how many they are, with those that come again. */
-template <bool SLOW>
-DM_DEVICE int32_t list_sites(const mc_stage &p, const uint2 *entries, const uint8_t *alive, uint16_t *list,
-                             int32_t *counts) {
+/* What a warp finds for those points that its fours reach, and in which. */
+template <int COUNT> DM_DEVICE void query_reached(const points &at, point_room<COUNT> &room) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    const int32_t words = (p.height + WARPS * 32 - 1) / (WARPS * 32), first = warp * words * 32 + lane;
-    bool any[WORDS];
+    uint32_t reach[2]; /* of a lane's fours; those of a warp are far from one another, for what reaches a point is not */
 #pragma unroll
-    for (int i = 0; i < WORDS; i++)
-        any[i] = i < words && first + i * 32 < p.height && offers_any<SLOW>(entries, alive, first + i * 32);
-    int32_t own = 0;
-#pragma unroll
-    for (int i = 0; i < WORDS; i++)
-        own += __popc(__ballot_sync(MC_WHOLE, any[i]));
-    counts[warp] = own;
-    __syncthreads();
-    int32_t at = 0, count = 0;
-    for (int other = 0; other < WARPS; other++) {
-        at += other < warp ? counts[other] : 0;
-        count += counts[other];
+    for (int i = 0; i < 2; i++) {
+        const int32_t four = warp + (i * 32 + lane) * WARPS;
+        reach[i] = four < at.fours ? at.reach[four] : 0;
     }
-#pragma unroll
-    for (int i = 0; i < WORDS; i++) {
-        const uint32_t rows = __ballot_sync(MC_WHOLE, any[i]);
-        if (any[i])
-            list[at + __popc(rows & ((1u << lane) - 1))] = (uint16_t)(first + i * 32);
-        at += __popc(rows);
+    const uint32_t reached = mc_warp_any(reach[0] | reach[1]) & ((1u << at.wanted) - 1);
+    if (lane == 0)
+        room.reached[warp] = (uint16_t)reached;
+#pragma unroll 1
+    for (uint32_t more = reached; more; more &= more - 1) {
+        const int q = __ffs((int)more) - 1;
+        const float turn = __shfl_sync(MC_WHOLE, at.turn, q);
+        int32_t best = NO_OFFER, from = 0;
+#pragma unroll 1
+        for (int i = 0; i < 2; i++)
+            for (uint32_t left = __ballot_sync(MC_WHOLE, (i ? reach[1] : reach[0]) >> q & 1); left; left &= left - 1) {
+                const int32_t four = warp + (i * 32 + __ffs((int)left) - 1) * WARPS, before = best;
+                take_four<1>(spread_four(at.rows + four, at.fours, at.column, at.wx2), four_rows(at, four), &turn,
+                             &best);
+                from = best < before ? four : from;
+            }
+        room.best[q][warp][lane] = best, room.from[q][warp][lane] = (uint16_t)from;
     }
-    __syncthreads();
-    const int32_t whole = (count + BUNCH - 1) & -BUNCH;
-    if (count + (int32_t)threadIdx.x < whole)
-        list[count + (int32_t)threadIdx.x] = list[count - 1];
-    __syncthreads();
-    return whole;
+}
+
+/* How many rows that have a site come before row j, about: as if they were even among those of a warp's fours. */
+template <int COUNT> DM_DEVICE int32_t sites_before(const points &at, const point_room<COUNT> &room, int32_t j) {
+    const int rows = 7 + at.twice; /* of a warp's fours, as a power of two */
+    const int32_t of = ((int)threadIdx.x % 32) << rows, part = min(max(j - of, 0), 1 << rows);
+    return mc_warp_sum(room.sites[threadIdx.x % WARPS] * (threadIdx.x % 32 < WARPS ? part : 0) >> rows);
+}
+
+/* For the whole warp: the bracket of point q, which warps have queried. */
+template <bool MIXED, int COUNT>
+DM_DEVICE mc_point join_found(const mc_stage &p, const points &at, const point_room<COUNT> &room, int q) {
+    const int lane = (int)threadIdx.x % 32;
+    int32_t least = NO_OFFER, four = 0;
+    uint32_t left = __ballot_sync(MC_WHOLE, lane < WARPS && room.reached[lane % WARPS] >> q & 1);
+    for (; left; left &= left - 1) {
+        const int other = __ffs((int)left) - 1;
+        const int32_t best = room.best[q][other][lane];
+        if (best < least)
+            least = best, four = room.from[q][other][lane];
+    }
+    mc_point made = {1, 0, 0, 0, 0}; /* no row */
+    const int32_t row = point_row(p, at.first + q) - at.y0;
+    const int32_t farthest = mc_warp_most(offered_square(p, (int32_t)__int_as_float(least), row, MC_POINT_ROWS));
+    const int32_t low = -mc_warp_most(-four) * 4, high = min(mc_warp_most(four) * 4 + 3, p.height - 1);
+    const int32_t before = MIXED ? 0 : sites_before(at, room, low);
+    const int32_t with = MIXED ? 1 : sites_before(at, room, high + 1);
+    if (least < ANY_OFFER) {
+        made.first = (uint16_t)low, made.last = (uint16_t)high;
+        made.low = (uint16_t)before, made.high = (uint16_t)(max(with, before + 1) - 1);
+        made.farthest = farthest;
+    }
+    return made;
 }
 
 #endif

@@ -94,22 +94,6 @@ DM_DEVICE void list_rows(const mc_stage &p, const mc_item &item, span *u, span_r
     u->fours = (u->count + 3) / 4;
 }
 
-/* Four rows in a column of the strip. Most have no site in it. */
-DM_DEVICE uint4 spread_four(const row_offer *row, int column, float wx2) {
-    const row_offer own[4] = {row[0], row[1], row[2], row[3]};
-    uint32_t made[4];
-    if (own[0].bits | own[1].bits | own[2].bits | own[3].bits) {
-#pragma unroll
-        for (int n = 0; n < 4; n++)
-            made[n] = spread_row(own[n], column, wx2);
-    } else {
-#pragma unroll
-        for (int n = 0; n < 4; n++)
-            made[n] = spread_outer(own[n], column, wx2);
-    }
-    return make_uint4(made[0], made[1], made[2], made[3]);
-}
-
 /* Fours from number `start` on into shared memory, for all to see. Of the first chunk the rows are there. */
 template <bool SLOW>
 DM_DEVICE void spread_chunk(const mc_stage &p, const span &u, const uint16_t *list, int32_t start, span_rows &rows) {
@@ -141,7 +125,7 @@ DM_DEVICE void spread_chunk(const mc_stage &p, const span &u, const uint16_t *li
             }
             rows.values[four][lane] = make_uint4(own[0], own[1], own[2], own[3]);
         } else {
-            rows.values[four][lane] = spread_four(rows.row + four * 4, u.column, u.wx2);
+            rows.values[four][lane] = spread_four(rows.row + four * 4, 1, u.column, u.wx2);
         }
     }
     __syncthreads();

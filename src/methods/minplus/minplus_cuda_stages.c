@@ -8,11 +8,6 @@ static void take_marks(mc_layout *l, mc_stage *s) {
     s->open = dm_take(&l->scratch, s->planes * s->strips * s->units, sizeof *s->open);
     if (s->brackets && !s->mixed)
         s->stored = dm_take(&l->scratch, s->planes * s->strips * s->spans * MC_SPAN_WARPS, sizeof *s->stored);
-    if (s->brackets && s->shares > 1) {
-        const int64_t groups = s->planes * s->strips * mc_divide_up(s->spans, MC_POINT_SPANS);
-        s->found = dm_take(&l->scratch, groups * MC_POINTS * 32, sizeof *s->found);
-        s->arrived = dm_take(&l->scratch, groups, sizeof *s->arrived);
-    }
 }
 
 bool mc_is_direct(const distmap_plan *plan) {
@@ -127,21 +122,17 @@ static bool fits_brackets(const distmap_plan *plan, const mc_stage *s) {
 
 /* Planes of middle size leave all to the bracket search, large volumes the strips that it takes less time for. */
 static void set_brackets(const distmap_plan *plan, mc_stage *s, bool z) {
-    enum { MIDDLE_UNITS = 1 << 13, LARGE_UNITS = 1 << 16, MOST_SHARES = 8 };
+    enum { MIDDLE_UNITS = 1 << 13, LARGE_UNITS = 1 << 16 };
     const int64_t how = plan->params[MC_BRACKETS], units = s->planes * s->strips * s->units;
     const bool fits = fits_brackets(plan, s);
     s->mixed = fits && (how == MC_MIXED || (how == MC_SIZED && mc_has_z(plan) && units >= LARGE_UNITS));
     const bool alone = fits && how == MC_SIZED && !z && units <= MIDDLE_UNITS;
     s->brackets = s->mixed || alone;
-    /* Two blocks find room on a multiprocessor. */
-    const int64_t blocks = s->planes * s->strips * mc_divide_up(s->spans, MC_POINT_SPANS);
-    const int64_t shares = 2 * (int64_t)plan->context->cuda->multiprocessors / blocks;
-    s->shares = s->mixed || shares < 1 ? 1 : shares > MOST_SHARES ? MOST_SHARES : (int32_t)shares;
 }
 
 static void take_points(mc_layout *l, mc_stage *s) {
     const int64_t strips = s->planes * s->strips;
-    if (s->brackets)
+    if (s->brackets && s->mixed)
         s->points = dm_take(&l->scratch, strips * (s->spans + 1), sizeof *s->points);
     if (s->brackets && !s->mixed)
         s->items = dm_take(&l->scratch, strips * s->spans * MC_SPAN_PARTS, sizeof *s->items);
