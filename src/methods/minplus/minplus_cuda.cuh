@@ -7,7 +7,8 @@
 
 #define MC_WHOLE 0xFFFFFFFFu /* all lanes of a warp */
 
-/* Of a warp the least of numbers that are not negative, whose bits compare as integers do; the largest; the sum; the bits of any. */
+/* Of a warp the least of numbers that are not negative, whose bits compare as integers do; the largest; the sum; the bits of
+ * any. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 DM_DEVICE float mc_warp_least(float v) { return __uint_as_float(__reduce_min_sync(MC_WHOLE, __float_as_uint(v))); }
 DM_DEVICE int32_t mc_warp_most(int32_t v) { return __reduce_max_sync(MC_WHOLE, v); }
@@ -65,13 +66,10 @@ template <class T> DM_DEVICE T mc_forget(T value) {
         asm volatile("" : "+r"(value));
     return value;
 }
-/* What is there will be wanted. */
-DM_DEVICE void mc_soon(const void *there) { asm volatile("prefetch.global.L2 [%0];" ::"l"(there)); }
 #else
 DM_DEVICE float mc_per_root(float x) { return rsqrtf(x); }
 DM_DEVICE float mc_near_root(float x) { return __fsqrt_rn(x); }
 template <class T> DM_DEVICE T mc_forget(T value) { return value; }
-DM_DEVICE void mc_soon(const void *there) { (void)there; }
 #endif
 
 /* sqrtf of an integer below 2^24, correctly rounded: a step of Newton's from the approximate 1 / sqrt, with the rest taken

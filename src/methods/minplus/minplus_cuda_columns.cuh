@@ -123,8 +123,14 @@ DM_DEVICE void offered(const mc_stage &p, const work &w, const rows_taken<N> &t,
         }
 }
 
-/* What a query found in a column: the least value, less wy2 times the square of its row's distance from the first queried row,
- * and where. */
+/* Rows that are queried: number q is y + min(q apart, most). There are `count`. */
+typedef struct queries {
+    int32_t y, apart, most, count;
+} queries;
+
+DM_DEVICE int32_t twice_from(const queries &of, int q) { return 2 * min(q * of.apart, of.most); }
+
+/* What a query found in a column: the least value, less wy2 times the square of its row's distance from y, and where. */
 template <int COUNT> struct found { int32_t best[COUNT][2], at[COUNT][2]; };
 
 template <int COUNT> DM_DEVICE found<COUNT> nothing_found(int32_t at) {
@@ -138,8 +144,12 @@ template <int COUNT> DM_DEVICE found<COUNT> nothing_found(int32_t at) {
 }
 
 template <bool SLOW, bool LISTED, int COUNT, int KNOWN>
-DM_DEVICE found<COUNT> query_rows(const mc_stage &p, const work &w, int32_t y, const int32_t twice[COUNT],
-                                  int32_t first, int32_t last, int part, int parts) {
+DM_DEVICE found<COUNT> query_rows(const mc_stage &p, const work &w, const queries &of, int32_t first, int32_t last,
+                                  int part, int parts) {
+    int32_t twice[COUNT];
+#pragma unroll
+    for (int q = 0; q < COUNT; q++)
+        twice[q] = twice_from(of, q);
     found<COUNT> f = nothing_found<COUNT>(first);
     const int32_t end = max(w.count - KNOWN, 0);
     int32_t next = first + part * KNOWN;
@@ -166,8 +176,8 @@ DM_DEVICE found<COUNT> query_rows(const mc_stage &p, const work &w, int32_t y, c
         for (int i = 0; i < KNOWN; i += 2)
 #pragma unroll
             for (int c = 0; c < 2; c++) {
-                const parabola one = parabola_at(p, value[i][c], y - row[i]);
-                const parabola two = parabola_at(p, value[i + 1][c], y - row[i + 1]);
+                const parabola one = parabola_at(p, value[i][c], of.y - row[i]);
+                const parabola two = parabola_at(p, value[i + 1][c], of.y - row[i + 1]);
 #pragma unroll
                 for (int q = 0; q < COUNT; q++)
                     here[q][c] = __vimin3_s32(here[q][c], candidate(one, twice[q]), candidate(two, twice[q]));
@@ -182,13 +192,13 @@ DM_DEVICE found<COUNT> query_rows(const mc_stage &p, const work &w, int32_t y, c
     return f;
 }
 
-/* Rows y + twice[q] / 2 from the positions first .. last, of which the team takes, KNOWN at once, every one of `parts` from
- * number `part` on; each winner is among KNOWN positions. */
+/* Queries from the positions first .. last, of which the team takes, KNOWN at once, every one of `parts` from number `part` on;
+ * each winner is among KNOWN positions. */
 template <bool SLOW, int COUNT, int KNOWN>
-DM_DEVICE found<COUNT> query(const mc_stage &p, const work &w, int32_t y, const int32_t twice[COUNT], int32_t first,
-                             int32_t last, int part, int parts) {
-    return w.list ? query_rows<SLOW, true, COUNT, KNOWN>(p, w, y, twice, first, last, part, parts)
-                  : query_rows<SLOW, false, COUNT, KNOWN>(p, w, y, twice, first, last, part, parts);
+DM_DEVICE found<COUNT> query(const mc_stage &p, const work &w, const queries &of, int32_t first, int32_t last, int part,
+                             int parts) {
+    return w.list ? query_rows<SLOW, true, COUNT, KNOWN>(p, w, of, first, last, part, parts)
+                  : query_rows<SLOW, false, COUNT, KNOWN>(p, w, of, first, last, part, parts);
 }
 
 /* What the teams, of all the block, found for query q. By a warp, a lane to a column. */

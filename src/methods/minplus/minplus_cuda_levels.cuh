@@ -40,11 +40,7 @@ DM_DEVICE void query_level(const mc_stage &p, const work &w, const shared &s, co
                            int32_t last) {
     if constexpr (SLOW) {
         const int team = (int)threadIdx.x / TEAM, teams = (int)blockDim.x / TEAM;
-        int32_t twice[COUNT];
-#pragma unroll
-        for (int q = 0; q < COUNT; q++)
-            twice[q] = twice_from(of, q);
-        keep(s, query<SLOW, COUNT, STEP>(p, w, of.y, twice, first, last, team, teams));
+        keep(s, query<SLOW, COUNT, STEP>(p, w, of, first, last, team, teams));
     } else {
         keep(s, w.list ? query_winnable<true, COUNT>(p, w, of, first, last)
                        : query_winnable<false, COUNT>(p, w, of, first, last));

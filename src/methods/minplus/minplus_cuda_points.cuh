@@ -1,13 +1,9 @@
 /* minplus/cuda, points of the bracket search in planes (minplus_cuda_points.cu): which rows a block's warps query its points by.
  *
- * Let r and s be two sites, in columns c and d. Of the squared distances of one row's pixels from them the difference is
- *
- *     wx2 ((x - c)^2 - (x - d)^2) + what does not depend on x
- *
- * which is a straight line over x. So where s is farther than r from a strip's first column and from its last one, it is from
- * all columns between. Of two *rivals*, one for either end, there is less left: a row that offers both ends more than their own
- * rivals do must offer each less than the other's, or it has no winner of the pixels. That is true of any rivals; if they are
- * the winners of the ends, or nearly, hardly more than the rows from the one to the other are left.
+ * A row that loses to a *rival*, one site, at both ends of a strip loses in all of its columns (minplus_cuda_rivals.cuh).
+ * There is one rival for either end, so a row that offers both ends more than their own rivals do must offer each less than
+ * the other's. That is true of any rivals; if they are the winners of the ends, or nearly, hardly more than the rows from the
+ * one to the other are left. Here they are found among one of each thread's rows, and offers are floats.
  */
 #ifndef DISTMAP_MINPLUS_CUDA_POINTS_CUH
 #define DISTMAP_MINPLUS_CUDA_POINTS_CUH
@@ -104,7 +100,7 @@ DM_DEVICE bool load_rows(const mc_stage &p, const points &at, const uint2 *entri
 /* What a point is offered in the strip's first column and in its last one, by a site or by rows. */
 typedef struct ends {
     float first, last;
-} rival;
+} ends;
 
 /* Lane q: point q's of the first column, SIDE + q: of the last one. Nothing is less than they offer, if there is no site. */
 template <int COUNT> DM_DEVICE ends find_rivals(const points &at, const point_room<COUNT> &room) {
@@ -124,7 +120,7 @@ template <int COUNT> DM_DEVICE ends find_rivals(const points &at, const point_ro
     const float right = after ? (float)(__ffs((int)after) - 1) : row.right - (float)end;
     const float site = (float)end + (along == right ? along : -along), t = (float)(j - at.y0);
     const ends made = {__int_as_float(offer_at(spread_along(row, site, at.wx2), t, at.turn)),
-                        __int_as_float(offer_at(spread_along(row, (float)at.last - site, at.wx2), t, at.turn))};
+                       __int_as_float(offer_at(spread_along(row, (float)at.last - site, at.wx2), t, at.turn))};
     const ends none = {0.0f, 0.0f}; /* offers are positive */
     return least < ANY_OFFER ? made : none;
 }

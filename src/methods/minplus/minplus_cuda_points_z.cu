@@ -149,7 +149,7 @@ DM_DEVICE void solve_points(const mc_stage &p, uint32_t strip, uint32_t group, f
     /* Of nearly all rows some point wants the values, which lie in one line of the cache, or two. */
     const char *values = mc_row(p.source, plane, 0) + (int64_t)across * 32 * 4;
     for (int32_t j = (int32_t)threadIdx.x; j < p.height; j += WARPS * 32)
-        mc_soon(values + j * p.source.stride[2]);
+        dm_prefetch_far(values + j * p.source.stride[2]);
     const int32_t count = list_sites(p, mc_alive(p, plane), list, room.counts);
     const int32_t first_point = (int32_t)group * (POINTS - 1), y0 = point_row(p, first_point);
     for (int32_t n = (int)threadIdx.x; n < count; n += WARPS * 32)
@@ -161,10 +161,8 @@ DM_DEVICE void solve_points(const mc_stage &p, uint32_t strip, uint32_t group, f
         at.turn[q] = (float)(-2 * p.wy2 * (point_row(p, first_point + q) - y0));
         w.best[q] = NO_OFFER, w.at[q] = 0;
     }
-    if (warp < POINTS && count) {
-        const float bound = find_bound(p, at, warp);
-        room.bound[warp] = bound;
-    }
+    if (warp < POINTS && count)
+        room.bound[warp] = find_bound(p, at, warp);
     __syncthreads();
     query_reached(p, at, room.bound, &w);
 #pragma unroll

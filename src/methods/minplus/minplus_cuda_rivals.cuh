@@ -19,13 +19,6 @@ enum {
     CLOSE = 64,  /* rows that are queried by without asking which of them can win */
 };
 
-/* Rows that are queried: number q is y + min(q apart, most). There are `count`. */
-typedef struct queries {
-    int32_t y, apart, most, count;
-} queries;
-
-DM_DEVICE int32_t twice_from(const queries &of, int q) { return 2 * min(q * of.apart, of.most); }
-
 /* What rivals offer, less wy2 times the square of the queried row's distance from y: of that for end r what it offers end e. */
 typedef int32_t rivals[2][2];
 

@@ -101,11 +101,8 @@ typedef struct bracket {
 template <bool SLOW>
 DM_DEVICE found<QUARTERS + 1> query_quarters(const mc_stage &p, const work &w, int32_t y, const bracket &b, int part,
                                              int parts) {
-    int32_t twice[QUARTERS + 1];
-#pragma unroll
-    for (int q = 0; q <= QUARTERS; q++)
-        twice[q] = 2 * q * FILL;
-    return query<SLOW, QUARTERS + 1, FINE>(p, w, y, twice, b.first, b.last, part, parts);
+    const queries of = {y, FILL, QUARTERS * FILL, QUARTERS + 1};
+    return query<SLOW, QUARTERS + 1, FINE>(p, w, of, b.first, b.last, part, parts);
 }
 
 /* A quarter's pixels, from its bracket and, if that was `asked`, the least that its first row is offered. */
