@@ -21,7 +21,11 @@ int output_depth(const struct sink *sink, int64_t *depth) {
 static char growing[2][PATH_MAX];
 static volatile sig_atomic_t grown;
 
+/* mpirun sends SIGTERM to all ranks and SIGKILL to those that are left, in Open MPI as soon as one has died of SIGTERM:
+ * ranks without files let rank 0 go first. */
 static void leave(int number) {
+    if (ranks_own() > 0)
+        sleep(1);
     for (int i = 0; i < grown; i++)
         unlink(growing[i]);
     raise(number); /* its disposition is the default again */
