@@ -10,7 +10,7 @@
  * What is then still open, and tiles with hardly a site in sight, are marked in p.open for the far search, which writes
  * whole units; before brackets tiles, too, of which no pixel has a site within the first steps.
  *
- * Per pixel: 6 instructions (times 1.4 for the rows around) to spread, one per step, a dozen for the root.
+ * Per pixel: 10 instructions (times 1.4 for the rows around) to spread, one per step, a dozen for the root.
  */
 #ifndef MC_STRIP /* minplus_cuda_near_small.cu has its own */
 #define MC_STRIP 32
