@@ -36,8 +36,9 @@ int ranks_end(int status);
 
 /* ---- output.c ---- */
 
-/* From here on Ctrl-C, SIGTERM and SIGHUP end the process at once, and with it what there is of its files: mpirun
- * sends SIGTERM to all ranks when one is gone, and whoever waits for that one in MPI does not return. */
+/* From here on Ctrl-C, SIGTERM and SIGHUP end the process, and with it what there is of its files, on rank 0 at once, on
+ * others a second later: mpirun sends SIGTERM to all ranks when one is gone, and whoever waits for that one in MPI does
+ * not return. */
 void output_guard(void);
 /* On rank 0. */
 int output_open(struct sink *sink);

@@ -15,25 +15,22 @@ DM_DEVICE int32_t mc_warp_most(int32_t v) { return __reduce_max_sync(MC_WHOLE, v
 DM_DEVICE int32_t mc_warp_sum(int32_t v) { return __reduce_add_sync(MC_WHOLE, v); }
 DM_DEVICE uint32_t mc_warp_any(uint32_t v) { return __reduce_or_sync(MC_WHOLE, v); }
 #else
-DM_DEVICE float mc_warp_least(float v) {
+template <class T, class Join> DM_DEVICE T mc_warp_fold(T v, const Join &join) {
     for (int step = 16; step; step /= 2)
-        v = fminf(v, __shfl_xor_sync(MC_WHOLE, v, step));
+        v = join(v, __shfl_xor_sync(MC_WHOLE, v, step));
     return v;
+}
+DM_DEVICE float mc_warp_least(float v) {
+    return mc_warp_fold(v, [](float a, float b) { return fminf(a, b); });
 }
 DM_DEVICE int32_t mc_warp_most(int32_t v) {
-    for (int step = 16; step; step /= 2)
-        v = max(v, __shfl_xor_sync(MC_WHOLE, v, step));
-    return v;
+    return mc_warp_fold(v, [](int32_t a, int32_t b) { return max(a, b); });
 }
 DM_DEVICE int32_t mc_warp_sum(int32_t v) {
-    for (int step = 16; step; step /= 2)
-        v += __shfl_xor_sync(MC_WHOLE, v, step);
-    return v;
+    return mc_warp_fold(v, [](int32_t a, int32_t b) { return a + b; });
 }
 DM_DEVICE uint32_t mc_warp_any(uint32_t v) {
-    for (int step = 16; step; step /= 2)
-        v |= __shfl_xor_sync(MC_WHOLE, v, step);
-    return v;
+    return mc_warp_fold(v, [](uint32_t a, uint32_t b) { return a | b; });
 }
 #endif
 

@@ -145,8 +145,8 @@ typedef struct mc_stage {
     bool brackets, mixed; /* whether at all; only strips with deep units */
     int32_t resident;     /* blocks that take items in turn: twice those that find room, or more */
     /* if not mixed, spans with many rows by several blocks, */
-    mc_item *items;    /* [MC_SPAN_PARTS times spans]: first ones from the end on, and others, which come before them */
-    uint32_t *stored;  /* [plane][strip][span][MC_SPAN_WARPS]: whether a part's results are */
+    mc_item *items;   /* [MC_SPAN_PARTS times spans]: first ones from the end on, and others, which come before them */
+    uint32_t *stored; /* [plane][strip][span][MC_SPAN_WARPS]: whether a part's results are */
     /* and by strips. */
     int32_t parts, part_units, blocks; /* blocks take pieces of strips, part_units units of `parts` to a strip */
     int32_t column_bytes;              /* shared memory of a block */

@@ -15,7 +15,7 @@
 enum {
     TEAM = 16,
     FAN = 8,
-    READ = 4,   /* rows read at once */
+    READ = 4, /* rows read at once */
     STEP = 8,
     FINE = 4,
     FILL = MC_FILL, /* rows of a quarter of a unit */

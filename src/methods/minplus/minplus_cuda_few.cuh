@@ -114,7 +114,7 @@ DM_DEVICE bool solve_rows(const mc_stage &p, const work &w, int32_t y, const few
                 g = (uint32_t)abs(along);
                 place = (uint32_t)(row - p.low) << 16 | (uint32_t)(w.strip * 32 + column + along);
             } else {
-                g = entry.x ? entry_distance(entry, column, p.rim) : outer_distance(entry, column, p.rim);
+                g = row_distance(entry, column, p.rim);
             }
             const parabola at = parabola_at(p, (int32_t)(g * g * (uint32_t)p.wx2), y - row);
 #pragma unroll

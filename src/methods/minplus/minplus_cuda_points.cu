@@ -127,7 +127,8 @@ static __global__ void __launch_bounds__(THREADS, 2) find_points(const __grid_co
         const uint32_t strip = blockIdx.x / groups, group = blockIdx.x - strip * groups;
         const uint32_t plane = strip / (uint32_t)p.strips;
         const int32_t first_point = (int32_t)group * (COUNT - 1);
-        if (!any_empty<COUNT - 1>(p, mc_entries(p, plane, (int32_t)(strip - plane * (uint32_t)p.strips)), first_point)) {
+        if (!any_empty<COUNT - 1>(p, mc_entries(p, plane, (int32_t)(strip - plane * (uint32_t)p.strips)),
+                                  first_point)) {
             dm_wait_for_last();
             if (!any_wanted<COUNT - 1>(p, strip, first_point))
                 return;
@@ -137,7 +138,8 @@ static __global__ void __launch_bounds__(THREADS, 2) find_points(const __grid_co
 }
 
 template <int COUNT, bool MIXED> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {
-    static_assert((COUNT - 1) * MC_SPAN <= MC_POINT_ROWS, "minplus_cuda_stages.c sees to it that numbers are small enough");
+    static_assert((COUNT - 1) * MC_SPAN <= MC_POINT_ROWS,
+                  "minplus_cuda_stages.c sees to it that numbers are small enough");
     const int32_t groups = (p->spans + COUNT - 2) / (COUNT - 1), fours = (p->height + 3) / 4;
     const size_t bytes = (size_t)fours * (4 * sizeof(row_offer) + sizeof(uint16_t));
     const cudaError_t error = cudaFuncSetAttribute((const void *)find_points<COUNT, MIXED>,
@@ -145,8 +147,8 @@ template <int COUNT, bool MIXED> static cudaError_t launch(const mc_stage *p, cu
     if (error != cudaSuccess)
         return error;
     const int64_t items = p->planes * p->strips * groups;
-    DM_LAUNCH_EARLY((find_points<COUNT, MIXED>), (unsigned)(MIXED && items > p->resident ? p->resident : items), THREADS,
-                    bytes, stream, *p, (uint32_t)groups);
+    DM_LAUNCH_EARLY((find_points<COUNT, MIXED>), (unsigned)(MIXED && items > p->resident ? p->resident : items),
+                    THREADS, bytes, stream, *p, (uint32_t)groups);
     return cudaGetLastError();
 }
 

@@ -71,8 +71,7 @@ DM_DEVICE uint32_t winnable(const mc_stage &p, uint2 entry, int32_t row, const s
     parabola at[2];
 #pragma unroll
     for (int e = 0; e < 2; e++) {
-        const uint32_t g = entry.x ? entry_distance(entry, ends.column[e], p.rim)
-                                   : outer_distance(entry, ends.column[e], p.rim);
+        const uint32_t g = row_distance(entry, ends.column[e], p.rim);
         at[e] = parabola_at(p, (int32_t)(g * g * (uint32_t)p.wx2), of.y - row);
     }
     uint32_t made = 0;
