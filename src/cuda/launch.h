@@ -44,6 +44,14 @@ static inline void dm_launch_early(void (*kernel)(Parameters...), unsigned grid,
 #define DM_LAUNCH_EARLY DM_LAUNCH
 #endif
 
+/* The same of a kernel whose blocks may wait for blocks of lower numbers: GPUs begin them in that order. */
+#ifdef __CUDACC__
+#define DM_LAUNCH_IN_ORDER DM_LAUNCH_EARLY
+#elif defined(__cplusplus)
+#define DM_LAUNCH_IN_ORDER(kernel, grid, block, shared, stream, ...) \
+    emulation_launch_in_order((grid), (block), (shared), (stream), [=] { kernel(__VA_ARGS__); })
+#endif
+
 /* Before a loop that must be unrolled to keep its arrays in registers, but that host compilers may rather vectorise. */
 #ifdef __CUDACC__
 #define DM_UNROLL _Pragma("unroll")

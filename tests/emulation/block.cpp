@@ -292,7 +292,8 @@ static cudaError_t launch(dim3 grid, dim3 block, size_t shared, cudaStream_t str
     if (posix_memalign(&dynamic_shared, 16, shared) != 0)
         return cudaErrorLaunchOutOfResources;
     memory_open opened(device_current());
-    const order o = draw_order((uint64_t)grid.x * grid.y * grid.z);
+    const uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
+    const order o = kernel->in_order ? order{blocks, 0, 1} : draw_order(blocks);
     for (uint64_t i = 0; i < o.n; i++) {
         const uint64_t number = at(o, i);
         blockIdx = make_uint3((unsigned)(number % grid.x), (unsigned)(number / grid.x % grid.y),

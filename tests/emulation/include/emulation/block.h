@@ -25,19 +25,23 @@ struct emulation_kernel {
     const char *name;
     void (*run)(void *arguments);
     void *arguments;
+    bool in_order; /* whether blocks begin in the order of their numbers */
 };
 /* As a launch does, leaves its error to cudaGetLastError. */
 void emulation_launch_kernel(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, const emulation_kernel *kernel);
 
 template <class F>
-void emulation_launch_named(const char *name, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, F body) {
-    const emulation_kernel kernel = {name, [](void *arguments) { (*(F *)arguments)(); }, &body};
+void emulation_launch_named(const char *name, bool in_order, dim3 grid, dim3 block, size_t shared, cudaStream_t stream,
+                            F body) {
+    const emulation_kernel kernel = {name, [](void *arguments) { (*(F *)arguments)(); }, &body, in_order};
     emulation_launch_kernel(grid, block, shared, stream, &kernel);
 }
 /* emulation_launch(grid, block, shared, stream, [=] { kernel(arguments...); }): every thread calls it. Which kernel it is
  * stays unknown, so that shared memory beyond 48 KB is granted when cudaFuncSetAttribute did so for any kernel. */
 #define emulation_launch(grid, block, shared, stream, ...) \
-    emulation_launch_named(#__VA_ARGS__, grid, block, shared, stream, __VA_ARGS__)
+    emulation_launch_named(#__VA_ARGS__, false, grid, block, shared, stream, __VA_ARGS__)
+#define emulation_launch_in_order(grid, block, shared, stream, ...) \
+    emulation_launch_named(#__VA_ARGS__, true, grid, block, shared, stream, __VA_ARGS__)
 
 /* The block's dynamic shared memory, aligned to 16: exactly as large as the launch said, with garbage in it. */
 void *emulation_dynamic_shared(void);
