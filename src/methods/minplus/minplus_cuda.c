@@ -2,10 +2,10 @@
  * memory). What is computed stands in minplus_cuda.h and in the minplus_cuda_*.cu files.
  *
  *   pack:   rows of elements into entries, 1/4 byte per pixel; labels and signed maps across rows as well, for each stage
- *   planes: every (y, x) plane: a near search, and a far search for what it leaves open, of planes of middle size and
- *           of parts of large volumes by brackets; small ones by one direct search
+ *   planes: every (y, x) plane: a near search, and for what it leaves open a far search, or, of planes of middle size and
+ *           parts of large volumes, a corner search; small ones by one direct search
  *   z:      the same along z, from the planes' squared distances or, with sites, the offsets of their sites: 4 bytes per
- *           voxel
+ *           voxel; a bracket search in place of the corner search
  *   emit:   only for outputs other than float32 distances or uint32 squares, and indices: from squared distances, and
  *           sites, in memory, 4 bytes each per element
  *
@@ -122,10 +122,13 @@ static distmap_status search(distmap_plan *plan, const mc_stage *stage, bool z) 
         TRY_CUDA(cuda, mc_near_middle(stage, cuda->stream));
     else
         TRY_CUDA(cuda, mc_near(stage, cuda->stream));
-    if (stage->brackets) {
-        dm_phase(plan, z ? "points, z" : "points");
+    if (stage->brackets && !z) {
+        dm_phase(plan, "corners");
+        TRY_CUDA(cuda, mc_corners(stage, cuda->stream));
+    } else if (stage->brackets) {
+        dm_phase(plan, "points, z");
         TRY_CUDA(cuda, mc_points(stage, cuda->stream));
-        dm_phase(plan, z ? "spans, z" : "spans");
+        dm_phase(plan, "spans, z");
         TRY_CUDA(cuda, mc_spans(stage, cuda->stream));
     }
     if (!stage->brackets || stage->mixed) {
@@ -224,11 +227,10 @@ static mc_stage piece_of(const distmap_plan *plan, const mc_stage *all, int piec
     s.site.data = s.site.data ? s.site.data + from * s.site.stride[1] : NULL;
     s.index_first += from * s.linear[1];
     s.any_open += MC_MARKS * piece;
-    s.points = s.points ? s.points + from * s.strips * (s.spans + 1) : NULL;
-    s.stored = s.stored ? s.stored + from * s.strips * s.spans * MC_SPAN_WARPS : NULL;
-    s.items = s.items ? s.items + from * s.strips * s.spans * MC_SPAN_PARTS : NULL;
     s.left += 2 * from * s.strips;
     s.open += from * s.strips * s.units;
+    s.finished = s.finished ? s.finished + from * s.strips * s.units : NULL;
+    s.shared = s.shared ? s.shared + from * s.strips * s.units : NULL;
     const int64_t blocks = s.planes * s.strips * s.parts;
     s.blocks = blocks < s.blocks ? (int32_t)blocks : s.blocks;
     return s;

@@ -35,12 +35,10 @@ enum {
     MC_SOON = 48,         /* unless brackets take what is farther */
     MC_UNIT = 64,         /* rows of a unit, */
     MC_FILL = 16,         /* and of a quarter of one */
+    MC_ROUNDS = 2,        /* of the corner search */
     MC_DIRECT_ROWS = 32,  /* of a block of the direct search */
     MC_SPAN = 128,        /* rows between points of the bracket search */
     MC_POINT_ROWS = 1024, /* from the first to the last of a block's points, at most */
-    MC_SPAN_PARTS = 16,   /* blocks that solve a span, at most, */
-    MC_PART_SITES = 232,  /* for each so many rows that have a site, */
-    MC_SPAN_WARPS = 8,    /* and their warps */
     MC_TILE_ROWS = 128,   /* of a tile of the near search, at most */
     MC_MOST_UNITS = 768,  /* of a column: squared distances are below 2^31 */
     MC_PLANE_THREADS = 256, /* of a block of the far search of planes, */
@@ -62,9 +60,13 @@ enum {
 /* Why the near search leaves a unit open: there is hardly a site in sight; or its steps did not settle it. */
 typedef enum mc_left { MC_BLIND, MC_DEEP } mc_left;
 
-/* Marks of a stage: whether any unit is left for each of these reasons; how many pieces of strips are taken; how many items of
- * spans there are beside first ones, and of these; how many of all are taken. */
-enum { MC_TAKEN = 2, MC_ITEMS, MC_FIRST_ITEMS, MC_ITEMS_TAKEN, MC_MARKS };
+/* What the near search tells of a unit of planes of middle size: how many of its rows it is done with, and its open quarters times
+ * this. */
+enum { MC_FINISHED_OPEN = 2 * MC_UNIT };
+
+/* Marks of a stage: whether any unit is left for each of these reasons; how many pieces of strips are taken; of each
+ * round of the corner search, how many units are shared, and how many blocks know whether theirs is. */
+enum { MC_TAKEN = 2, MC_SHARED, MC_DECIDED = MC_SHARED + MC_ROUNDS, MC_MARKS = MC_DECIDED + MC_ROUNDS };
 
 /* How a stage gives sites: not, as linear indices, or as what the z stage starts from, dy << 16 | dx in 16 bits each. */
 typedef enum mc_sites { MC_SITES_NONE, MC_SITES_INT32, MC_SITES_INT64, MC_SITES_OFFSET } mc_sites;
@@ -77,17 +79,9 @@ typedef struct mc_entry {
 
 /* A point: of all columns of a strip, among which rows the winners of one row are, and how far at most, squared. */
 typedef struct mc_point {
-    uint16_t first, last, low, high; /* and their numbers, of rows that have a site */
+    uint16_t first, last;
     int32_t farthest;
 } mc_point;
-
-/* What a block of the bracket search has of a span: rows, in which some of its winners are. */
-typedef struct mc_item {
-    uint32_t strip;     /* of all planes */
-    uint16_t at, parts; /* the span; how many blocks have it */
-    uint16_t first, last;
-    float farthest; /* squared, from the span: rows beyond do not win */
-} mc_item;
 
 /* 4-byte elements of planes: plane q's element (y, x) lies at data + q / inner * stride[0] + q % inner * stride[1] +
  * y * stride[2] + x * stride[3] bytes. There are fewer than 2^31 rows. */
@@ -138,15 +132,14 @@ typedef struct mc_stage {
     /* Far searches: */
     uint32_t *any_open; /* [MC_MARKS] */
     uint8_t *left;      /* [plane][strip][2]: whether the strip has blind units, and deep ones */
-    uint8_t *open;      /* [plane][strip][unit]: whether it is */
-    /* by brackets, where height is all rows, */
-    int32_t spans;        /* of a column */
-    mc_point *points;     /* [plane][strip][spans + 1], if mixed */
+    uint8_t *open;      /* [plane][strip][unit]: its open quarters, bits 1 << q; a whole number of words */
+    /* by corners, or in the z stage by brackets, where height is all rows, */
     bool brackets, mixed; /* whether at all; only strips with deep units */
-    int32_t resident;     /* blocks that take items in turn: twice those that find room, or more */
-    /* if not mixed, spans with many rows by several blocks, */
-    mc_item *items;   /* [MC_SPAN_PARTS times spans]: first ones from the end on, and others, which come before them */
-    uint32_t *stored; /* [plane][strip][span][MC_SPAN_WARPS]: whether a part's results are */
+    int32_t spans;        /* of a column */
+    mc_point *points;     /* [plane][strip][spans + 1]. z stage */
+    uint32_t *finished;   /* [plane][strip][unit]: what the near search tells of it. If not mixed */
+    uint32_t *shared;     /* units that blocks share, numbers from 1 on; a round's from its first unit's place on. If not mixed */
+    int32_t resident;     /* blocks that take work in turn: twice those that find room, or more */
     /* and by strips. */
     int32_t parts, part_units, blocks; /* blocks take pieces of strips, part_units units of `parts` to a strip */
     int32_t column_bytes;              /* shared memory of a block */
@@ -173,9 +166,10 @@ cudaError_t mc_near_kinds(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_sites(const mc_stage *p, cudaStream_t stream);
 /* All results of small planes. */
 cudaError_t mc_direct(const mc_stage *p, cudaStream_t stream);
-/* What was left open: by brackets, first the points and then the spans between them, */
+/* What was left open: of planes unit by unit, */
+cudaError_t mc_corners(const mc_stage *p, cudaStream_t stream);
+/* in the z stage by brackets, first the points and then the spans between them, */
 cudaError_t mc_points(const mc_stage *p, cudaStream_t stream);
-cudaError_t mc_points_z(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_spans(const mc_stage *p, cudaStream_t stream);
 /* or by strips. */
 cudaError_t mc_far(const mc_stage *p, cudaStream_t stream);

@@ -126,7 +126,7 @@ DM_DEVICE void finish_strip(const mc_stage &p, const tile &t, int32_t y, int32_t
     if (!open)
         store_strip(p, t.plane, y, x, best);
     else if (threadIdx.x % 16 == 0)
-        leave_open(p, t.plane, y, x / 32, MC_DEEP);
+        leave_open(p, t.plane, y, STRIP, x / 32, MC_DEEP);
 }
 
 /* Kinds: a strip's own band, of both of the lane's columns. */
@@ -147,15 +147,9 @@ template <bool SLOW> DM_DEVICE band band_of(const mc_stage &p, int64_t plane, in
 }
 DM_DEVICE bool is_promising(const band &b) { return b.across[0].x | b.across[1].x | b.ground[0] | b.ground[1]; }
 
-/* Grid: a block per tile, tiles of a plane column by column. */
-template <bool SLOW>
-static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
-    near_tiles(const __grid_constant__ mc_stage p, int32_t tiles_down) {
-    dm_wait_for_last();
-    dm_let_next_begin();
-    DM_DYNAMIC_SHARED(uint4, memory); /* squares [WIDE + ROWS + WIDE][PAIRS], or a list */
+/* For the whole block. */
+template <bool SLOW> DM_DEVICE void search_tile(const mc_stage &p, const tile &t, void *memory) {
     __shared__ uint32_t hardest;
-    const tile t = tile_at(p, blockIdx.x, tiles_down, (uint32_t *)memory);
     hardest = 0;
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, half = warp % 2;
     const int32_t x = column_of(t.group, half, lane), y = t.y0 + warp / 2 * STRIP;
@@ -215,6 +209,33 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
         reach = to;
     }
     finish_strip(p, t, y, x, open, best);
+}
+
+/* For the whole block: all of a tile is stored, or marked as left. Blocks of the corner search, which has begun, wait for that. */
+DM_DEVICE void tell_finished(const mc_stage &p, const tile &t) {
+    __syncthreads();
+    const int32_t y = t.y0 + (int32_t)threadIdx.x / 4 * MC_UNIT, end = min(t.y0 + (int32_t)ROWS, p.height);
+    const int32_t strip = t.group * 4 + (int32_t)threadIdx.x % 4;
+    if (y >= end || strip >= p.strips)
+        return;
+    const int64_t unit = (t.plane * p.strips + strip) * p.units + y / MC_UNIT;
+    const uint32_t rows = (uint32_t)min(end - y, (int32_t)MC_UNIT), first = (uint32_t)(y % MC_UNIT / MC_FILL),
+                   quarters = (rows + MC_FILL - 1) / MC_FILL;
+    const uint32_t open = mc_told(p.open[unit]) & (((1u << quarters) - 1) << first);
+    atomicAdd(p.finished + unit, rows + open * MC_FINISHED_OPEN);
+}
+
+/* Grid: a block per tile, tiles of a plane column by column. */
+template <bool SLOW>
+static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
+    near_tiles(const __grid_constant__ mc_stage p, int32_t tiles_down) {
+    dm_wait_for_last();
+    dm_let_next_begin();
+    DM_DYNAMIC_SHARED(uint4, memory); /* squares [WIDE + ROWS + WIDE][PAIRS], or a list */
+    const tile t = tile_at(p, blockIdx.x, tiles_down, (uint32_t *)memory);
+    search_tile<SLOW>(p, t, memory);
+    if (STRIP < 32 && !SLOW && p.finished) /* of planes of middle size */
+        tell_finished(p, t);
 }
 
 template <bool SLOW> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {

@@ -1,5 +1,5 @@
-/* minplus/cuda, the near search of planes of middle size, before brackets: the same in tiles half as high, which do not go as far:
- * brackets take less then. Less shared memory, and fewer registers, leave room for twice as many warps. */
+/* minplus/cuda, the near search of planes of middle size, before the corner search: the same in tiles half as high, which do not go
+ * as far: that takes less then. Less shared memory, and fewer registers, leave room for twice as many warps. */
 #define MC_STRIP 16
 #define MC_TILE_WIDE MC_STRIDE
 #define MC_TILES_AT_ONCE 4

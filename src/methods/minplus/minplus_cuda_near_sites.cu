@@ -109,7 +109,7 @@ DM_DEVICE void search_longs(const mc_stage &p, const eight_costs &costs, const p
             best[i] = (i < rows ? MC_SURE << longs::BITS : 0) + longs::MIDDLE;
         if (!reach || search_eights(costs, at.row0, column, reach, best)) {
             if (threadIdx.x % 16 == 0)
-                leave_open(p, at.t.plane, at.y, at.t.group * 4 + at.x % MC_GROUP / 32, MC_DEEP);
+                leave_open(p, at.t.plane, at.y, STRIP, at.t.group * 4 + at.x % MC_GROUP / 32, MC_DEEP);
             return;
         }
         store_strip<SLOW, false>(p, at.t, at.y, x, best);

@@ -107,6 +107,8 @@ static __global__ void __launch_bounds__(WARPS * 32)
     pack(const __grid_constant__ dm_elements e, const __grid_constant__ mc_stage p, bool plain, int log_lanes,
          int64_t clear, uint32_t *outcome) {
     DM_DYNAMIC_SHARED(uint4, shared);
+    if (p.brackets) /* others gain nothing, and small images lose */
+        dm_let_next_begin();
     const int lanes = 1 << log_lanes, log_rows = 5 - log_lanes, warp = (int)threadIdx.x / 32,
               lane = (int)threadIdx.x % 32;
     const int slot = (warp << log_rows) + (lane >> log_lanes), place = lane & (lanes - 1);

@@ -1,159 +1,217 @@
-/* minplus/cuda, the bracket search's first part: points, exact at any distance.
- *
- *     d2(y) = min over rows j of f(j) + w (y - j)^2    in one column
- *
- * Where strips are few, a block that solves one is a chain of waits, and the longest one keeps all others waiting
- * (minplus_cuda_far.cu). The bracket search, of planes of middle size, is two launches that have work for every multiprocessor
- * from their start to their end. In large volumes it takes less for strips with deep units, in both stages: there most rows have
- * a site. Points are every MC_SPAN-th row, and the plane's last one. Of a point it is found among
- * which rows the winners are, in all columns of its strip, and how far at most: its *bracket*. Between two points only rows
- * from the one's bracket to the other's can win (minplus_cuda_spans.cu).
- *
- * Here planes are solved; minplus_cuda_points_z.cu has the z stage. A block has some points of a strip. All its rows come into
- * shared memory, where it is found which fours of them may win at which points (minplus_cuda_points.cuh). Of a circle of 2048^2
- * these are 5 of 512, so that what they offer is little work, which all warps share.
- *
- * Nothing of this waits for the near search, which leaves multiprocessors idle where its blocks have nothing to do: points
- * begin while it runs, but where it will hardly leave anything.
+/* minplus/cuda, the bracket search's first part, in the z stage: *points*, every MC_SPAN-th row of a strip, are queried by its rows;
+ * a point's *bracket* is among which rows its winners are, in all columns. Rows are values in memory, and a point is no farther
+ * from its sites than by any of them; so some rows tell which others may win at which points, before these are read.
  */
-#include "methods/minplus/minplus_cuda_points.cuh"
+#include "methods/minplus/minplus_cuda_offers.cuh"
 
-/* Of a block; in planes of middle size fewer, for more blocks. */
-enum { POINTS = 9, FEWER_POINTS = 5 };
+enum {
+    POINTS = 9, /* of a block */
+    WARPS = 16,
+    BUNCH = 8, /* rows that a point's winner is among */
+    WORDS = 8, /* of 32 rows, that a warp lists at most */
+    SOME = 64, /* one row in so many bounds how far points are from their sites */
+};
+static_assert((POINTS - 1) * MC_SPAN <= MC_POINT_ROWS,
+              "minplus_cuda_stages.c sees to it that numbers are small enough");
 
-/* For the whole block: whether any unit of the spans between its points is open. */
-template <int SPANS> DM_DEVICE bool any_wanted(const mc_stage &p, int64_t strip, int32_t first_point) {
-    const int32_t at = first_point + (int32_t)threadIdx.x;
-    return __syncthreads_or(threadIdx.x < SPANS && at < p.spans && is_open(p, strip, at));
+/* What a warp knows of points: the least offer, and the number of the first row of the bunch that it came from. */
+typedef struct winners {
+    int32_t best[POINTS], at[POINTS];
+} winners;
+
+/* A block's points. */
+typedef struct points {
+    float *t; /* rows that have a site, in order, the last one again up to a whole bunch: which they are, from y0, */
+    uint16_t *list;           /* and from the first plane */
+    const char *source;       /* this lane's column, of row 0 */
+    int32_t count, y0, first; /* first: point */
+    float turn[POINTS];
+} points;
+
+/* The value of row j. There are fewer than 2^12 rows and columns, for squared distances are below 2^24. */
+DM_DEVICE int32_t value_of(const mc_stage &p, const points &at, uint32_t j) {
+    return *(const int32_t *)(at.source + (uint64_t)j * (uint32_t)p.source.stride[2]);
 }
 
-/* For the whole block: whether the near search will probably leave some of their pixels open: there are 16 fours in a row with no
- * site within 32 columns. All entries of the strip come along, which the block will want. */
-template <int SPANS> DM_DEVICE bool any_empty(const mc_stage &p, const uint2 *entries, int32_t first_point) {
-    const int twice = (p.height + 3) / 4 > THREADS;
-    const int32_t start = ((int32_t)threadIdx.x << twice) * 4, end = min(start + (4 << twice), p.height);
-    bool far = start >= first_point * MC_SPAN && start < (first_point + SPANS) * MC_SPAN && start < p.height;
-#pragma unroll 4
-    for (int32_t j = start; j < end; j++) {
-        const uint2 entry = entries[j];
-        far &= entry.x == 0 && min(entry.y & MC_NONE, entry.y >> 16) >= 32;
+/* What two rows offer, in two halves of a word. */
+DM_DEVICE uint2 two_offers(const mc_stage &p, const points &at, uint32_t rows) {
+    const int32_t j[2] = {(int32_t)(rows & 0xFFFF), (int32_t)(rows >> 16)};
+    return make_uint2(slow_row(p, value_of(p, at, (uint32_t)j[0]), j[0] - at.y0, MC_POINT_ROWS),
+                      slow_row(p, value_of(p, at, (uint32_t)j[1]), j[1] - at.y0, MC_POINT_ROWS));
+}
+
+/* A bunch of rows, for the points that it may reach. */
+DM_DEVICE void take_bunch(const mc_stage &p, const points &at, int32_t first, uint32_t reach, winners *w) {
+    uint4 bits[BUNCH / 4];
+    float4 t[BUNCH / 4];
+#pragma unroll
+    for (int i = 0; i < BUNCH / 4; i++) {
+        const uint2 rows = *(const uint2 *)(at.list + first + i * 4);
+        const uint2 one = two_offers(p, at, rows.x), two = two_offers(p, at, rows.y);
+        bits[i] = make_uint4(one.x, one.y, two.x, two.y), t[i] = *(const float4 *)(at.t + first + i * 4);
     }
-    uint32_t run = __ballot_sync(MC_WHOLE, far);
-    for (int step = 1; step < 16; step *= 2)
-        run &= run >> step;
-    return __syncthreads_or(run != 0);
-}
-
-/* By a warp: lists what there is to do of open spans between the block's points. */
-template <int COUNT>
-DM_DEVICE void list_items(const mc_stage &p, uint32_t strip, int32_t first_point, const point_room<COUNT> &room) {
-    enum { SPANS = COUNT - 1 };
-    const int32_t lane = (int32_t)threadIdx.x, at = first_point + lane;
-    const bool wanted = lane < SPANS && at < p.spans && is_open(p, strip, at);
-    const mc_point *ends = room.point + lane;
-    const int32_t parts = wanted ? span_parts(p, ends) : 0;
-    /* How many items this lane and those before it have beside first ones. */
-    uint32_t others = wanted ? (uint32_t)parts - 1 : 0;
-    for (int step = 1; step < SPANS; step *= 2) {
-        const uint32_t before = __shfl_up_sync(MC_WHOLE, others, step);
-        others += lane >= step ? before : 0;
+#pragma unroll
+    for (int q = 0; q < POINTS; q++) {
+        if (!(reach >> q & 1))
+            continue;
+        int32_t here = NO_OFFER;
+#pragma unroll
+        for (int i = 0; i < BUNCH / 4; i++)
+            take_four<1>(bits[i], t[i], at.turn + q, &here);
+        if (here < w->best[q])
+            w->best[q] = here, w->at[q] = first;
     }
-    const uint32_t spans = __ballot_sync(MC_WHOLE, wanted);
-    uint32_t place = 0;
-    if (lane == SPANS - 1)
-        place = atomicAdd(&p.any_open[MC_ITEMS], others);
-    else if (lane == SPANS)
-        place = atomicAdd(&p.any_open[MC_FIRST_ITEMS], (uint32_t)__popc(spans));
-    const uint32_t first = __shfl_sync(MC_WHOLE, place, SPANS) + __popc(spans & ((1u << lane) - 1));
-    const uint32_t end = __shfl_sync(MC_WHOLE, place, SPANS - 1) + others;
-    for (int32_t part = 0; part < parts; part++)
-        *(part ? p.items + (end - part) : first_item(p, first)) = span_item(p, strip, at, ends, part, parts);
 }
 
-/* COUNT points of a strip, of all planes. */
-template <int COUNT, bool MIXED>
-DM_DEVICE void solve_points(const mc_stage &p, uint32_t strip, uint32_t group, row_offer *rows,
-                            point_room<COUNT> &room) {
+/* For a warp: how far point q is from its sites at most, squared, by some of the rows. */
+DM_DEVICE float find_bound(const mc_stage &p, const points &at, int q) {
+    const int32_t y = point_row(p, at.first + q);
+    int32_t least = MC_NOTHING;
+#pragma unroll 8
+    for (int32_t n = SOME / 2; n < at.count + SOME / 2; n += SOME) {
+        const int32_t j = at.list[min(n, at.count - 1)];
+        least = min(least, value_of(p, at, (uint32_t)j) + p.wy2 * (y - j) * (y - j));
+    }
+    return (float)mc_warp_most(least);
+}
+
+/* Which points one of a warp's bunches may reach, the lane's: those that are no farther from it than they are from their sites. */
+DM_DEVICE uint32_t find_reach(const mc_stage &p, const points &at, const float bound[POINTS]) {
+    const int32_t bunch = (int32_t)(threadIdx.x / 32 + threadIdx.x % 32 * WARPS);
+    if (bunch >= at.count / BUNCH)
+        return 0;
+    const float low = at.t[bunch * BUNCH], high = at.t[bunch * BUNCH + BUNCH - 1], w = (float)p.wy2;
+    uint32_t reach = 0;
+#pragma unroll
+    for (int q = 0; q < POINTS; q++) {
+        const float y = at.turn[q] * (-0.5f / w), dy = fmaxf(fmaxf(low - y, y - high), 0.0f);
+        reach |= w * dy * dy <= bound[q] * 1.0001f + 1.0f ? 1u << q : 0; /* whatever the roundings */
+    }
+    return reach;
+}
+
+/* The bunches of a warp. */
+DM_DEVICE void query_reached(const mc_stage &p, const points &at, const float bound[POINTS], winners *w) {
+    const int warp = (int)threadIdx.x / 32;
+    const uint32_t reach = find_reach(p, at, bound);
+    for (uint32_t left = __ballot_sync(MC_WHOLE, reach != 0); left; left &= left - 1) {
+        const int bunch = __ffs((int)left) - 1;
+        take_bunch(p, at, (warp + bunch * WARPS) * BUNCH, __shfl_sync(MC_WHOLE, reach, bunch), w);
+    }
+}
+
+/* The rows that have a site; how many they are, with those that come again. */
+DM_DEVICE int32_t list_sites(const mc_stage &p, const uint8_t *alive, uint16_t *list, int32_t *counts) {
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    const int32_t words = (p.height + WARPS * 32 - 1) / (WARPS * 32), first = warp * words * 32 + lane;
+    bool any[WORDS];
+#pragma unroll
+    for (int i = 0; i < WORDS; i++)
+        any[i] = i < words && first + i * 32 < p.height && alive[first + i * 32];
+    int32_t own = 0;
+#pragma unroll
+    for (int i = 0; i < WORDS; i++)
+        own += __popc(__ballot_sync(MC_WHOLE, any[i]));
+    counts[warp] = own;
+    __syncthreads();
+    int32_t at = 0, count = 0;
+    for (int other = 0; other < WARPS; other++) {
+        at += other < warp ? counts[other] : 0;
+        count += counts[other];
+    }
+#pragma unroll
+    for (int i = 0; i < WORDS; i++) {
+        const uint32_t rows = __ballot_sync(MC_WHOLE, any[i]);
+        if (any[i])
+            list[at + __popc(rows & ((1u << lane) - 1))] = (uint16_t)(first + i * 32);
+        at += __popc(rows);
+    }
+    __syncthreads();
+    const int32_t whole = (count + BUNCH - 1) & -BUNCH;
+    if (count + (int32_t)threadIdx.x < whole)
+        list[count + (int32_t)threadIdx.x] = list[count - 1];
+    __syncthreads();
+    return whole;
+}
+
+/* A block's shared memory, besides its rows. */
+typedef struct point_room {
+    int32_t counts[WARPS];
+    float bound[POINTS];
+    int32_t best[POINTS][WARPS][32];
+    uint16_t from[POINTS][WARPS][32];
+} point_room;
+
+/* POINTS points of a strip, of all planes. */
+DM_DEVICE void solve_points(const mc_stage &p, uint32_t strip, uint32_t group, float *t, point_room &room) {
+    uint16_t *list = (uint16_t *)(t + (p.height + BUNCH) / BUNCH * BUNCH);
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     const uint32_t plane = strip / (uint32_t)p.strips;
-    const int32_t across = (int32_t)(strip - plane * (uint32_t)p.strips), fours = (p.height + 3) / 4;
-    const int32_t first = (int32_t)group * (COUNT - 1), y0 = point_row(p, first);
-    const points at = {rows,
-                       (uint16_t *)(rows + fours * 4),
-                       fours,
-                       y0,
-                       first,
-                       min(p.spans - first + 1, COUNT),
-                       fours > THREADS,
-                       lane_column(p, across, lane),
-                       lane_column(p, across, 31),
-                       (float)p.wx2,
-                       (float)(-2 * p.wy2 * (point_row(p, first + lane % SIDE) - y0))};
-    const bool any = load_rows<MIXED>(p, at, mc_entries(p, plane, across), room);
-    __syncthreads();
-    find_reach(at, room, any);
-    __syncthreads();
-    query_reached(at, room);
-    __syncthreads();
-    if (warp < at.wanted) {
-        const mc_point made = join_found<MIXED>(p, at, room, warp);
-        if (lane == 0 && MIXED)
-            p.points[(int64_t)strip * (p.spans + 1) + first + warp] = made;
-        else if (lane == 0)
-            room.point[warp] = made;
+    const int32_t across = (int32_t)(strip - plane * (uint32_t)p.strips);
+    /* Of nearly all rows some point wants the values, which lie in one line of the cache, or two. */
+    const char *values = mc_row(p.source, plane, 0) + (int64_t)across * 32 * 4;
+    for (int32_t j = (int32_t)threadIdx.x; j < p.height; j += WARPS * 32)
+        dm_prefetch_far(values + j * p.source.stride[2]);
+    const int32_t count = list_sites(p, mc_alive(p, plane), list, room.counts);
+    const int32_t first_point = (int32_t)group * (POINTS - 1), y0 = point_row(p, first_point);
+    for (int32_t n = (int)threadIdx.x; n < count; n += WARPS * 32)
+        t[n] = (float)(list[n] - y0);
+    points at = {t, list, values + lane_column(p, across, lane) * 4, count, y0, first_point, {}};
+    winners w;
+#pragma unroll
+    for (int q = 0; q < POINTS; q++) {
+        at.turn[q] = (float)(-2 * p.wy2 * (point_row(p, first_point + q) - y0));
+        w.best[q] = NO_OFFER, w.at[q] = 0;
     }
-    if (!MIXED) {
-        __syncthreads();
-        dm_wait_for_last();
-        if (warp == 0)
-            list_items(p, strip, first, room);
-    }
-}
-
-/* Grid: a block per COUNT points of a strip; MIXED: any, blocks have some strips. Shared memory: 16 bytes for each row of a plane, up to
- * a whole four, and 2 for a four. */
-template <int COUNT, bool MIXED>
-static __global__ void __launch_bounds__(THREADS, 2) find_points(const __grid_constant__ mc_stage p, uint32_t groups) {
-    DM_DYNAMIC_SHARED(row_offer, rows);
-    __shared__ point_room<COUNT> room;
-    dm_let_next_begin();
-    if constexpr (MIXED) {
-        dm_wait_for_last();
-        if (p.any_open[MC_DEEP])
-            for_wanted((uint32_t)(p.planes * p.strips) * groups,
-                       [&](uint32_t i) { return p.left[i / groups * 2 + MC_DEEP]; },
-                       [&](uint32_t i) { solve_points<COUNT, true>(p, i / groups, i % groups, rows, room); });
-    } else {
-        const uint32_t strip = blockIdx.x / groups, group = blockIdx.x - strip * groups;
-        const uint32_t plane = strip / (uint32_t)p.strips;
-        const int32_t first_point = (int32_t)group * (COUNT - 1);
-        if (!any_empty<COUNT - 1>(p, mc_entries(p, plane, (int32_t)(strip - plane * (uint32_t)p.strips)),
-                                  first_point)) {
-            dm_wait_for_last();
-            if (!any_wanted<COUNT - 1>(p, strip, first_point))
-                return;
+    if (warp < POINTS && count)
+        room.bound[warp] = find_bound(p, at, warp);
+    __syncthreads();
+    query_reached(p, at, room.bound, &w);
+#pragma unroll
+    for (int q = 0; q < POINTS; q++)
+        room.best[q][warp][lane] = w.best[q], room.from[q][warp][lane] = (uint16_t)w.at[q];
+    __syncthreads();
+    if (warp < POINTS && first_point + warp <= p.spans) {
+        int32_t least = NO_OFFER, first = 0;
+#pragma unroll
+        for (int other = 0; other < WARPS; other++)
+            if (room.best[warp][other][lane] < least)
+                least = room.best[warp][other][lane], first = room.from[warp][other][lane];
+        const int32_t row = point_row(p, first_point + warp);
+        const int32_t d2 = offered_square(p, (int32_t)__int_as_float(least), row - y0, MC_POINT_ROWS);
+        mc_point made = {1, 0, 0}; /* no row */
+        if (count) {
+            made.first = list[-mc_warp_most(-first)], made.last = list[mc_warp_most(first) + BUNCH - 1];
+            made.farthest = mc_warp_most(d2);
         }
-        solve_points<COUNT, false>(p, strip, group, rows, room);
+        if (lane == 0)
+            p.points[(int64_t)strip * (p.spans + 1) + first_point + warp] = made;
     }
+    __syncthreads(); /* for those who still read */
 }
 
-template <int COUNT, bool MIXED> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {
-    static_assert((COUNT - 1) * MC_SPAN <= MC_POINT_ROWS,
-                  "minplus_cuda_stages.c sees to it that numbers are small enough");
-    const int32_t groups = (p->spans + COUNT - 2) / (COUNT - 1), fours = (p->height + 3) / 4;
-    const size_t bytes = (size_t)fours * (4 * sizeof(row_offer) + sizeof(uint16_t));
-    const cudaError_t error = cudaFuncSetAttribute((const void *)find_points<COUNT, MIXED>,
-                                                   cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-    if (error != cudaSuccess)
-        return error;
-    const int64_t items = p->planes * p->strips * groups;
-    DM_LAUNCH_EARLY((find_points<COUNT, MIXED>), (unsigned)(MIXED && items > p->resident ? p->resident : items),
-                    THREADS, bytes, stream, *p, (uint32_t)groups);
-    return cudaGetLastError();
+/* Grid: any, blocks have some strips. Shared memory: 6 bytes for each row and for a bunch more. */
+static __global__ void __launch_bounds__(WARPS * 32, 2)
+    find_points(const __grid_constant__ mc_stage p, uint32_t groups) {
+    DM_DYNAMIC_SHARED(float, t);
+    __shared__ point_room room;
+    dm_let_next_begin();
+    dm_wait_for_last();
+    if (p.any_open[MC_DEEP])
+        for_wanted((uint32_t)(p.planes * p.strips) * groups,
+                   [&](uint32_t i) { return p.left[i / groups * 2 + MC_DEEP]; },
+                   [&](uint32_t i) { solve_points(p, i / groups, i % groups, t, room); });
 }
 
 cudaError_t mc_points(const mc_stage *p, cudaStream_t stream) {
-    if (p->source.data)
-        return mc_points_z(p, stream);
-    return p->mixed ? launch<POINTS, true>(p, stream) : launch<FEWER_POINTS, false>(p, stream);
+    const int32_t groups = (p->spans + POINTS - 2) / (POINTS - 1);
+    const size_t bytes = (size_t)(p->height + BUNCH) * (sizeof(float) + sizeof(uint16_t));
+    const cudaError_t error =
+        cudaFuncSetAttribute((const void *)find_points, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    if (error != cudaSuccess)
+        return error;
+    const int64_t items = p->planes * p->strips * groups;
+    DM_LAUNCH_EARLY(find_points, (unsigned)(items > p->resident ? p->resident : items), WARPS * 32, bytes, stream, *p,
+                    (uint32_t)groups);
+    return cudaGetLastError();
 }

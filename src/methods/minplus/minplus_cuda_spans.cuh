@@ -10,7 +10,7 @@
 #include "methods/minplus/minplus_cuda_offers.cuh"
 
 enum {
-    WARPS = MC_SPAN_WARPS,
+    WARPS = 8,
     PARTS = WARPS,            /* of a span, */
     HEIGHT = MC_SPAN / PARTS, /* so many rows of pixels */
     CHUNK = 60,               /* fours of rows in shared memory */
@@ -21,23 +21,18 @@ enum {
 typedef struct span {
     int64_t plane;
     int32_t strip, y0;
-    const uint2 *entries; /* planes */
-    const char *source;   /* z stage: this lane's column, of row 0, */
+    const char *source;   /* this lane's column, of row 0, */
     const uint8_t *alive; /* and which rows have a site */
-    int column;           /* this lane's */
-    float wx2;
-    int32_t count; /* rows in the list, */
-    int32_t fours; /* and by fours */
+    int32_t count;        /* rows in the list, */
+    int32_t fours;        /* and by fours */
 } span;
 
 /* Its shared memory. */
 typedef struct span_rows {
-    row_offer row[CHUNK * 4];             /* a chunk of the list: rows, */
-    float t[CHUNK * 4];                   /* which they are, */
+    float t[CHUNK * 4];                   /* a chunk of the list: which rows these are, */
     uint4 values[CHUNK][32];              /* and what they offer */
     uint32_t found[PARTS + 1][WARPS][32]; /* what warps found for the first rows of parts, and in which four */
     uint64_t counts;                      /* of rows that they list, a byte each */
-    uint32_t next;                        /* item */
 } span_rows;
 
 /* Known to be the same in all lanes, which saves registers and instructions. */
@@ -49,84 +44,53 @@ DM_DEVICE int32_t sum_bytes(uint64_t bytes) {
 
 DM_DEVICE float4 four_rows(const span_rows &rows, int32_t four) { return ((const float4 *)rows.t)[four]; }
 
-/* Row t into place i of a chunk. After the last one come rows without a site, up to a whole four. */
-DM_DEVICE void put_row(const mc_stage &p, span_rows &rows, int32_t i, uint2 entry, int32_t t) {
-    rows.row[i] = row_offer_of(p, entry, t, MC_SPAN);
-    rows.t[i] = (float)t;
-}
-DM_DEVICE void put_last(const mc_stage &p, span_rows &rows, int32_t i, uint2 entry, int32_t t) {
-    for (int32_t n = i; n == i || n % 4; n++)
-        put_row(p, rows, n, n == i ? entry : make_uint2(0, MC_WHOLE), t + n - i);
-}
-
-/* Rows of an item that are near enough, in order; the first of them as a chunk. */
-template <bool SLOW>
-DM_DEVICE void list_rows(const mc_stage &p, const mc_item &item, span *u, span_rows &rows, uint16_t *list) {
+/* Rows of a span that are near enough, by its points, in order. A pixel between these is no farther from its site than it is from
+ * a point and that from its own. */
+DM_DEVICE void list_rows(const mc_stage &p, const mc_point ends[2], span *u, span_rows &rows, uint16_t *list) {
     const int warp = warp_number(), lane = (int)threadIdx.x % 32;
-    const int32_t end = min(u->y0 + MC_SPAN, p.height - 1);
+    const int32_t end = min(u->y0 + MC_SPAN, p.height - 1), last = max(ends[0].last, ends[1].last);
+    const float way = mc_near_root((float)ends[0].farthest) + mc_near_root((float)ends[1].farthest) +
+                      mc_near_root((float)p.wy2) * (float)(end - u->y0);
+    const float farthest = way * way * 0.25f * 1.0001f + 1.0f; /* whatever the roundings */
     const uint64_t before = (1ull << warp * 8) - 1;
     u->count = 0;
-    for (int32_t first = item.first; first <= item.last; first += WARPS * 32) {
+    for (int32_t first = ends[0].first; first <= last; first += WARPS * 32) {
         const int32_t j = first + (int32_t)threadIdx.x;
-        uint2 entry = make_uint2(0, 0);
-        float low = INFINITY, high;
-        if (SLOW)
-            low = j <= item.last && u->alive[j] ? 0.0f : INFINITY;
-        else if (j <= item.last)
-            strip_squares(p, entry = u->entries[j], &low, &high);
         const float dy = (float)max(max(u->y0 - j, j - end), 0);
-        const bool wanted = low + (float)p.wy2 * dy * dy <= item.farthest;
+        const bool wanted = j <= last && u->alive[j] && (float)p.wy2 * dy * dy <= farthest;
         const uint32_t own = __ballot_sync(MC_WHOLE, wanted);
         ((uint8_t *)&rows.counts)[warp] = (uint8_t)__popc(own);
         __syncthreads();
         const uint64_t counts = rows.counts;
         const int32_t at = u->count + sum_bytes(counts & before) + __popc(own & ((1u << lane) - 1));
         u->count += sum_bytes(counts);
-        if (wanted) {
+        if (wanted)
             list[at] = (uint16_t)j;
-            if (at == u->count - 1 && at < CHUNK * 4)
-                put_last(p, rows, at, entry, j - u->y0);
-            else if (at < CHUNK * 4)
-                put_row(p, rows, at, entry, j - u->y0);
-        }
         __syncthreads();
     }
     u->fours = (u->count + 3) / 4;
 }
 
-/* Fours from number `start` on into shared memory, for all to see. Of the first chunk the rows are there. */
-template <bool SLOW>
+/* Fours from number `start` on into shared memory, for all to see. After the last row come some without a site, up to a whole
+ * four. */
 DM_DEVICE void spread_chunk(const mc_stage &p, const span &u, const uint16_t *list, int32_t start, span_rows &rows) {
     const int lane = (int)threadIdx.x % 32;
     const int32_t fours = min(u.fours - start, (int32_t)CHUNK), count = min(u.count - start * 4, CHUNK * 4);
-    if (start) {
-        __syncthreads(); /* for those who still read */
-        const int32_t i = (int32_t)threadIdx.x;
-        static_assert(CHUNK * 4 <= WARPS * 32, "a row each");
-        if (i < count) {
-            const int32_t row = list[start * 4 + i];
-            const uint2 entry = SLOW ? make_uint2(0, 0) : u.entries[row];
-            if (i == count - 1)
-                put_last(p, rows, i, entry, row - u.y0);
-            else
-                put_row(p, rows, i, entry, row - u.y0);
-        }
-        __syncthreads();
-    }
+    const int32_t i = (int32_t)threadIdx.x;
+    static_assert(CHUNK * 4 <= WARPS * 32, "a row each");
+    __syncthreads(); /* for those who still read */
+    if (i < fours * 4)
+        rows.t[i] = (float)(list[start * 4 + min(i, count - 1)] - u.y0 + max(i - count + 1, 0));
     for (int32_t four = warp_number(); four < fours; four += WARPS) {
-        if constexpr (SLOW) {
-            uint32_t own[4];
+        uint32_t own[4];
 #pragma unroll
-            for (int n = 0; n < 4; n++) {
-                const int32_t i = four * 4 + n, row = list[start * 4 + min(i, count - 1)];
-                const uint32_t value =
-                    slow_row(p, *(const int32_t *)(u.source + row * p.source.stride[2]), row - u.y0, MC_SPAN);
-                own[n] = i < count ? value : (uint32_t)NO_OFFER;
-            }
-            rows.values[four][lane] = make_uint4(own[0], own[1], own[2], own[3]);
-        } else {
-            rows.values[four][lane] = spread_four(rows.row + four * 4, 1, u.column, u.wx2);
+        for (int n = 0; n < 4; n++) {
+            const int32_t at = four * 4 + n, row = list[start * 4 + min(at, count - 1)];
+            const uint32_t value =
+                slow_row(p, *(const int32_t *)(u.source + row * p.source.stride[2]), row - u.y0, MC_SPAN);
+            own[n] = at < count ? value : (uint32_t)NO_OFFER;
         }
+        rows.values[four][lane] = make_uint4(own[0], own[1], own[2], own[3]);
     }
     __syncthreads();
 }

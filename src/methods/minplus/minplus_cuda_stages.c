@@ -6,8 +6,10 @@ static void take_marks(mc_layout *l, mc_stage *s) {
     s->any_open = dm_take(&l->scratch, MC_MARKS * MC_PIECES, sizeof *s->any_open);
     s->left = dm_take(&l->scratch, 2 * s->planes * s->strips, sizeof *s->left);
     s->open = dm_take(&l->scratch, s->planes * s->strips * s->units, sizeof *s->open);
-    if (s->brackets && !s->mixed)
-        s->stored = dm_take(&l->scratch, s->planes * s->strips * s->spans * MC_SPAN_WARPS, sizeof *s->stored);
+    if (s->brackets && !s->mixed) {
+        s->finished = dm_take(&l->scratch, s->planes * s->strips * s->units, sizeof *s->finished);
+        s->shared = dm_take(&l->scratch, s->planes * s->strips * s->units, sizeof *s->shared);
+    }
 }
 
 bool mc_is_direct(const distmap_plan *plan) {
@@ -111,8 +113,9 @@ bool mc_is_small(const distmap_plan *plan, const mc_stage *s) {
            plan->elements * s->rows <= MOST_PAIRS;
 }
 
-/* The same of the bracket search, of planes and columns all rows of which are this GPU's. It adds w MC_POINT_ROWS^2 to squared
- * distances, also to those of the rows that the last span has beyond the plane (minplus_cuda_offers.cuh). */
+/* The same of the corner search, and of the bracket search of z, of planes and columns all rows of which are this GPU's. The latter
+ * adds w MC_POINT_ROWS^2 to squared distances, also to those of the rows that the last span has beyond the plane
+ * (minplus_cuda_offers.cuh), the former less. */
 static bool fits_brackets(const distmap_plan *plan, const mc_stage *s) {
     const int64_t beyond = 2 * MC_SPAN * ((int64_t)s->height + MC_SPAN);
     const int64_t largest = (int64_t)plan->max2 + s->wy2 * ((int64_t)MC_POINT_ROWS * MC_POINT_ROWS + beyond);
@@ -120,7 +123,7 @@ static bool fits_brackets(const distmap_plan *plan, const mc_stage *s) {
            !mc_is_small(plan, s) && largest < 1 << 24;
 }
 
-/* Planes of middle size leave all to the bracket search, large volumes the strips that it takes less time for. */
+/* Planes of middle size leave all to the corner search, large volumes to that and to brackets the strips that they take less time for. */
 static void set_brackets(const distmap_plan *plan, mc_stage *s, bool z) {
     enum { MIDDLE_UNITS = 1 << 13, LARGE_UNITS = 1 << 16 };
     const int64_t how = plan->params[MC_BRACKETS], units = s->planes * s->strips * s->units;
@@ -128,14 +131,6 @@ static void set_brackets(const distmap_plan *plan, mc_stage *s, bool z) {
     s->mixed = fits && (how == MC_MIXED || (how == MC_SIZED && mc_has_z(plan) && units >= LARGE_UNITS));
     const bool alone = fits && how == MC_SIZED && !z && units <= MIDDLE_UNITS;
     s->brackets = s->mixed || alone;
-}
-
-static void take_points(mc_layout *l, mc_stage *s) {
-    const int64_t strips = s->planes * s->strips;
-    if (s->brackets && s->mixed)
-        s->points = dm_take(&l->scratch, strips * (s->spans + 1), sizeof *s->points);
-    if (s->brackets && !s->mixed)
-        s->items = dm_take(&l->scratch, strips * s->spans * MC_SPAN_PARTS, sizeof *s->items);
 }
 
 mc_layout mc_lay_out(const distmap_plan *plan, char *base) {
@@ -153,11 +148,12 @@ mc_layout mc_lay_out(const distmap_plan *plan, char *base) {
     l.entries = dm_take(&l.scratch, l.planes.planes * l.planes.groups * l.planes.rows * 4, sizeof(mc_entry));
     l.planes.entries = l.entries ? l.entries - l.planes.low : NULL;
     take_bands(&l, plan, &l.planes);
-    l.planes.list = dm_take(&l.scratch, l.planes.blocks * l.planes.list_pitch, sizeof(uint16_t));
-    take_points(&l, &l.planes);
+    if (!l.planes.brackets || l.planes.mixed)
+        l.planes.list = dm_take(&l.scratch, l.planes.blocks * l.planes.list_pitch, sizeof(uint16_t));
     if (mc_has_z(plan)) {
         take_bands(&l, plan, &l.z);
-        take_points(&l, &l.z);
+        if (l.z.brackets)
+            l.z.points = dm_take(&l.scratch, l.z.planes * l.z.strips * (l.z.spans + 1), sizeof *l.z.points);
         l.z.list = dm_take(&l.scratch, l.z.blocks * l.z.list_pitch, sizeof(uint16_t));
         l.store = dm_take(&l.scratch, plan->elements, sizeof *l.store);
         l.planes.alive = l.z.alive = dm_take(&l.scratch, l.planes.planes, sizeof *l.planes.alive);

@@ -5,12 +5,14 @@
 
 #include "methods/minplus/minplus_cuda_tile.cuh"
 
-/* For the far searches: the unit of row y of a strip. */
-DM_DEVICE void leave_open(const mc_stage &p, int64_t plane, int32_t y, int32_t strip, mc_left why) {
+/* For the other searches: so many rows from row y of a strip on, which lie in one unit. */
+DM_DEVICE void leave_open(const mc_stage &p, int64_t plane, int32_t y, int32_t rows, int32_t strip, mc_left why) {
     if (strip * 32 >= p.width)
         return;
     const int64_t at = plane * p.strips + strip;
-    p.open[at * p.units + y / MC_UNIT] = true;
+    const int32_t first = y % MC_UNIT / MC_FILL, end = (y % MC_UNIT + rows + MC_FILL - 1) / MC_FILL;
+    const uintptr_t byte = (uintptr_t)(p.open + at * p.units + y / MC_UNIT);
+    atomicOr((uint32_t *)(byte & ~(uintptr_t)3), ((1u << end) - (1u << first)) << byte % 4 * 8);
     p.left[at * 2 + why] = true;
     p.any_open[why] = true;
 }
@@ -20,7 +22,7 @@ DM_DEVICE void leave_tile(const mc_stage &p, const tile &t, mc_left why) {
     enum { UNITS = (ROWS + MC_UNIT - 1) / MC_UNIT };
     const int32_t y = t.y0 + (int32_t)threadIdx.x / 4 * MC_UNIT;
     if (threadIdx.x < UNITS * 4 && y < p.height)
-        leave_open(p, t.plane, y, t.group * 4 + (int32_t)threadIdx.x % 4, why);
+        leave_open(p, t.plane, y, min((int32_t)ROWS, (int32_t)MC_UNIT), t.group * 4 + (int32_t)threadIdx.x % 4, why);
 }
 
 /* What to do with a tile: nothing, for hardly an entry of it has a site in sight, or all sites are beyond the first steps, where
@@ -94,7 +96,7 @@ DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, in
             return TILE_DEEP;
         *sites = all.sites;
         if (*sites && *sites * 5 <= rows * 2) { /* one pixel in 320, where a search takes some 30 steps */
-            /* Many in few words are not spread over the tile, and most of it would stay open, for which brackets take less. */
+            /* Many in few words are not spread over the tile, and most of it would stay open, for which corners take less. */
             const int32_t spread_words = *sites > 20 ? 3 : *sites > 8 ? 2 : 0;
             return p.brackets && !p.mixed && all.words < min(p.strips - t.group * 4, spread_words) ? TILE_HOPELESS
                                                                                                    : TILE_SPARSE;
@@ -112,7 +114,7 @@ DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, in
     return TILE_LOADED;
 }
 
-/* The same of the z stage. */
+/* The same as load_entries() of the z stage. */
 DM_DEVICE tile_kind load_values(const mc_stage &p, const tile &t, bool near) {
     const uint32_t halves = copy_rows(p, t, WIDE - MC_REACH, SPREAD), least = min(halves & 0xFFFF, halves >> 16);
     if (__syncthreads_or((p.brackets ? least <= first_steps(p) : least < MC_SURE) || near))
