@@ -18,7 +18,7 @@ enum {
     THREADS = WARPS * 32,
     SAMPLES = THREADS, /* rows, one to a thread: */
     OWN = MC_UNIT / 2, /* every other one of the unit's own, and others */
-    LISTED = 512, /* rows that find room */
+    LISTED = 512,      /* rows that find room */
 };
 
 /* A block's shared memory. */
