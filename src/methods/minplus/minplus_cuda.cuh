@@ -90,10 +90,10 @@ DM_DEVICE const uint8_t *mc_alive(const mc_stage &p, int64_t plane) {
 /* Whether there are entries of row y. */
 DM_DEVICE bool is_known(const mc_stage &p, int32_t y) { return (uint32_t)(y - p.low) < (uint32_t)p.rows; }
 
-/* Entries of a strip's rows; those of the next strip are p.rows on. */
 /* What other blocks, of this grid or of one beside it, tell. */
 template <typename T> DM_DEVICE T mc_told(const T &word) { return *(const volatile T *)&word; }
 
+/* Entries of a strip's rows; those of the next strip are p.rows on. */
 DM_DEVICE const uint2 *mc_entries(const mc_stage &p, int64_t plane, int32_t strip) {
     return (const uint2 *)p.entries + (plane * p.groups * 4 + strip) * p.rows;
 }

@@ -1,0 +1,272 @@
+/* What a block of the corner search (minplus_cuda_corners.cu) does with a unit.
+ *
+ * Of 128 rows, a quarter of them the unit's own and the others evenly from all, it finds rivals of the unit; they tell how far away
+ * rows can matter at most, and rows that can win are listed. Then each warp has a quarter, finds rivals of that among the listed
+ * rows, and evaluates for all its pixels what does not lose to them: a multiplication and addition of floats and half a minimum. Of
+ * a circle of 2048^2 some 600 rows are within reach of a unit, 77 are listed, and 16 are left to a quarter, where 7 win; of blobs
+ * 200, 77, 31 and 10. */
+#ifndef DISTMAP_MINPLUS_CUDA_CORNER_UNIT_CUH
+#define DISTMAP_MINPLUS_CUDA_CORNER_UNIT_CUH
+
+#include "methods/minplus/minplus_cuda_corners.cuh"
+#include "methods/minplus/minplus_cuda_pixels.cuh"
+
+enum {
+    HEIGHT = MC_FILL, /* rows of pixels that a warp has */
+    WARPS = MC_UNIT / HEIGHT,
+    THREADS = WARPS * 32,
+    SAMPLES = THREADS, /* rows, one to a thread: */
+    OWN = MC_UNIT / 2, /* every other one of the unit's own, and others */
+    LISTED = 512,      /* rows that find room */
+};
+
+/* A block's shared memory. */
+typedef struct corner_room {
+    site_row sample[SAMPLES];
+    site_row row[LISTED];
+    row_ends ends[LISTED];
+    uint16_t picked[WARPS][LISTED + 4]; /* where in the list rows are that a warp evaluates, in bytes */
+    uint32_t least[WARPS][CORNERS];     /* of what a warp's samples offer corners, and which they are */
+    int4 rival[1 + WARPS][CORNERS];     /* of the unit, and of warps' quarters */
+    int32_t reach;                      /* how many rows away what matters can be */
+    int32_t count;                      /* of rows in the list */
+} corner_room;
+
+/* A block's work. */
+typedef struct unit {
+    int64_t plane;
+    const uint2 *entries;
+    int32_t strip, y0, height; /* rows of it that there are */
+    uint32_t open;             /* quarters: all, until what is left is known */
+    int column;                /* this lane's */
+    pitches w;
+} unit;
+
+/* A unit by its number, of all planes. */
+DM_DEVICE unit unit_at(const mc_stage &p, uint32_t number) {
+    const uint32_t strip = number / (uint32_t)p.units;
+    const int32_t at = (int32_t)(number - strip * (uint32_t)p.units);
+    const uint32_t plane = p.planes == 1 ? 0 : strip / (uint32_t)p.strips;
+    unit u;
+    u.plane = plane;
+    u.strip = (int32_t)(strip - plane * (uint32_t)p.strips);
+    u.entries = mc_entries(p, u.plane, u.strip);
+    u.y0 = at * MC_UNIT;
+    u.height = min(p.height - u.y0, (int32_t)MC_UNIT);
+    u.open = (1u << (u.height + HEIGHT - 1) / HEIGHT) - 1;
+    u.column = lane_column(p, u.strip, (int)threadIdx.x % 32);
+    u.w.wx2 = (float)p.wx2, u.w.wy2 = (float)p.wy2;
+    return u;
+}
+
+/* Rows first .. last of a unit. */
+DM_DEVICE rectangle rows_of(const mc_stage &p, const unit &u, int32_t first, int32_t last) {
+    const rectangle made = {
+        lane_column(p, u.strip, 31), {first, last}, {(float)(-2 * p.wy2 * first), (float)(-2 * p.wy2 * last)}};
+    return made;
+}
+
+/* Of what is open the first row, and the last one. */
+DM_DEVICE int32_t top_of(const unit &u) { return (__ffs((int)u.open) - 1) * HEIGHT; }
+DM_DEVICE int32_t bottom_of(const unit &u) { return min((32 - __clz((int)u.open)) * HEIGHT, u.height) - 1; }
+
+/* Which row a thread looks at for rivals, and its entry. */
+DM_DEVICE int32_t sample_row(const mc_stage &p, const unit &u) {
+    const uint32_t i = threadIdx.x, evenly = SAMPLES - OWN;
+    return i < OWN ? min(u.y0 + 2 * (int32_t)i, p.height - 1)
+                   : (int32_t)((2 * (i - OWN) + 1) * (uint32_t)p.height / (2 * evenly));
+}
+DM_DEVICE uint2 sample_of(const mc_stage &p, const unit &u) { return u.entries[sample_row(p, u)]; }
+
+/* The square of how far a pixel of the unit can be from a rival's site. */
+DM_DEVICE int32_t farthest_from(const mc_stage &p, const rectangle &r, const int4 &rival) {
+    const int32_t first = (int32_t)__int_as_float(max(rival.x, rival.y)),
+                  last = (int32_t)__int_as_float(max(rival.z, rival.w));
+    return max(offered_square(p, first, r.row[0], MC_UNIT), offered_square(p, last, r.row[1], MC_UNIT));
+}
+
+/* For the whole block: the unit's rivals, by samples, and what rows they leave within reach: no pixel is farther from its site than from
+ * a rival. */
+DM_DEVICE void find_rivals(const mc_stage &p, const unit &u, const rectangle &r, uint2 sample, corner_room &room) {
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    uint32_t least[CORNERS] = {NO_OFFER, NO_OFFER, NO_OFFER, NO_OFFER};
+    const site_row row = site_row_of(sample, (float)(sample_row(p, u) - u.y0));
+    room.sample[threadIdx.x] = row;
+    note_least<SAMPLES>(corner_offers(ends_of(u.w, row, r.last), r), (int32_t)threadIdx.x, least);
+    const uint32_t of_warp = share_least(least);
+    if (lane < CORNERS)
+        room.least[warp][lane] = of_warp;
+    __syncthreads();
+    if (warp == 0) {
+        uint32_t of_block = NO_OFFER;
+#pragma unroll
+        for (int other = 0; other < WARPS; other++)
+            of_block = min(of_block, room.least[other][lane % CORNERS]);
+        const bool any = of_block < ANY_OFFER;
+        put_rivals(u.w, room.sample[of_block % SAMPLES], any, r, room.rival[0]);
+        const int32_t own = any ? farthest_from(p, r, room.rival[0][lane % CORNERS]) : (int32_t)MC_NOTHING;
+        const int32_t farthest = ~mc_warp_most(~own);
+        if (lane == 0) /* whatever the roundings */
+            room.reach = farthest == MC_NOTHING ? p.height : (int32_t)mc_near_root((float)(farthest / p.wy2)) + 2;
+    }
+    __syncthreads();
+}
+
+/* Rows start .. end - 1 that can win are listed, in any order. */
+DM_DEVICE void list_rows(const unit &u, const rectangle &r, int32_t start, int32_t end, corner_room &room) {
+    const int lane = (int)threadIdx.x % 32;
+    const rivals of = read_rivals(room.rival[0]);
+    uint2 next = u.entries[min(start + (int32_t)threadIdx.x, end - 1)];
+    for (int32_t j = start + (int32_t)threadIdx.x; j - lane < end; j += THREADS) {
+        const uint2 entry = next;
+        next = u.entries[min(j + THREADS, end - 1)];
+        const site_row own = site_row_of(entry, (float)(j - u.y0));
+        const row_ends ends = ends_of(u.w, own, r.last);
+        const bool wins = j < end && has_any(entry) && can_win(corner_offers(ends, r), of);
+        const uint32_t rows = __ballot_sync(MC_WHOLE, wins);
+        if (!rows)
+            continue;
+        int32_t at = 0;
+        if (lane == 0)
+            at = atomicAdd(&room.count, __popc(rows));
+        at = __shfl_sync(MC_WHOLE, at, 0) + __popc(rows & ((1u << lane) - 1));
+        if (wins)
+            room.row[at] = own, room.ends[at] = ends;
+    }
+}
+
+/* By a warp: those of `count` listed rows that can win in its quarter; how many these are. Up to a whole four one of them comes
+ * again. */
+DM_DEVICE int32_t pick_rows(const unit &u, const rectangle &r, int32_t count, corner_room &room) {
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    uint32_t least[CORNERS] = {NO_OFFER, NO_OFFER, NO_OFFER, NO_OFFER};
+    for (int32_t i = lane; i < count; i += 32)
+        note_least<LISTED>(corner_offers(room.ends[i], r), i, least);
+    const uint32_t best = share_least(least) % LISTED;
+    put_rivals(u.w, room.row[best], true, r, room.rival[1 + warp]);
+    const rivals of = read_rivals(room.rival[1 + warp]);
+    uint16_t *picked = room.picked[warp];
+    int32_t n = 0;
+    for (int32_t start = 0; start < count; start += 32) {
+        const int32_t i = min(start + lane, count - 1);
+        const bool wins = start + lane < count && can_win(corner_offers(room.ends[i], r), of);
+        const uint32_t rows = __ballot_sync(MC_WHOLE, wins);
+        if (wins)
+            picked[n + __popc(rows & ((1u << lane) - 1))] = (uint16_t)(i * sizeof(site_row));
+        n += __popc(rows);
+    }
+    if (lane < 3)
+        picked[n + lane] = (uint16_t)(best * sizeof(site_row));
+    __syncwarp();
+    return n;
+}
+
+/* By a warp: the least that four rows offer its pixels, the first of which is row i0 of the unit. Row i0 + r is offered
+ *
+ *     D - wy2 r^2 + wy2 HEIGHT^2 = start - 2 r turn    where turn = wy2 (t - i0)
+ */
+template <int ROWS> DM_DEVICE void take_rows(const unit &u, int32_t i0, const site_row row[4], int32_t best[ROWS]) {
+    const float column = (float)u.column, first = (float)i0, level = u.w.wy2 * (float)(HEIGHT * HEIGHT);
+    float along[4], start[4], turn[4];
+    if (row[0].bits | row[1].bits | row[2].bits | row[3].bits) {
+#pragma unroll
+        for (int n = 0; n < 4; n++)
+            along[n] = any_along(row[n], u.column);
+    } else {
+#pragma unroll
+        for (int n = 0; n < 4; n++)
+            along[n] = outer_along(row[n], column);
+    }
+#pragma unroll
+    for (int n = 0; n < 4; n++) {
+        const float t = row[n].t - first;
+        turn[n] = u.w.wy2 * t;
+        start[n] = fmaf(turn[n], t, fmaf(u.w.wx2 * along[n], along[n], level));
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        int32_t here[4];
+#pragma unroll
+        for (int n = 0; n < 4; n++)
+            here[n] = __float_as_int(r ? fmaf(turn[n], (float)(-2 * r), start[n]) : start[n]);
+        best[r] = __vimin3_s32(best[r], here[0], here[1]);
+        best[r] = __vimin3_s32(best[r], here[2], here[3]);
+    }
+}
+
+/* The same of `count` picked rows. */
+template <int ROWS>
+DM_DEVICE void take_picked(const unit &u, int32_t i0, int32_t count, const corner_room &room, int32_t best[ROWS]) {
+    const uint16_t *picked = room.picked[threadIdx.x / 32];
+    for (int32_t i = 0; i < count; i += 4) {
+        const uint2 four = *(const uint2 *)(picked + i);
+        const uint32_t at[4] = {four.x & 0xFFFF, four.x >> 16, four.y & 0xFFFF, four.y >> 16};
+        site_row row[4];
+#pragma unroll
+        for (int n = 0; n < 4; n++)
+            row[n] = *(const site_row *)((const char *)room.row + at[n]);
+        take_rows<ROWS>(u, i0, row, best);
+    }
+}
+
+/* The first row of a unit that is the warp's; known to be the same in all lanes, which saves registers. */
+DM_DEVICE int32_t first_row() { return __shfl_sync(MC_WHOLE, (int32_t)threadIdx.x / 32, 0) * HEIGHT; }
+
+/* For the whole block: of the rows start .. end - 1 that can win in a rectangle, whose rivals are known, the first that find room are
+ * listed; *start becomes the first row that was not looked at. How many are listed. */
+DM_DEVICE int32_t list_some(const unit &u, const rectangle &r, int32_t *start, int32_t end, corner_room &room) {
+    int32_t count = 0;
+    if (threadIdx.x == 0)
+        room.count = 0;
+    __syncthreads();
+    do {
+        const int32_t stop = min(*start + (LISTED - count) / THREADS * THREADS, end);
+        list_rows(u, r, *start, stop, room);
+        __syncthreads();
+        count = room.count;
+        *start = stop;
+        __syncthreads();
+    } while (*start < end && LISTED - count >= THREADS);
+    return count;
+}
+
+/* Rows within reach of a rectangle, whose rivals are known. */
+DM_DEVICE int32_t first_within(const unit &u, const rectangle &r, const corner_room &room) {
+    return max(u.y0 + r.row[0] - room.reach, 0);
+}
+DM_DEVICE int32_t end_within(const mc_stage &p, const unit &u, const rectangle &r, const corner_room &room) {
+    return min(u.y0 + r.row[1] + 1 + room.reach, p.height);
+}
+
+template <int ROWS> DM_DEVICE void set_none(int32_t best[ROWS]) {
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        best[r] = NO_OFFER;
+}
+
+/* By a warp: what listed rows offer its pixels, which are in rows from i0 on. */
+template <int ROWS>
+DM_DEVICE void take_listed(const mc_stage &p, const unit &u, int32_t i0, int32_t count, corner_room &room,
+                           int32_t best[ROWS]) {
+    if (count)
+        take_picked<ROWS>(u, i0, pick_rows(u, rows_of(p, u, i0, min(i0 + ROWS, u.height) - 1), count, room), room,
+                          best);
+}
+
+/* By a warp: its results, from what is offered by take_rows(). */
+template <int ROWS> DM_DEVICE void store_unit(const mc_stage &p, const unit &u, int32_t i0, const int32_t best[ROWS]) {
+    store_pixels<ROWS>(p, u.plane, u.strip, u.y0 + i0, -u.w.wy2 * (float)(HEIGHT * HEIGHT), 0.0f, best);
+}
+
+/* By a warp: rows of pixels, from all that are listed. */
+template <int ROWS>
+DM_DEVICE void solve_rows(const mc_stage &p, const unit &u, int32_t i0, int32_t count, corner_room &room) {
+    if (i0 >= u.height)
+        return;
+    int32_t best[ROWS];
+    set_none<ROWS>(best);
+    take_listed<ROWS>(p, u, i0, count, room, best);
+    store_unit<ROWS>(p, u, i0, best);
+}
+
+#endif
