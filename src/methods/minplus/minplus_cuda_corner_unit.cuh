@@ -209,9 +209,6 @@ DM_DEVICE void take_picked(const unit &u, int32_t i0, int32_t count, const corne
     }
 }
 
-/* The first row of a unit that is the warp's; known to be the same in all lanes, which saves registers. */
-DM_DEVICE int32_t first_row() { return __shfl_sync(MC_WHOLE, (int32_t)threadIdx.x / 32, 0) * HEIGHT; }
-
 /* For the whole block: of the rows start .. end - 1 that can win in a rectangle, whose rivals are known, the first that find room are
  * listed; *start becomes the first row that was not looked at. How many are listed. */
 DM_DEVICE int32_t list_some(const unit &u, const rectangle &r, int32_t *start, int32_t end, corner_room &room) {
@@ -236,12 +233,6 @@ DM_DEVICE int32_t first_within(const unit &u, const rectangle &r, const corner_r
 }
 DM_DEVICE int32_t end_within(const mc_stage &p, const unit &u, const rectangle &r, const corner_room &room) {
     return min(u.y0 + r.row[1] + 1 + room.reach, p.height);
-}
-
-template <int ROWS> DM_DEVICE void set_none(int32_t best[ROWS]) {
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-        best[r] = NO_OFFER;
 }
 
 /* By a warp: what listed rows offer its pixels, which are in rows from i0 on. */

@@ -19,7 +19,7 @@ static __global__ void __launch_bounds__(THREADS, 8) search_mixed(const __grid_c
                        u.open &= p.open[i];
                        const rectangle all = rows_of(p, u, top_of(u), bottom_of(u));
                        find_rivals(p, u, all, sample_of(p, u), room);
-                       const int32_t i0 = first_row(), end = end_within(p, u, all, room);
+                       const int32_t i0 = warp_number() * HEIGHT, end = end_within(p, u, all, room);
                        int32_t best[HEIGHT];
                        set_none<HEIGHT>(best);
                        for (int32_t start = first_within(u, all, room); start < end;) {
@@ -88,7 +88,7 @@ DM_DEVICE uint32_t wait_for_shared(const mc_stage &p, const turn &t, uint32_t i)
 DM_DEVICE void solve_part(const mc_stage &p, const unit &u, int32_t i0, corner_room &room) {
     static_assert(sizeof room.row >= WARPS * PART * 32 * sizeof(int32_t) && PART % WARPS == 0, "room for results");
     enum { EACH = PART / WARPS };
-    const int warp = first_row() / HEIGHT, lane = (int)threadIdx.x % 32;
+    const int warp = warp_number(), lane = (int)threadIdx.x % 32;
     const rectangle r = rows_of(p, u, i0, min(i0 + PART, u.height) - 1);
     find_rivals(p, u, r, sample_of(p, u), room);
     int32_t best[PART];
@@ -169,7 +169,7 @@ static __global__ void __launch_bounds__(THREADS, 8)
         decide(p, t, own, shares);
     if (!u.open || shares)
         return;
-    const int32_t warp = first_row() / HEIGHT;
+    const int32_t warp = warp_number();
     if (__popc(u.open) > WARPS / 2) {
         if (u.open >> warp & 1)
             solve_rows<HEIGHT>(p, u, warp * HEIGHT, count, room);

@@ -31,6 +31,13 @@ DM_DEVICE int32_t offer_at(uint32_t bits, float t, float turn) {
     return __float_as_int(fmaf(t, turn, __uint_as_float(bits)));
 }
 
+/* The least that pixels are offered, of no row. */
+template <int COUNT> DM_DEVICE void set_none(int32_t best[COUNT]) {
+#pragma unroll
+    for (int r = 0; r < COUNT; r++)
+        best[r] = NO_OFFER;
+}
+
 /* Four rows, the lane's column; the least that they offer pixels, and `best`. */
 template <int COUNT> DM_DEVICE void take_four(uint4 bits, float4 t, const float turn[COUNT], int32_t best[COUNT]) {
 #pragma unroll
@@ -51,6 +58,9 @@ DM_DEVICE uint32_t slow_row(const mc_stage &p, int32_t value, int32_t t, int32_t
 }
 
 /* ---- What a block works on ---- */
+
+/* Known to be the same in all lanes, which saves registers and instructions. */
+DM_DEVICE int warp_number() { return __shfl_sync(MC_WHOLE, (int)threadIdx.x / 32, 0); }
 
 /* The row of a point. */
 DM_DEVICE int32_t point_row(const mc_stage &p, int32_t point) { return min(point * MC_SPAN, p.height - 1); }

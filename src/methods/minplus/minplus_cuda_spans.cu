@@ -26,8 +26,7 @@ DM_DEVICE void solve_span(const mc_stage &p, uint32_t strip, int32_t at, span_ro
     const bool wanted = y < p.height && p.open[(int64_t)strip * p.units + y / MC_UNIT] >> y % MC_UNIT / MC_FILL & 1;
     list_rows(p, p.points + (int64_t)strip * (p.spans + 1) + at, &u, rows, list);
     int32_t best[HEIGHT];
-    for (int r = 0; r < HEIGHT; r++)
-        best[r] = NO_OFFER;
+    set_none<HEIGHT>(best);
     for (int32_t start = 0; start < u.fours; start += CHUNK) {
         spread_chunk(p, u, list, start, rows);
         take_chunk(p, min(u.fours - start, (int32_t)CHUNK), rows, wanted, best);

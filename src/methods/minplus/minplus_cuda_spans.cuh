@@ -35,9 +35,6 @@ typedef struct span_rows {
     uint64_t counts;                      /* of rows that they list, a byte each */
 } span_rows;
 
-/* Known to be the same in all lanes, which saves registers and instructions. */
-DM_DEVICE int warp_number() { return __shfl_sync(MC_WHOLE, (int)threadIdx.x / 32, 0); }
-
 DM_DEVICE int32_t sum_bytes(uint64_t bytes) {
     return (int32_t)__dp4a((uint32_t)bytes, 0x01010101u, __dp4a((uint32_t)(bytes >> 32), 0x01010101u, 0u));
 }

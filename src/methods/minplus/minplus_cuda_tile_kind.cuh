@@ -114,7 +114,7 @@ DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, in
     return TILE_LOADED;
 }
 
-/* The same as load_entries() of the z stage. */
+/* The same as load_entries(), of the z stage. */
 DM_DEVICE tile_kind load_values(const mc_stage &p, const tile &t, bool near) {
     const uint32_t halves = copy_rows(p, t, WIDE - MC_REACH, SPREAD), least = min(halves & 0xFFFF, halves >> 16);
     if (__syncthreads_or((p.brackets ? least <= first_steps(p) : least < MC_SURE) || near))
