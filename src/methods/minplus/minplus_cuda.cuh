@@ -34,8 +34,9 @@ DM_DEVICE uint32_t mc_warp_any(uint32_t v) {
 }
 #endif
 
-/* On two halves: min(a, b), and min(a + b, c) where a + b stays below 2^16. Hopper has both in one instruction. */
+/* On two halves: min(a, b), min(a, b, c), and min(a + b, c) where a + b stays below 2^16. Hopper has each in one instruction. */
 DM_DEVICE uint32_t mc_min(uint32_t a, uint32_t b) { return __vminu2(a, b); }
+DM_DEVICE uint32_t mc_min3(uint32_t a, uint32_t b, uint32_t c) { return __vimin3_u16x2(a, b, c); }
 DM_DEVICE uint32_t mc_add_min(uint32_t a, uint32_t b, uint32_t c) { return __viaddmin_u16x2(a, b, c); }
 
 /* An integer below 2^23 as a float, by way of the mantissa of 2^23. */
@@ -54,6 +55,12 @@ DM_DEVICE float mc_near_root(float x) {
     asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
     return root;
 }
+/* Halves, each filled with its highest bit. */
+DM_DEVICE uint32_t mc_signs(uint32_t halves) {
+    uint32_t made;
+    asm("prmt.b32 %0, %1, 0, 0xBB99;" : "=r"(made) : "r"(halves));
+    return made;
+}
 /* The same value, but nothing is known of it: what was found from it before is not kept in registers until here, and what is
  * found from it later is not taken apart. */
 template <class T> DM_DEVICE T mc_forget(T value) {
@@ -66,6 +73,7 @@ template <class T> DM_DEVICE T mc_forget(T value) {
 #else
 DM_DEVICE float mc_per_root(float x) { return rsqrtf(x); }
 DM_DEVICE float mc_near_root(float x) { return __fsqrt_rn(x); }
+DM_DEVICE uint32_t mc_signs(uint32_t halves) { return (halves >> 15 & 0x00010001) * 0xFFFF; }
 template <class T> DM_DEVICE T mc_forget(T value) { return value; }
 #endif
 

@@ -26,6 +26,7 @@ enum {
 };
 #include "methods/minplus/minplus_cuda_kinds.cuh"
 #include "methods/minplus/minplus_cuda_listed.cuh"
+#include "methods/minplus/minplus_cuda_segments.cuh"
 
 /* Steps FROM..TO of a strip; row0[r & 7] + r * PAIRS is this lane's pair of the strip's row r. */
 template <int FROM, int TO>
@@ -39,25 +40,6 @@ DM_DEVICE void steps(const mc_stage &p, const uint32_t *const row0[8], uint32_t 
 #pragma unroll
         for (int i = 0; i < STRIP; i++)
             best[i] = mc_add_min(mc_min(f[MC_UNROLLED + i - k], f[MC_UNROLLED + i + k]), cost, best[i]);
-    }
-}
-
-/* Steps k..k + SEGMENT - 1 on one side, towards higher rows or lower; k % 8 is 1. */
-template <int SIDE>
-DM_DEVICE void segment(const mc_stage &p, const uint32_t *const row0[8], int k, uint32_t best[STRIP]) {
-    /* The rows that any of the strip's needs, nearest first. */
-    uint32_t f[STRIP + SEGMENT - 1];
-#pragma unroll
-    for (int i = 0; i < STRIP + SEGMENT - 1; i++) {
-        const int row = SIDE > 0 ? i + 1 : STRIP - 2 - i; /* plus or minus k - 1 */
-        f[i] = row0[row & 7][(row + SIDE * (k - 1)) * PAIRS];
-    }
-#pragma unroll
-    for (int c = 0; c < SEGMENT; c++) {
-        const uint32_t cost = min((uint32_t)(p.wy2 * (k + c) * (k + c)), (uint32_t)MC_SURE) * 0x00010001u;
-#pragma unroll
-        for (int i = 0; i < STRIP; i++)
-            best[i] = mc_add_min(f[(SIDE > 0 ? i : STRIP - 1 - i) + c], cost, best[i]);
     }
 }
 
@@ -176,6 +158,7 @@ template <bool SLOW> DM_DEVICE void search_tile(const mc_stage &p, const tile &t
     const uint32_t *row0[8];
     lane_rows(t, warp, lane, row0);
     bool open;
+    uint32_t above[EIGHTS], below[EIGHTS], most[BLOCKS];
     {
         if (KINDS)
             mc_caps(p, own.across, best);
@@ -196,15 +179,18 @@ template <bool SLOW> DM_DEVICE void search_tile(const mc_stage &p, const tile &t
             steps<3, 5>(p, row0, f, best), open = beyond(p, best, 6);
         if (open)
             steps<6, 8>(p, row0, f, best), open = beyond(p, best, 9);
+        if (open)
+            first_eights<1>(f, above), first_eights<-1>(f, below), find_most(best, most);
     }
     /* From there on a loop: short code is worth more than the rows that it reads again. */
     for (int32_t reach = MC_UNROLLED, to = MC_REACH; to > reach;
-         to = widen<SLOW>(p, t, reach, open, largest(best), &hardest)) {
+         to = widen<SLOW>(p, t, reach, open, larger_half(most_of(most)), &hardest)) {
         for (int32_t k = reach + 1; open && k <= to; k += SEGMENT) {
-            segment<1>(p, row0, k, best);
-            segment<-1>(p, row0, k, best);
+            segments<1>(p, row0, k, most, above, best);
+            segments<-1>(p, row0, k, most, below, best);
             const uint32_t done = min((uint32_t)(p.wy2 * (k + SEGMENT) * (k + SEGMENT)), (uint32_t)MC_SURE - 1);
-            open = __any_sync(MC_WHOLE, largest(best) > done);
+            find_most(best, most);
+            open = __any_sync(MC_WHOLE, larger_half(most_of(most)) > done);
         }
         reach = to;
     }

@@ -58,11 +58,13 @@ typedef struct tile {
 
 /* One entry into 16 pairs of squares, at the place of word `word` of row `row`. */
 DM_DEVICE void spread(const mc_stage &p, uint2 entry, const tile &t, int row, int word) {
-    uint32_t *to = t.squares + row * PAIRS + word / 2 * 32 + word % 2 * 16;
-    const int mixed = mix(row, word / 2);
+    /* Where its first pair lies, in bytes; the others differ from that in bits of its own 64 bytes. */
+    const uint32_t first =
+        (uint32_t)(row * PAIRS + word / 2 * 32 + word % 2 * 16 + mix(row, word / 2)) * (uint32_t)sizeof *t.squares;
     /* With sites distances are doubled, and odd to the right: the smaller one tells the side, the left one of two. */
     const uint32_t one = SITES ? 2 : 1, step = one * 0x00010001, odd = SITES ? 0x00010001 : 0;
-    const uint32_t w = entry.x, most = 4096; /* beyond any clamp; more would overflow on the way */
+    const uint32_t w = entry.x, vacant = mc_forget(~w),
+                   most = 4096; /* beyond any clamp; more would overflow on the way */
     const uint32_t left = min(entry.y & 0xFFFF, most), right = min(entry.y >> 16, most);
     const uint32_t low = w & 0xFFFF, high = w >> 16;
     /* Before pixels 0 and 16; after pixels 15 and 31. */
@@ -70,7 +72,7 @@ DM_DEVICE void spread(const mc_stage &p, uint2 entry, const tile &t, int row, in
     uint32_t before[16];
 #pragma unroll
     for (int i = 0; i < 16; i++) {
-        d = (d + step) & ~((w >> i & 0x00010001) * 0xFFFF);
+        d = mc_add_min(d, step, mc_signs(vacant << (15 - i))); /* 0 at a site */
         before[i] = d;
     }
     d = ((high ? (uint32_t)__ffs((int)high) - 1 : right + 16) | right << 16) * one | odd;
@@ -78,11 +80,11 @@ DM_DEVICE void spread(const mc_stage &p, uint2 entry, const tile &t, int row, in
     uint32_t rightmost = 0;
 #pragma unroll
     for (int i = 15; i >= 0; i--) {
-        d = ((d + step) & ~((w >> i & 0x00010001) * 0xFFFF)) | odd;
-        const uint32_t nearest = mc_min(mc_min(before[i], d) + (KINDS ? step : 0), clamp);
+        d = mc_add_min(d, step, mc_signs(vacant << (15 - i))) | odd;
+        const uint32_t nearest = KINDS ? mc_add_min(mc_min(before[i], d), step, clamp) : mc_min3(before[i], d, clamp);
         rightmost += (nearest & odd) << i;
         const uint32_t g0 = (nearest & 0xFFFF) / one, g1 = (nearest >> 16) / one;
-        to[i ^ mixed] = (g0 * g0 + (g1 * g1 << 16)) * weight;
+        *(uint32_t *)((char *)t.squares + (first ^ (uint32_t)i * 4)) = (g0 * g0 + (g1 * g1 << 16)) * weight;
     }
     if (SITES)
         t.lefts[word * HELD + row] = ~rightmost;
@@ -180,13 +182,15 @@ DM_DEVICE void lane_rows(const tile &t, int warp, int lane, const uint32_t *row0
         row0[i] = t.squares + (WIDE + warp / 2 * STRIP) * PAIRS + warp % 2 * 32 + (lane ^ mix(i, warp % 2));
 }
 
+DM_DEVICE uint32_t larger_half(uint32_t word) { return max(word & 0xFFFF, word >> 16); }
+
 /* The largest half of a thread's words. */
 DM_DEVICE uint32_t largest(const uint32_t best[STRIP]) {
     uint32_t most = best[0];
 #pragma unroll
     for (int i = 1; i < STRIP; i++)
         most = __vmaxu2(most, best[i]);
-    return max(most & 0xFFFF, most >> 16);
+    return larger_half(most);
 }
 
 /* Bytes of shared memory. */
