@@ -42,6 +42,11 @@ DM_DEVICE uint32_t mc_add_min(uint32_t a, uint32_t b, uint32_t c) { return __via
 /* An integer below 2^23 as a float, by way of the mantissa of 2^23. */
 DM_DEVICE float mc_float(uint32_t small) { return __uint_as_float(0x4B000000 | small) - 8388608.0f; }
 
+/* The same of a half of a word. */
+DM_DEVICE float mc_float_of(uint32_t halves, int half) {
+    return __uint_as_float(__byte_perm(halves, 0x4B000000, half ? 0x7632 : 0x7610)) - 8388608.0f;
+}
+
 /* 1 / sqrt(x) and sqrt(x), approximately, of x that are 0 or no less than 2^-126: one instruction each. (rsqrtf takes three
  * more, for what is less.) */
 #ifdef __CUDACC__

@@ -28,7 +28,8 @@ enum {
 #include "methods/minplus/minplus_cuda_listed.cuh"
 #include "methods/minplus/minplus_cuda_segments.cuh"
 
-/* Steps FROM..TO of a strip; row0[r & 7] + r * PAIRS is this lane's pair of the strip's row r. */
+/* Steps FROM..TO of a strip; row0[r & 7] + r * PAIRS is this lane's pair of the strip's row r. From the farthest step on, each
+ * adds what that costs more than the one before it: one minimum for both rows, and one sum, which another pipe can take. */
 template <int FROM, int TO>
 DM_DEVICE void steps(const mc_stage &p, const uint32_t *const row0[8], uint32_t f[STRIP + 2 * MC_UNROLLED],
                      uint32_t best[STRIP]) {
@@ -36,10 +37,14 @@ DM_DEVICE void steps(const mc_stage &p, const uint32_t *const row0[8], uint32_t 
     for (int k = FROM; k <= TO; k++) {
         f[MC_UNROLLED - k] = row0[-k & 7][-k * PAIRS];
         f[MC_UNROLLED + STRIP - 1 + k] = row0[(STRIP - 1 + k) & 7][(STRIP - 1 + k) * PAIRS];
-        const uint32_t cost = p.cost[k];
+    }
 #pragma unroll
-        for (int i = 0; i < STRIP; i++)
-            best[i] = mc_add_min(mc_min(f[MC_UNROLLED + i - k], f[MC_UNROLLED + i + k]), cost, best[i]);
+    for (int i = 0; i < STRIP; i++) {
+        uint32_t least = mc_min(f[MC_UNROLLED + i - TO], f[MC_UNROLLED + i + TO]);
+#pragma unroll
+        for (int k = TO - 1; k >= FROM; k--)
+            least = mc_min3(f[MC_UNROLLED + i - k], f[MC_UNROLLED + i + k], least + (p.cost[k + 1] - p.cost[k]));
+        best[i] = mc_add_min(least, p.cost[FROM], best[i]);
     }
 }
 
@@ -48,7 +53,8 @@ DM_DEVICE bool beyond(const mc_stage &p, const uint32_t best[STRIP], int k) {
     return __any_sync(MC_WHOLE, largest(best) > p.done[k]);
 }
 
-/* How results are stored: as ROOTS or SQUARES, without a limit that could be passed; SIGNED as roots with signs, of kinds. */
+/* How results are stored: as ROOTS or SQUARES, of whole strips, side by side, and without a limit that could be passed; SIGNED as
+ * roots with signs, of kinds. */
 typedef enum storing { ROOTS, SQUARES, SIGNED, ANY } storing;
 
 template <storing HOW>
@@ -68,7 +74,7 @@ template <storing HOW>
 DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x, const uint32_t best[STRIP]) {
     const bool first = x < p.width, second = x + 16 < p.width;
     char *to = mc_row(p.target, plane, y) + x * p.target.stride[3];
-    const int64_t apart = 16 * p.target.stride[3];
+    const int64_t apart = 16 * (HOW <= SQUARES ? 4 : p.target.stride[3]);
     uint32_t negative[2] = {0, 0};
     if (HOW == SIGNED && y < p.height) {
 #pragma unroll
@@ -78,10 +84,10 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x
     bool none = false;
 #pragma unroll
     for (int i = 0; i < STRIP; i++) {
-        if (y + i >= p.height)
+        if (HOW > SQUARES && y + i >= p.height)
             break;
         const uint32_t low = best[i] & 0xFFFF, high = best[i] >> 16;
-        const float low_root = mc_root(mc_float(low)), high_root = mc_root(mc_float(high));
+        const float low_root = mc_root(mc_float_of(best[i], 0)), high_root = mc_root(mc_float_of(best[i], 1));
         if (first)
             store_one<HOW>(p, to, low, low_root, negative[0] >> i, &none);
         if (second)
@@ -92,11 +98,12 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x
 }
 
 DM_DEVICE void store_strip(const mc_stage &p, int64_t plane, int32_t y, int32_t x, const uint32_t best[STRIP]) {
+    const bool plain = p.most >= MC_SURE && p.target.stride[3] == 4 && y + STRIP <= p.height;
     if (KINDS && p.negative)
         mc_raise(p, store_rows<SIGNED>(p, plane, y, x, best));
-    else if (!p.squared && p.most >= MC_SURE)
+    else if (plain && !p.squared)
         store_rows<ROOTS>(p, plane, y, x, best);
-    else if (p.squared && p.most >= MC_SURE)
+    else if (plain)
         store_rows<SQUARES>(p, plane, y, x, best);
     else
         mc_raise(p, store_rows<ANY>(p, plane, y, x, best));
@@ -168,8 +175,12 @@ template <bool SLOW> DM_DEVICE void search_tile(const mc_stage &p, const tile &t
 #pragma unroll
         for (int i = 0; i < STRIP; i++) {
             f[MC_UNROLLED + i] = row0[i & 7][i * PAIRS];
-            const uint32_t least = KINDS ? mc_min(best[i], f[MC_UNROLLED + i]) : f[MC_UNROLLED + i];
-            best[i] = y + i < p.height ? least & inside : 0;
+            best[i] = KINDS ? mc_min(best[i], f[MC_UNROLLED + i]) : f[MC_UNROLLED + i];
+        }
+        if (__any_sync(MC_WHOLE, y + STRIP > p.height || inside != MC_WHOLE)) {
+#pragma unroll
+            for (int i = 0; i < STRIP; i++)
+                best[i] = y + i < p.height ? best[i] & inside : 0;
         }
         /* Tests cost as much as a step, so they are few. */
         open = beyond(p, best, 1);
