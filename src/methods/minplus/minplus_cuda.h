@@ -50,7 +50,7 @@ enum {
 
 /* Shared memory that a block of the near search asks for, at most: two bytes and a bit for a pixel of a tile and the rows
  * around it. */
-#define MC_TILE_BYTES ((MC_TILE_ROWS + 2 * MC_WIDE) * (MC_GROUP * 2 + MC_GROUP / 8))
+#define MC_TILE_BYTES ((MC_TILE_ROWS + 2 * MC_WIDE) * (MC_GROUP * 2 + 8 + MC_GROUP / 8))
 
 /* The same of the far search of the z stage, before its values, with what is not asked for: no block needs more. */
 #define MC_MOST_BYTES (MC_Z_THREADS / 16 * MC_TEAM_BYTES + MC_UNIT_BYTES + (MC_MOST_UNITS + 1) * 64 + MC_STATIC_BYTES)

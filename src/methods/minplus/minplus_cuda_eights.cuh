@@ -67,12 +67,12 @@ template <int COUNT> DM_DEVICE uint32_t worst_of(const uint32_t best[COUNT]) {
 DM_DEVICE uint32_t top_of(uint32_t pair, int column) { return __byte_perm(pair, 0, column ? 0x3244 : 0x1044); }
 
 /* What eight rows, counted in eights from the strip's first row on, offer to its pixels. */
-DM_DEVICE void take_eight(const eight_costs &costs, const uint32_t *const row0[8], int column, int32_t eight,
+DM_DEVICE void take_eight(const eight_costs &costs, const uint32_t *row0, int column, int32_t eight,
                           uint32_t best[STRIP], uint32_t worst[EIGHTS]) {
     uint32_t f[8], least = UINT32_MAX;
 #pragma unroll
     for (int r = 0; r < 8; r++) {
-        f[r] = top_of(row0[r][(eight * 8 + r) * PAIRS], column);
+        f[r] = top_of(row0[(eight * 8 + r) * PITCH], column);
         least = min(least, f[r]);
     }
 #pragma unroll
@@ -94,7 +94,7 @@ DM_DEVICE void take_eight(const eight_costs &costs, const uint32_t *const row0[8
 }
 
 /* A column's results from what reaches `reach` rows on either side of the strip; whether they may gain from beyond. */
-DM_DEVICE bool search_eights(const eight_costs &costs, const uint32_t *const row0[8], int column, int32_t reach,
+DM_DEVICE bool search_eights(const eight_costs &costs, const uint32_t *row0, int column, int32_t reach,
                              uint32_t best[STRIP]) {
     uint32_t worst[EIGHTS];
 #pragma unroll
@@ -116,14 +116,14 @@ DM_DEVICE bool search_eights(const eight_costs &costs, const uint32_t *const row
 /* As many rows on either side as a strip's search can need; 0 if no column has a site in sight, and rows are not worth their
  * loading. Every fourth of the rows that are there gives a bound for every 16th pixel of a column, and a pixel eight rows on is
  * no more than eight rows' pitch farther from that one's site. */
-DM_DEVICE int32_t reach_of(const mc_stage &p, const uint32_t *const row0[8]) {
+DM_DEVICE int32_t reach_of(const mc_stage &p, const uint32_t *row0) {
     uint32_t bound[STRIP / 16 + 1];
 #pragma unroll
     for (int i = 0; i <= STRIP / 16; i++)
         bound[i] = MC_SURE * 0x00010001u;
 #pragma unroll
     for (int row = -MC_REACH; row < STRIP + MC_REACH; row += 4) {
-        const uint32_t f = row0[row & 7][row * PAIRS];
+        const uint32_t f = row0[row * PITCH];
 #pragma unroll
         for (int i = 0; i <= STRIP / 16; i++) {
             const int d = row - i * 16;

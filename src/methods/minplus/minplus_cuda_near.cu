@@ -28,15 +28,15 @@ enum {
 #include "methods/minplus/minplus_cuda_listed.cuh"
 #include "methods/minplus/minplus_cuda_segments.cuh"
 
-/* Steps FROM..TO of a strip; row0[r & 7] + r * PAIRS is this lane's pair of the strip's row r. From the farthest step on, each
+/* Steps FROM..TO of a strip; row0 + r * PITCH is this lane's pair of the strip's row r. From the farthest step on, each
  * adds what that costs more than the one before it: one minimum for both rows, and one sum, which another pipe can take. */
 template <int FROM, int TO>
-DM_DEVICE void steps(const mc_stage &p, const uint32_t *const row0[8], uint32_t f[STRIP + 2 * MC_UNROLLED],
+DM_DEVICE void steps(const mc_stage &p, const uint32_t *row0, uint32_t f[STRIP + 2 * MC_UNROLLED],
                      uint32_t best[STRIP]) {
 #pragma unroll
     for (int k = FROM; k <= TO; k++) {
-        f[MC_UNROLLED - k] = row0[-k & 7][-k * PAIRS];
-        f[MC_UNROLLED + STRIP - 1 + k] = row0[(STRIP - 1 + k) & 7][(STRIP - 1 + k) * PAIRS];
+        f[MC_UNROLLED - k] = row0[-k * PITCH];
+        f[MC_UNROLLED + STRIP - 1 + k] = row0[(STRIP - 1 + k) * PITCH];
     }
 #pragma unroll
     for (int i = 0; i < STRIP; i++) {
@@ -162,8 +162,7 @@ template <bool SLOW> DM_DEVICE void search_tile(const mc_stage &p, const tile &t
         load_rows<SLOW>(p, t, WIDE - MC_REACH, SPREAD);
         __syncthreads();
     }
-    const uint32_t *row0[8];
-    lane_rows(t, warp, lane, row0);
+    const uint32_t *row0 = lane_rows(t, warp, lane);
     bool open;
     uint32_t above[EIGHTS], below[EIGHTS], most[BLOCKS];
     {
@@ -174,7 +173,7 @@ template <bool SLOW> DM_DEVICE void search_tile(const mc_stage &p, const tile &t
         uint32_t f[STRIP + 2 * MC_UNROLLED];
 #pragma unroll
         for (int i = 0; i < STRIP; i++) {
-            f[MC_UNROLLED + i] = row0[i & 7][i * PAIRS];
+            f[MC_UNROLLED + i] = row0[i * PITCH];
             best[i] = KINDS ? mc_min(best[i], f[MC_UNROLLED + i]) : f[MC_UNROLLED + i];
         }
         if (__any_sync(MC_WHOLE, y + STRIP > p.height || inside != MC_WHOLE)) {
@@ -228,7 +227,7 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     near_tiles(const __grid_constant__ mc_stage p, int32_t tiles_down) {
     dm_wait_for_last();
     dm_let_next_begin();
-    DM_DYNAMIC_SHARED(uint4, memory); /* squares [WIDE + ROWS + WIDE][PAIRS], or a list */
+    DM_DYNAMIC_SHARED(uint4, memory); /* squares [WIDE + ROWS + WIDE][PITCH], or a list */
     const tile t = tile_at(p, blockIdx.x, tiles_down, (uint32_t *)memory);
     search_tile<SLOW>(p, t, memory);
     if (STRIP < 32 && !SLOW && p.finished) /* of planes of middle size */

@@ -25,14 +25,14 @@ typedef mc_keys<true> pairs;
 /* A pair of squares as keys of their own row, less the middle. */
 DM_DEVICE uint32_t pair_key(uint32_t squares) { return mc_min(squares, MC_KEY_SURE * 0x00010001u) << pairs::BITS; }
 
-/* Steps FROM..TO of a strip; row0[r & 7] + r * PAIRS is this lane's pair of the strip's row r. */
+/* Steps FROM..TO of a strip; row0 + r * PITCH is this lane's pair of the strip's row r. */
 template <int FROM, int TO>
-DM_DEVICE void pair_steps(const mc_stage &p, const uint32_t *const row0[8], uint32_t f[STRIP + 2 * MC_KEYS],
+DM_DEVICE void pair_steps(const mc_stage &p, const uint32_t *row0, uint32_t f[STRIP + 2 * MC_KEYS],
                           uint32_t best[STRIP]) {
 #pragma unroll
     for (int k = FROM; k <= TO; k++) {
-        f[MC_KEYS - k] = pair_key(row0[-k & 7][-k * PAIRS]);
-        f[MC_KEYS + STRIP - 1 + k] = pair_key(row0[(STRIP - 1 + k) & 7][(STRIP - 1 + k) * PAIRS]);
+        f[MC_KEYS - k] = pair_key(row0[-k * PITCH]);
+        f[MC_KEYS + STRIP - 1 + k] = pair_key(row0[(STRIP - 1 + k) * PITCH]);
         const uint32_t below = p.key[0][k], above = p.key[1][k];
 #pragma unroll
         for (int i = 0; i < STRIP; i++)
@@ -49,13 +49,13 @@ DM_DEVICE bool pairs_open(const mc_stage &p, const uint32_t best[STRIP], int k) 
 
 /* Whether all pixels of a strip are settled by short keys: then `best` are theirs. Steps are taken in bunches, since tests
  * cost as much as a step. */
-DM_DEVICE bool search_pairs(const mc_stage &p, const uint32_t *const row0[8], int32_t y, int32_t x,
+DM_DEVICE bool search_pairs(const mc_stage &p, const uint32_t *row0, int32_t y, int32_t x,
                             uint32_t best[STRIP]) {
     const uint32_t inside = (x < p.width ? 0xFFFFu : 0) | (x + 16 < p.width ? 0xFFFF0000u : 0);
     uint32_t f[STRIP + 2 * MC_KEYS];
 #pragma unroll
     for (int i = 0; i < STRIP; i++) {
-        f[MC_KEYS + i] = pair_key(row0[i & 7][i * PAIRS]);
+        f[MC_KEYS + i] = pair_key(row0[i * PITCH]);
         best[i] = (y + i < p.height ? f[MC_KEYS + i] & inside : 0) | pairs::MIDDLE * 0x00010001u;
     }
     bool open = pairs_open(p, best, 1);
@@ -85,7 +85,7 @@ DM_DEVICE bool search_pairs(const mc_stage &p, const uint32_t *const row0[8], in
 typedef struct part {
     tile t;
     int32_t y, x;
-    const uint32_t *row0[8];
+    const uint32_t *row0;
 } part;
 
 DM_DEVICE part part_at(const mc_stage &p, int32_t block, int thread, int32_t tiles_down, uint32_t *squares) {
@@ -93,7 +93,7 @@ DM_DEVICE part part_at(const mc_stage &p, int32_t block, int thread, int32_t til
     made.t = tile_at(p, (uint32_t)block, tiles_down, squares);
     made.y = made.t.y0 + thread / 64 * STRIP;
     made.x = column_of(made.t.group, thread / 32 % 2, thread % 32);
-    lane_rows(made.t, thread / 32, thread % 32, made.row0);
+    made.row0 = lane_rows(made.t, thread / 32, thread % 32);
     return made;
 }
 
@@ -120,7 +120,7 @@ DM_DEVICE void search_longs(const mc_stage &p, const eight_costs &costs, const p
 template <bool SLOW>
 static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     near_tiles_sites(const __grid_constant__ mc_stage p, int32_t tiles_down) {
-    DM_DYNAMIC_SHARED(uint32_t, squares); /* [HELD][PAIRS], lefts [4][HELD] */
+    DM_DYNAMIC_SHARED(uint32_t, squares); /* [HELD][PITCH], lefts [4][HELD] */
     __shared__ eight_costs costs;
     __shared__ int32_t reach; /* how far strips with long keys go; 0: there are none */
     bool settled;

@@ -19,10 +19,9 @@ static_assert(SEGMENT == 8 && OF_BLOCK <= 2 && BLOCKS <= 2, "a block and a segme
 
 template <int SIDE> DM_DEVICE int strip_row(int r) { return SIDE > 0 ? r : STRIP - 1 - r; }
 
-/* Row r and `on` more, a multiple of 8. */
-template <int SIDE> DM_DEVICE uint32_t row_on(const uint32_t *const row0[8], int r, int on) {
-    const int row = strip_row<SIDE>(r);
-    return row0[row & 7][(row + SIDE * on) * PAIRS];
+/* Row r and `on` more. */
+template <int SIDE> DM_DEVICE uint32_t row_on(const uint32_t *row0, int r, int on) {
+    return row0[(strip_row<SIDE>(r) + SIDE * on) * PITCH];
 }
 
 DM_DEVICE uint32_t least_of(const uint32_t f[8]) {
@@ -42,7 +41,7 @@ template <int SIDE> DM_DEVICE void first_eights(const uint32_t f[STRIP + 2 * MC_
 }
 
 /* The same of the last one of step k's segment. */
-template <int SIDE> DM_DEVICE uint32_t last_eight(const uint32_t *const row0[8], int k) {
+template <int SIDE> DM_DEVICE uint32_t last_eight(const uint32_t *row0, int k) {
     uint32_t rows[8];
 #pragma unroll
     for (int i = 0; i < 8; i++)
@@ -72,7 +71,7 @@ DM_DEVICE uint32_t cost_of(const mc_stage &p, int32_t k) {
 
 /* Steps k..k + SEGMENT - 1 of block b; k % 8 is 1. */
 template <int SIDE>
-DM_DEVICE void segment(const mc_stage &p, const uint32_t *const row0[8], int b, int k, uint32_t best[STRIP]) {
+DM_DEVICE void segment(const mc_stage &p, const uint32_t *row0, int b, int k, uint32_t best[STRIP]) {
     uint32_t f[BLOCK + SEGMENT - 1];
 #pragma unroll
     for (int i = 0; i < BLOCK + SEGMENT - 1; i++)
@@ -90,7 +89,7 @@ DM_DEVICE void segment(const mc_stage &p, const uint32_t *const row0[8], int b, 
 
 /* The same of all blocks that can gain from it, and on to the next segment's eights. */
 template <int SIDE>
-DM_DEVICE void segments(const mc_stage &p, const uint32_t *const row0[8], int k, const uint32_t most[BLOCKS],
+DM_DEVICE void segments(const mc_stage &p, const uint32_t *row0, int k, const uint32_t most[BLOCKS],
                         uint32_t least[EIGHTS], uint32_t best[STRIP]) {
     const uint32_t cost = cost_of(p, k);
     least[EIGHTS - 1] = last_eight<SIDE>(row0, k);

@@ -27,13 +27,14 @@ enum {
     WIDE = MC_TILE_WIDE,    /* how far hard tiles go */
     HELD = ROWS + 2 * WIDE, /* rows of the shared memory, at most */
     PAIRS = MC_GROUP / 2,
+    PITCH = PAIRS + 2, /* words of a row of the shared memory */
     TASKS = (SPREAD * 4 + THREADS - 1) / THREADS, /* entries of a thread */
-    SEGMENT = 8,                                  /* steps between tests beyond MC_REACH; rows are mixed by eights */
+    SEGMENT = 8,                                  /* steps between tests beyond MC_REACH */
 };
 
-/* Where the pair (half, lane) of a row lies in shared memory. The lane's low bits are mixed with the row, so that the eight
- * rows and four entries that a warp spreads at once fall into different banks. */
-DM_DEVICE int mix(int row, int half) { return (row & 7) * 2 + half; }
+/* Where the pair (half, lane) of a row lies in shared memory. The eight rows and four entries that a warp spreads at once fall into
+ * different banks: rows are two words apart there, halves one, and the words of a half sixteen. */
+DM_DEVICE int place_of(int row, int half, int lane) { return row * PITCH + half * 33 + lane; }
 
 /* The first column of a lane's pair. */
 DM_DEVICE int32_t column_of(int32_t group, int half, int lane) {
@@ -51,16 +52,14 @@ typedef struct tile {
     const uint8_t *alive; /* and which of its rows have been written */
     int64_t plane;
     int32_t group, y0;
-    uint32_t *squares; /* [HELD][PAIRS] */
+    uint32_t *squares; /* [HELD][PITCH] */
     uint32_t
         *lefts; /* [4][HELD], with sites in the plane stage: bit i: pixel i of the entry has its site on the left */
 } tile;
 
 /* One entry into 16 pairs of squares, at the place of word `word` of row `row`. */
 DM_DEVICE void spread(const mc_stage &p, uint2 entry, const tile &t, int row, int word) {
-    /* Where its first pair lies, in bytes; the others differ from that in bits of its own 64 bytes. */
-    const uint32_t first =
-        (uint32_t)(row * PAIRS + word / 2 * 32 + word % 2 * 16 + mix(row, word / 2)) * (uint32_t)sizeof *t.squares;
+    uint32_t *to = t.squares + place_of(row, word / 2, word % 2 * 16);
     /* With sites distances are doubled, and odd to the right: the smaller one tells the side, the left one of two. */
     const uint32_t one = SITES ? 2 : 1, step = one * 0x00010001, odd = SITES ? 0x00010001 : 0;
     const uint32_t w = entry.x, vacant = mc_forget(~w),
@@ -84,7 +83,7 @@ DM_DEVICE void spread(const mc_stage &p, uint2 entry, const tile &t, int row, in
         const uint32_t nearest = KINDS ? mc_add_min(mc_min(before[i], d), step, clamp) : mc_min3(before[i], d, clamp);
         rightmost += (nearest & odd) << i;
         const uint32_t g0 = (nearest & 0xFFFF) / one, g1 = (nearest >> 16) / one;
-        *(uint32_t *)((char *)t.squares + (first ^ (uint32_t)i * 4)) = (g0 * g0 + (g1 * g1 << 16)) * weight;
+        to[i] = (g0 * g0 + (g1 * g1 << 16)) * weight;
     }
     if (SITES)
         t.lefts[word * HELD + row] = ~rightmost;
@@ -146,7 +145,7 @@ template <bool FULL, bool UNIT> DM_DEVICE uint32_t copy_rows(const mc_stage &p, 
                 const uint32_t low = source_square<UNIT>(p, value[i][h * 2]),
                                high = source_square<UNIT>(p, value[i][h * 2 + 1]);
                 const uint32_t pair = alive >> i & 1 ? low | high << 16 : MC_SURE * 0x00010001u;
-                t.squares[row * PAIRS + half * 32 + (lane ^ mix(row, half))] = pair;
+                t.squares[place_of(row, half, lane)] = pair;
                 least = mc_min(least, pair);
             }
         }
@@ -175,11 +174,9 @@ template <bool SLOW> DM_DEVICE void load_rows(const mc_stage &p, const tile &t, 
         }
 }
 
-/* Where lane's pairs lie in the strip of a warp: row0[r & 7] + r * PAIRS is that of the strip's row r. */
-DM_DEVICE void lane_rows(const tile &t, int warp, int lane, const uint32_t *row0[8]) {
-#pragma unroll
-    for (int i = 0; i < 8; i++) /* WIDE and STRIP are multiples of 8 */
-        row0[i] = t.squares + (WIDE + warp / 2 * STRIP) * PAIRS + warp % 2 * 32 + (lane ^ mix(i, warp % 2));
+/* Where lane's pairs lie in the strip of a warp: that of the strip's row r is r * PITCH on. */
+DM_DEVICE const uint32_t *lane_rows(const tile &t, int warp, int lane) {
+    return t.squares + place_of(WIDE + warp / 2 * STRIP, warp % 2, lane);
 }
 
 DM_DEVICE uint32_t larger_half(uint32_t word) { return max(word & 0xFFFF, word >> 16); }
@@ -194,7 +191,7 @@ DM_DEVICE uint32_t largest(const uint32_t best[STRIP]) {
 }
 
 /* Bytes of shared memory. */
-enum { TILE_BYTES = HELD * (PAIRS + SITES * 4) * 4 };
+enum { TILE_BYTES = HELD * (PITCH + SITES * 4) * 4 };
 static_assert(TILE_BYTES <= MC_TILE_BYTES && MC_TILE_BYTES <= MC_MOST_BYTES, "minplus_cuda.c asks the GPU for this");
 
 DM_DEVICE tile tile_at(const mc_stage &p, uint32_t block, int32_t tiles_down, uint32_t *squares) {
@@ -207,7 +204,7 @@ DM_DEVICE tile tile_at(const mc_stage &p, uint32_t block, int32_t tiles_down, ui
     t.source = p.source.data ? mc_row(p.source, t.plane, 0) : NULL;
     t.alive = p.source.data ? mc_alive(p, t.plane) : NULL;
     t.squares = squares;
-    t.lefts = squares + HELD * PAIRS;
+    t.lefts = squares + HELD * PITCH;
     return t;
 }
 
