@@ -43,7 +43,8 @@ DM_DEVICE void steps(const mc_stage &p, const uint32_t *row0, uint32_t f[STRIP +
         uint32_t least = mc_min(f[MC_UNROLLED + i - TO], f[MC_UNROLLED + i + TO]);
 #pragma unroll
         for (int k = TO - 1; k >= FROM; k--)
-            least = mc_min3(f[MC_UNROLLED + i - k], f[MC_UNROLLED + i + k], least + (p.cost[k + 1] - p.cost[k]));
+            least = mc_min3(f[MC_UNROLLED + i - k], f[MC_UNROLLED + i + k],
+                            mc_plus(least, p.cost[k + 1] - p.cost[k]));
         best[i] = mc_add_min(least, p.cost[FROM], best[i]);
     }
 }

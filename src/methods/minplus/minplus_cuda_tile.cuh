@@ -42,8 +42,8 @@ DM_DEVICE int32_t column_of(int32_t group, int half, int lane) {
 }
 
 /* Eight rows of four entries make a warp's task. */
-DM_DEVICE int task_row(int task) { return task / 32 * 8 + task % 8; }
-DM_DEVICE int task_word(int task) { return task / 8 % 4; }
+DM_DEVICE int task_row(unsigned task) { return (int)(task / 32 * 8 + task % 8); }
+DM_DEVICE int task_word(unsigned task) { return (int)(task / 8 % 4); }
 
 /* What a block works on. */
 typedef struct tile {
@@ -57,21 +57,38 @@ typedef struct tile {
         *lefts; /* [4][HELD], with sites in the plane stage: bit i: pixel i of the entry has its site on the left */
 } tile;
 
+/* Pixels i and 16 + i of an entry without a site: 2^16 - 1, others: 0. */
+DM_DEVICE void find_vacant(uint32_t bits, uint32_t vacant[16]) {
+    bits = mc_forget(~bits);
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        const uint32_t shifted = bits << (7 - i);
+        vacant[i] = mc_low_signs(shifted), vacant[i + 8] = mc_signs(shifted);
+    }
+}
+
+/* A pair of numbers up to 181, squared. */
+DM_DEVICE uint32_t square_pair(uint32_t pair) {
+    const uint64_t square = (uint64_t)pair * pair; /* g0^2 + 2 g0 g1 2^16 + g1^2 2^32 */
+    return __byte_perm((uint32_t)square, (uint32_t)(square >> 32), 0x5410);
+}
+
 /* One entry into 16 pairs of squares, at the place of word `word` of row `row`. */
 DM_DEVICE void spread(const mc_stage &p, uint2 entry, const tile &t, int row, int word) {
     uint32_t *to = t.squares + place_of(row, word / 2, word % 2 * 16);
     /* With sites distances are doubled, and odd to the right: the smaller one tells the side, the left one of two. */
     const uint32_t one = SITES ? 2 : 1, step = one * 0x00010001, odd = SITES ? 0x00010001 : 0;
-    const uint32_t w = entry.x, vacant = mc_forget(~w),
-                   most = 4096; /* beyond any clamp; more would overflow on the way */
+    const uint32_t w = entry.x, most = 4096; /* beyond any clamp; more would overflow on the way */
     const uint32_t left = min(entry.y & 0xFFFF, most), right = min(entry.y >> 16, most);
     const uint32_t low = w & 0xFFFF, high = w >> 16;
     /* Before pixels 0 and 16; after pixels 15 and 31. */
+    uint32_t vacant[16];
+    find_vacant(w, vacant);
     uint32_t d = (left | (low ? (uint32_t)__clz((int)low) - 16 : left + 16) << 16) * one;
     uint32_t before[16];
 #pragma unroll
     for (int i = 0; i < 16; i++) {
-        d = mc_add_min(d, step, mc_signs(vacant << (15 - i))); /* 0 at a site */
+        d = mc_add_min(d, step, vacant[i]); /* 0 at a site */
         before[i] = d;
     }
     d = ((high ? (uint32_t)__ffs((int)high) - 1 : right + 16) | right << 16) * one | odd;
@@ -79,11 +96,10 @@ DM_DEVICE void spread(const mc_stage &p, uint2 entry, const tile &t, int row, in
     uint32_t rightmost = 0;
 #pragma unroll
     for (int i = 15; i >= 0; i--) {
-        d = mc_add_min(d, step, mc_signs(vacant << (15 - i))) | odd;
+        d = mc_add_min(d, step, vacant[i]) | odd;
         const uint32_t nearest = KINDS ? mc_add_min(mc_min(before[i], d), step, clamp) : mc_min3(before[i], d, clamp);
         rightmost += (nearest & odd) << i;
-        const uint32_t g0 = (nearest & 0xFFFF) / one, g1 = (nearest >> 16) / one;
-        to[i] = (g0 * g0 + (g1 * g1 << 16)) * weight;
+        to[i] = square_pair(SITES ? nearest >> 1 & 0x7FFF7FFF : nearest) * weight;
     }
     if (SITES)
         t.lefts[word * HELD + row] = ~rightmost;
@@ -168,7 +184,7 @@ template <bool SLOW> DM_DEVICE void load_rows(const mc_stage &p, const tile &t, 
     if (SLOW)
         copy_rows(p, t, first, count);
     else
-        for (int task = (int)threadIdx.x; task < count * 4; task += THREADS) {
+        for (unsigned task = threadIdx.x; task < (unsigned)count * 4; task += THREADS) {
             const int row = first + task_row(task), word = task_word(task);
             spread(p, entry_at(p, t, t.y0 - WIDE + row, word), t, row, word);
         }

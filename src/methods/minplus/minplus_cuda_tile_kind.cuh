@@ -76,7 +76,7 @@ DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, in
     uint32_t count = 0, nearest = MC_NONE;
 #pragma unroll
     for (int i = 0; i < TASKS; i++) {
-        const int task = (int)threadIdx.x + i * THREADS;
+        const unsigned task = threadIdx.x + i * THREADS;
         own[i] = entry_at(p, t, task < SPREAD * 4 ? t.y0 - MC_REACH + task_row(task) : p.low - 1, task_word(task));
         nearest = own[i].x ? 0 : min(nearest, min(own[i].y & MC_NONE, own[i].y >> 16));
         if (LISTS && own[i].x)
@@ -104,7 +104,7 @@ DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, in
     }
     /* The entries move through the first one's registers, for short code: instructions are what tiles wait for most. */
 #pragma unroll 1
-    for (int task = (int)threadIdx.x; task < SPREAD * 4; task += THREADS) {
+    for (unsigned task = threadIdx.x; task < SPREAD * 4; task += THREADS) {
         spread(p, own[0], t, WIDE - MC_REACH + task_row(task), task_word(task));
 #pragma unroll
         for (int i = 1; i < TASKS; i++)
