@@ -122,7 +122,7 @@ static distmap_status search(distmap_plan *plan, const mc_stage *stage, bool z) 
         TRY_CUDA(cuda, mc_near_middle(stage, cuda->stream));
     else
         TRY_CUDA(cuda, mc_near(stage, cuda->stream));
-    if (stage->brackets && !z) {
+    if ((stage->brackets || stage->few) && !z) {
         dm_phase(plan, "corners");
         TRY_CUDA(cuda, mc_corners(stage, cuda->stream));
     } else if (stage->brackets) {
@@ -228,6 +228,7 @@ static mc_stage piece_of(const distmap_plan *plan, const mc_stage *all, int piec
     s.index_first += from * s.linear[1];
     s.any_open += MC_MARKS * piece;
     s.left += 2 * from * s.strips;
+    s.open_rows = s.open_rows ? s.open_rows + from * s.strips : NULL;
     s.open += from * s.strips * s.units;
     s.finished = s.finished ? s.finished + from * s.strips * s.units : NULL;
     s.shared = s.shared ? s.shared + from * s.strips * s.units : NULL;

@@ -25,6 +25,7 @@ enum {
     MC_NOTHING = INT32_MAX, /* the same of squared distances */
     MC_GROUP = 128,         /* columns of a group */
     MC_SURE = 20000,      /* squared distances below this fit 16-bit lanes, whatever the near search adds on the way */
+    MC_CORNER_WEIGHT = 1024, /* largest squared pitch along y for corners in large planes (minplus_cuda_corners.cu) */
     MC_WEIGHT = 2500,     /* largest squared pitch along x: then MC_SURE is reached without overflow */
     MC_UNROLLED = 8,      /* the first steps of the near search */
     MC_REACH = 24,        /* steps of the near search that every tile can take */
@@ -59,6 +60,8 @@ enum {
 
 /* Why the near search leaves a unit open: there is hardly a site in sight; or its steps did not settle it. */
 typedef enum mc_left { MC_BLIND, MC_DEEP } mc_left;
+
+enum { MC_MANY = 1 << 30 };
 
 /* What the near search tells of a unit of planes of middle size: how many of its rows it is done with, and its open quarters times
  * this. */
@@ -135,6 +138,9 @@ typedef struct mc_stage {
     uint8_t *open;      /* [plane][strip][unit]: its open quarters, bits 1 << q; a whole number of words */
     /* by corners, or in the z stage by brackets, where height is all rows, */
     bool brackets, mixed; /* whether at all; only strips with deep units */
+    /* by corners in other planes, if no more of a strip's rows are open; 0: not at all, */
+    int32_t few;
+    uint32_t *open_rows; /* [plane][strip]: how many are, MC_MANY if the corner search leaves some. If few */
     int32_t spans;        /* of a column */
     mc_point *points;     /* [plane][strip][spans + 1]. z stage */
     uint32_t *finished;   /* [plane][strip][unit]: what the near search tells of it. If not mixed */

@@ -28,6 +28,7 @@ typedef struct corner_room {
     uint16_t picked[WARPS][LISTED + 4]; /* where in the list rows are that a warp evaluates, in bytes */
     uint32_t least[WARPS][CORNERS];     /* of what a warp's samples offer corners, and which they are */
     int4 rival[1 + WARPS][CORNERS];     /* of the unit, and of warps' quarters */
+    int32_t farthest;                   /* the largest squared distance, at most */
     int32_t reach;                      /* how many rows away what matters can be */
     int32_t count;                      /* of rows in the list */
 } corner_room;
@@ -80,8 +81,9 @@ DM_DEVICE uint2 sample_of(const mc_stage &p, const unit &u) { return u.entries[s
 
 /* The square of how far a pixel of the unit can be from a rival's site. */
 DM_DEVICE int32_t farthest_from(const mc_stage &p, const rectangle &r, const int4 &rival) {
-    const int32_t first = (int32_t)__int_as_float(max(rival.x, rival.y)),
-                  last = (int32_t)__int_as_float(max(rival.z, rival.w));
+    const float most = (float)(1 << 30); /* whatever has no site, or none that is near enough */
+    const int32_t first = (int32_t)fminf(__int_as_float(max(rival.x, rival.y)), most),
+                  last = (int32_t)fminf(__int_as_float(max(rival.z, rival.w)), most);
     return max(offered_square(p, first, r.row[0], MC_UNIT), offered_square(p, last, r.row[1], MC_UNIT));
 }
 
@@ -107,7 +109,7 @@ DM_DEVICE void find_rivals(const mc_stage &p, const unit &u, const rectangle &r,
         const int32_t own = any ? farthest_from(p, r, room.rival[0][lane % CORNERS]) : (int32_t)MC_NOTHING;
         const int32_t farthest = ~mc_warp_most(~own);
         if (lane == 0) /* whatever the roundings */
-            room.reach = farthest == MC_NOTHING ? p.height : (int32_t)mc_near_root((float)(farthest / p.wy2)) + 2;
+            room.farthest = farthest, room.reach = farthest == MC_NOTHING ? p.height : (int32_t)mc_near_root((float)(farthest / p.wy2)) + 2;
     }
     __syncthreads();
 }
@@ -161,13 +163,18 @@ DM_DEVICE int32_t pick_rows(const unit &u, const rectangle &r, int32_t count, co
     return n;
 }
 
-/* By a warp: the least that four rows offer its pixels, the first of which is row i0 of the unit. Row i0 + r is offered
+/* What four rows offer pixels of the lane's column, the first of which is row i0 of the unit. Row i0 + r is offered
  *
  *     D - wy2 r^2 + wy2 HEIGHT^2 = start - 2 r turn    where turn = wy2 (t - i0)
  */
-template <int ROWS> DM_DEVICE void take_rows(const unit &u, int32_t i0, const site_row row[4], int32_t best[ROWS]) {
+typedef struct four_offers {
+    float start[4], turn[4];
+} four_offers;
+
+DM_DEVICE four_offers offers_of(const unit &u, int32_t i0, const site_row row[4]) {
     const float column = (float)u.column, first = (float)i0, level = u.w.wy2 * (float)(HEIGHT * HEIGHT);
-    float along[4], start[4], turn[4];
+    float along[4];
+    four_offers made;
     if (row[0].bits | row[1].bits | row[2].bits | row[3].bits) {
 #pragma unroll
         for (int n = 0; n < 4; n++)
@@ -180,23 +187,46 @@ template <int ROWS> DM_DEVICE void take_rows(const unit &u, int32_t i0, const si
 #pragma unroll
     for (int n = 0; n < 4; n++) {
         const float t = row[n].t - first;
-        turn[n] = u.w.wy2 * t;
-        start[n] = fmaf(turn[n], t, fmaf(u.w.wx2 * along[n], along[n], level));
+        made.turn[n] = u.w.wy2 * t;
+        made.start[n] = fmaf(made.turn[n], t, fmaf(u.w.wx2 * along[n], along[n], level));
     }
+    return made;
+}
+
+DM_DEVICE int32_t offer_of(const four_offers &of, int n, int r) {
+    return __float_as_int(r ? fmaf(of.turn[n], (float)(-2 * r), of.start[n]) : of.start[n]);
+}
+
+/* By a warp: the least that four rows offer its pixels. */
+template <int ROWS> DM_DEVICE void take_rows(const unit &u, int32_t i0, const site_row row[4], int32_t best[ROWS]) {
+    const four_offers of = offers_of(u, i0, row);
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         int32_t here[4];
 #pragma unroll
         for (int n = 0; n < 4; n++)
-            here[n] = __float_as_int(r ? fmaf(turn[n], (float)(-2 * r), start[n]) : start[n]);
+            here[n] = offer_of(of, n, r);
         best[r] = __vimin3_s32(best[r], here[0], here[1]);
         best[r] = __vimin3_s32(best[r], here[2], here[3]);
     }
 }
 
-/* The same of `count` picked rows. */
+/* With sites: which row it is, the lowest of several, that offers a pixel its best. */
 template <int ROWS>
-DM_DEVICE void take_picked(const unit &u, int32_t i0, int32_t count, const corner_room &room, int32_t best[ROWS]) {
+DM_DEVICE void note_rows(const unit &u, int32_t i0, const site_row row[4], const int32_t best[ROWS],
+                         int32_t from[ROWS]) {
+    const four_offers of = offers_of(u, i0, row);
+#pragma unroll
+    for (int n = 0; n < 4; n++) {
+        const int32_t t = (int32_t)row[n].t;
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            from[r] = offer_of(of, n, r) == best[r] ? min(from[r], t) : from[r];
+    }
+}
+
+/* By a warp: its picked rows, four by four, to `take`. */
+template <typename Take> DM_DEVICE void for_picked(int32_t count, const corner_room &room, const Take &take) {
     const uint16_t *picked = room.picked[threadIdx.x / 32];
     for (int32_t i = 0; i < count; i += 4) {
         const uint2 four = *(const uint2 *)(picked + i);
@@ -205,7 +235,7 @@ DM_DEVICE void take_picked(const unit &u, int32_t i0, int32_t count, const corne
 #pragma unroll
         for (int n = 0; n < 4; n++)
             row[n] = *(const site_row *)((const char *)room.row + at[n]);
-        take_rows<ROWS>(u, i0, row, best);
+        take(row);
     }
 }
 
@@ -235,18 +265,43 @@ DM_DEVICE int32_t end_within(const mc_stage &p, const unit &u, const rectangle &
     return min(u.y0 + r.row[1] + 1 + room.reach, p.height);
 }
 
-/* By a warp: what listed rows offer its pixels, which are in rows from i0 on. */
-template <int ROWS>
+/* By a warp: what listed rows offer its pixels, which are in rows from i0 on; with sites, `from` which. */
+template <int ROWS, bool SITES>
 DM_DEVICE void take_listed(const mc_stage &p, const unit &u, int32_t i0, int32_t count, corner_room &room,
-                           int32_t best[ROWS]) {
-    if (count)
-        take_picked<ROWS>(u, i0, pick_rows(u, rows_of(p, u, i0, min(i0 + ROWS, u.height) - 1), count, room), room,
-                          best);
+                           int32_t best[ROWS], int32_t from[ROWS]) {
+    if (!count)
+        return;
+    int32_t before[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        before[r] = best[r];
+    const int32_t picked = pick_rows(u, rows_of(p, u, i0, min(i0 + ROWS, u.height) - 1), count, room);
+    for_picked(picked, room, [&](const site_row row[4]) { take_rows<ROWS>(u, i0, row, best); });
+    if constexpr (SITES) {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            from[r] = best[r] < before[r] ? INT32_MAX : from[r];
+        for_picked(picked, room, [&](const site_row row[4]) { note_rows<ROWS>(u, i0, row, best, from); });
+    }
 }
 
 /* By a warp: its results, from what is offered by take_rows(). */
 template <int ROWS> DM_DEVICE void store_unit(const mc_stage &p, const unit &u, int32_t i0, const int32_t best[ROWS]) {
     store_pixels<ROWS>(p, u.plane, u.strip, u.y0 + i0, -u.w.wy2 * (float)(HEIGHT * HEIGHT), 0.0f, best);
+}
+
+/* The same with the sites' rows. */
+template <int ROWS>
+DM_DEVICE void store_sites(const mc_stage &p, const unit &u, int32_t i0, const int32_t best[ROWS],
+                           const int32_t from[ROWS]) {
+    int32_t square[1][ROWS], row[1][ROWS]; /* as store_rows() has them */
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        square[0][r] = best[r] < ANY_OFFER ? (int32_t)__int_as_float(best[r]) - p.wy2 * HEIGHT * HEIGHT : (int32_t)MC_NOTHING;
+        row[0][r] = u.y0 + from[r];
+    }
+    const int32_t x = u.strip * 32 + (int32_t)threadIdx.x % 32;
+    mc_raise(p, store_rows<true, ROWS, 1>(p, u.plane, x, u.y0 + i0, square, row));
 }
 
 /* By a warp: rows of pixels, from all that are listed. */
@@ -256,7 +311,7 @@ DM_DEVICE void solve_rows(const mc_stage &p, const unit &u, int32_t i0, int32_t 
         return;
     int32_t best[ROWS];
     set_none<ROWS>(best);
-    take_listed<ROWS>(p, u, i0, count, room, best);
+    take_listed<ROWS, false>(p, u, i0, count, room, best, NULL);
     store_unit<ROWS>(p, u, i0, best);
 }
 

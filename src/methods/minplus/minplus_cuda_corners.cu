@@ -6,29 +6,50 @@
  */
 #include "methods/minplus/minplus_cuda_corner_unit.cuh"
 
-/* Of large volumes. Grid: any; blocks have some of the units. */
-static __global__ void __launch_bounds__(THREADS, 8) search_mixed(const __grid_constant__ mc_stage p) {
+/* Whether a unit whose rivals are known is one for corners: of volumes all are. In large planes offers of rows that can win must be
+ * below 2^24, as they are where sites are nearer than 2^11.5, what is added being 2^22 at most, by the weight; and where more rows are
+ * within reach the far search, which shares work among units, takes less. */
+DM_DEVICE bool suits(const mc_stage &p, const corner_room &room) {
+    enum { MOST_REACH = 1024 };
+    return !p.few || (room.farthest < 1 << 23 && room.reach <= MOST_REACH);
+}
+
+/* Of large volumes and planes. Grid: any; blocks have some of the units. */
+template <bool SITES>
+static __global__ void __launch_bounds__(THREADS, SITES ? 4 : 8) search_some(const __grid_constant__ mc_stage p) {
     __shared__ corner_room room;
     dm_wait_for_last();
     const uint32_t units = (uint32_t)p.units;
-    if (p.any_open[MC_DEEP])
+    if (p.any_open[MC_DEEP] || (p.few && p.any_open[MC_BLIND]))
         for_wanted((uint32_t)(p.planes * p.strips) * units,
-                   [&](uint32_t i) { return p.left[i / units * 2 + MC_DEEP] && p.open[i]; },
+                   [&](uint32_t i) { return p.open[i] && by_corners(p, i / units); },
                    [&](uint32_t i) {
                        unit u = unit_at(p, i);
                        u.open &= p.open[i];
                        const rectangle all = rows_of(p, u, top_of(u), bottom_of(u));
                        find_rivals(p, u, all, sample_of(p, u), room);
+                       if (!suits(p, room)) {
+                           if (threadIdx.x == 0) /* the far search has what is left of the strip */
+                               atomicOr(p.open_rows + i / units, (uint32_t)MC_MANY);
+                           __syncthreads();
+                           return;
+                       }
+                       if (threadIdx.x == 0)
+                           p.open[i] = 0;
                        const int32_t i0 = warp_number() * HEIGHT, end = end_within(p, u, all, room);
-                       int32_t best[HEIGHT];
+                       int32_t best[HEIGHT], from[HEIGHT];
                        set_none<HEIGHT>(best);
                        for (int32_t start = first_within(u, all, room); start < end;) {
                            const int32_t count = list_some(u, all, &start, end, room);
                            if (u.open >> i0 / HEIGHT & 1)
-                               take_listed<HEIGHT>(p, u, i0, count, room, best);
+                               take_listed<HEIGHT, SITES>(p, u, i0, count, room, best, from);
                            __syncthreads();
                        }
-                       if (u.open >> i0 / HEIGHT & 1)
+                       if (!(u.open >> i0 / HEIGHT & 1))
+                           return;
+                       if (SITES)
+                           store_sites<HEIGHT>(p, u, i0, best, from);
+                       else
                            store_unit<HEIGHT>(p, u, i0, best);
                    });
 }
@@ -182,9 +203,13 @@ static __global__ void __launch_bounds__(THREADS, 8)
 
 cudaError_t mc_corners(const mc_stage *p, cudaStream_t stream) {
     const uint32_t units = (uint32_t)(p->planes * p->strips * p->units);
-    if (p->mixed) {
+    if (p->mixed || p->few) {
         const uint32_t most = (uint32_t)p->resident;
-        DM_LAUNCH_EARLY(search_mixed, units < most ? units : most, THREADS, 0, stream, *p);
+        const uint32_t blocks = units < most ? units : most;
+        if (p->sites == MC_SITES_NONE)
+            DM_LAUNCH_EARLY(search_some<false>, blocks, THREADS, 0, stream, *p);
+        else
+            DM_LAUNCH_EARLY(search_some<true>, blocks, THREADS, 0, stream, *p);
     } else {
         const uint32_t first_units = units - units / 4;
         DM_LAUNCH_IN_ORDER(search_units, units + MC_ROUNDS * SHARERS, THREADS, 0, stream, *p, units, first_units);

@@ -225,7 +225,7 @@ static __global__ void __launch_bounds__(SLOW ? MC_Z_THREADS : MC_PLANE_THREADS,
     bool none = false;
     for (uint32_t piece; (piece = next_piece(p, &drawn)) < (uint32_t)(p.planes * p.strips * p.parts);) {
         const int64_t column = piece / (uint32_t)p.parts;
-        if (p.mixed && p.left[column * 2 + MC_DEEP])
+        if (by_corners(p, column))
             continue;
         work w;
         w.u0 = (int32_t)(piece - column * p.parts) * p.part_units;

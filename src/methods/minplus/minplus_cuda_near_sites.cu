@@ -35,8 +35,9 @@ DM_DEVICE void pair_steps(const mc_stage &p, const uint32_t *row0, uint32_t f[ST
         f[MC_KEYS + STRIP - 1 + k] = pair_key(row0[(STRIP - 1 + k) * PITCH]);
         const uint32_t below = p.key[0][k], above = p.key[1][k];
 #pragma unroll
-        for (int i = 0; i < STRIP; i++)
-            best[i] = mc_add_min(f[MC_KEYS + i + k], above, mc_add_min(f[MC_KEYS + i - k], below, best[i]));
+        for (int i = 0; i < STRIP; i++) /* in turns on both pipes */
+            best[i] = (i + k) % 2 ? mc_add_min(f[MC_KEYS + i + k], above, mc_add_min(f[MC_KEYS + i - k], below, best[i]))
+                                  : mc_min3(mc_plus(f[MC_KEYS + i + k], above), mc_plus(f[MC_KEYS + i - k], below), best[i]);
     }
 }
 
@@ -56,7 +57,12 @@ DM_DEVICE bool search_pairs(const mc_stage &p, const uint32_t *row0, int32_t y, 
 #pragma unroll
     for (int i = 0; i < STRIP; i++) {
         f[MC_KEYS + i] = pair_key(row0[i * PITCH]);
-        best[i] = (y + i < p.height ? f[MC_KEYS + i] & inside : 0) | pairs::MIDDLE * 0x00010001u;
+        best[i] = f[MC_KEYS + i] | pairs::MIDDLE * 0x00010001u;
+    }
+    if (__any_sync(MC_WHOLE, y + STRIP > p.height || inside != MC_WHOLE)) {
+#pragma unroll
+        for (int i = 0; i < STRIP; i++)
+            best[i] = (y + i < p.height ? best[i] & inside : 0) | pairs::MIDDLE * 0x00010001u;
     }
     bool open = pairs_open(p, best, 1);
     if (open)
@@ -124,16 +130,14 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     __shared__ eight_costs costs;
     __shared__ int32_t reach; /* how far strips with long keys go; 0: there are none */
     bool settled;
+    uint32_t best[STRIP];
     {
         const part at = part_at(p, (int32_t)blockIdx.x, (int)threadIdx.x, tiles_down, squares);
         reach = 0;
         if (load_tile<SLOW>(p, at.t, false, NULL) == TILE_HOPELESS)
             return;
-        uint32_t best[STRIP];
         settled = search_pairs(p, at.row0, at.y, at.x, best);
-        if (settled) {
-            store_strip<SLOW, true>(p, at.t, at.y, at.x, best);
-        } else {
+        if (!settled) {
             const int32_t own = reach_of(p, at.row0);
             if (threadIdx.x % 32 == 0)
                 atomicMax(&reach, own);
@@ -148,7 +152,10 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
         fill_costs(p, &costs);
         __syncthreads();
     }
-    if (!settled)
+    /* From here on no warp waits for another. */
+    if (settled)
+        store_strip<SLOW, true>(p, at.t, at.y, at.x, best);
+    else
         search_longs<SLOW>(p, costs, at, reach);
 }
 

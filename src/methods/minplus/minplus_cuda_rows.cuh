@@ -20,6 +20,11 @@ typedef struct work {
     int column[2];            /* this lane's columns of the strip; within the image: the last one again where it ends */
 } work;
 
+/* Whether the corner search has the strip, of all planes, or else the far search. */
+DM_DEVICE bool by_corners(const mc_stage &p, int64_t strip) {
+    return p.mixed ? p.left[strip * 2 + MC_DEEP] : p.few && mc_told(p.open_rows[strip]) <= (uint32_t)p.few;
+}
+
 DM_DEVICE int lane_column(const mc_stage &p, int32_t strip, int column) {
     return min(column, p.width - 1 - strip * 32);
 }

@@ -6,6 +6,8 @@ static void take_marks(mc_layout *l, mc_stage *s) {
     s->any_open = dm_take(&l->scratch, MC_MARKS * MC_PIECES, sizeof *s->any_open);
     s->left = dm_take(&l->scratch, 2 * s->planes * s->strips, sizeof *s->left);
     s->open = dm_take(&l->scratch, s->planes * s->strips * s->units, sizeof *s->open);
+    if (s->few)
+        s->open_rows = dm_take(&l->scratch, s->planes * s->strips, sizeof *s->open_rows);
     if (s->brackets && !s->mixed) {
         s->finished = dm_take(&l->scratch, s->planes * s->strips * s->units, sizeof *s->finished);
         s->shared = dm_take(&l->scratch, s->planes * s->strips * s->units, sizeof *s->shared);
@@ -113,24 +115,30 @@ bool mc_is_small(const distmap_plan *plan, const mc_stage *s) {
            plan->elements * s->rows <= MOST_PAIRS;
 }
 
-/* The same of the corner search, and of the bracket search of z, of planes and columns all rows of which are this GPU's. The latter
- * adds w MC_POINT_ROWS^2 to squared distances, also to those of the rows that the last span has beyond the plane
- * (minplus_cuda_offers.cuh), the former less. */
-static bool fits_brackets(const distmap_plan *plan, const mc_stage *s) {
-    const int64_t beyond = 2 * MC_SPAN * ((int64_t)s->height + MC_SPAN);
-    const int64_t largest = (int64_t)plan->max2 + s->wy2 * ((int64_t)MC_POINT_ROWS * MC_POINT_ROWS + beyond);
-    return s->rows == s->height && s->height >= MC_UNIT && !plan->wants_site && !dm_by_kind(plan) &&
-           !mc_is_small(plan, s) && largest < 1 << 24;
+/* Whether there is a corner search of planes, or a bracket search of z: of those all rows of which are this GPU's. */
+static bool has_brackets(const distmap_plan *plan, const mc_stage *s) {
+    return plan->params[MC_BRACKETS] != MC_NEVER && s->rows == s->height && s->height >= MC_UNIT &&
+           !dm_by_kind(plan) && !mc_is_small(plan, s);
 }
 
-/* Planes of middle size leave all to the corner search, large volumes to that and to brackets the strips that they take less time for. */
+/* Whether their numbers are small enough whatever they find. The bracket search adds w MC_POINT_ROWS^2 to squared distances, also to
+ * those of the rows that the last span has beyond the plane (minplus_cuda_offers.cuh), the corner search less. */
+static bool fits_brackets(const distmap_plan *plan, const mc_stage *s) {
+    const int64_t beyond = 2 * MC_SPAN * ((int64_t)s->height + MC_SPAN);
+    return (int64_t)plan->max2 + s->wy2 * ((int64_t)MC_POINT_ROWS * MC_POINT_ROWS + beyond) < 1 << 24;
+}
+
+/* Planes of middle size leave all to the corner search, large volumes to that and to brackets the strips that they take less time
+ * for; other planes to the corner search the strips in which little is open. */
 static void set_brackets(const distmap_plan *plan, mc_stage *s, bool z) {
-    enum { MIDDLE_UNITS = 1 << 13, LARGE_UNITS = 1 << 16 };
+    enum { MIDDLE_UNITS = 1 << 13, LARGE_UNITS = 1 << 16, PART_OF_FEW = 2 };
     const int64_t how = plan->params[MC_BRACKETS], units = s->planes * s->strips * s->units;
-    const bool fits = fits_brackets(plan, s);
+    const bool has = has_brackets(plan, s), fits = has && !plan->wants_site && fits_brackets(plan, s);
     s->mixed = fits && (how == MC_MIXED || (how == MC_SIZED && mc_has_z(plan) && units >= LARGE_UNITS));
     const bool alone = fits && how == MC_SIZED && !z && units <= MIDDLE_UNITS;
     s->brackets = s->mixed || alone;
+    if (has && !z && !s->brackets && s->wy2 <= MC_CORNER_WEIGHT)
+        s->few = s->height / PART_OF_FEW;
 }
 
 mc_layout mc_lay_out(const distmap_plan *plan, char *base) {

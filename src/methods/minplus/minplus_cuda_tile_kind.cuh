@@ -13,6 +13,8 @@ DM_DEVICE void leave_open(const mc_stage &p, int64_t plane, int32_t y, int32_t r
     const int32_t first = y % MC_UNIT / MC_FILL, end = (y % MC_UNIT + rows + MC_FILL - 1) / MC_FILL;
     const uintptr_t byte = (uintptr_t)(p.open + at * p.units + y / MC_UNIT);
     atomicOr((uint32_t *)(byte & ~(uintptr_t)3), ((1u << end) - (1u << first)) << byte % 4 * 8);
+    if (p.few)
+        atomicAdd(p.open_rows + at, (uint32_t)rows);
     p.left[at * 2 + why] = true;
     p.any_open[why] = true;
 }
