@@ -9,7 +9,7 @@
  * entry says all about 32 pixels of a row in 8 bytes. A *strip* is the 32 columns of an entry: its entries lie side by side,
  * row after row. In the z stage f is the result of the plane stage, from memory.
  *
- * A *group* is four strips, the width of a tile of the near search; a *unit* is MC_UNIT rows of a strip: what the far searches
+ * A *group* is four strips, the width of a tile of the near search with sites; a *unit* is MC_UNIT rows of a strip: what the far searches
  * solve.
  *
  * Labels and signed maps: sites are the elements of another *kind*. *Rims*, which lie beside such an element on their line, take
@@ -61,6 +61,7 @@ enum {
 /* Why the near search leaves a unit open: there is hardly a site in sight; or its steps did not settle it. */
 typedef enum mc_left { MC_BLIND, MC_DEEP } mc_left;
 
+/* Of rows of a strip: more than it has. */
 enum { MC_MANY = 1 << 30 };
 
 /* What the near search tells of a unit of planes of middle size: how many of its rows it is done with, and its open quarters times

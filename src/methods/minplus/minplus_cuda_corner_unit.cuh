@@ -109,7 +109,8 @@ DM_DEVICE void find_rivals(const mc_stage &p, const unit &u, const rectangle &r,
         const int32_t own = any ? farthest_from(p, r, room.rival[0][lane % CORNERS]) : (int32_t)MC_NOTHING;
         const int32_t farthest = ~mc_warp_most(~own);
         if (lane == 0) /* whatever the roundings */
-            room.farthest = farthest, room.reach = farthest == MC_NOTHING ? p.height : (int32_t)mc_near_root((float)(farthest / p.wy2)) + 2;
+            room.farthest = farthest,
+            room.reach = farthest == MC_NOTHING ? p.height : (int32_t)mc_near_root((float)(farthest / p.wy2)) + 2;
     }
     __syncthreads();
 }
@@ -297,7 +298,8 @@ DM_DEVICE void store_sites(const mc_stage &p, const unit &u, int32_t i0, const i
     int32_t square[1][ROWS], row[1][ROWS]; /* as store_rows() has them */
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-        square[0][r] = best[r] < ANY_OFFER ? (int32_t)__int_as_float(best[r]) - p.wy2 * HEIGHT * HEIGHT : (int32_t)MC_NOTHING;
+        square[0][r] =
+            best[r] < ANY_OFFER ? (int32_t)__int_as_float(best[r]) - p.wy2 * HEIGHT * HEIGHT : (int32_t)MC_NOTHING;
         row[0][r] = u.y0 + from[r];
     }
     const int32_t x = u.strip * 32 + (int32_t)threadIdx.x % 32;

@@ -1,8 +1,9 @@
 /* minplus/cuda, the corner search: units of planes that the near search left open, each from those rows that can win in it
  * (minplus_cuda_corners.cuh: which rows these are; minplus_cuda_corner_unit.cuh: how a block finds and evaluates them).
  *
- * Of large volumes blocks look for open units when the near search has ended. In planes of middle size each unit has a block, the
- * search begins when the near search has, and takes each unit as soon as that is done with it.
+ * Of large volumes, and of strips of other planes in which little is open, blocks look for open units when the near search has ended.
+ * In planes of middle size each unit has a block, the search begins when the near search has, and takes each unit as soon as that is
+ * done with it.
  */
 #include "methods/minplus/minplus_cuda_corner_unit.cuh"
 
@@ -14,7 +15,7 @@ DM_DEVICE bool suits(const mc_stage &p, const corner_room &room) {
     return !p.few || (room.farthest < 1 << 23 && room.reach <= MOST_REACH);
 }
 
-/* Of large volumes and planes. Grid: any; blocks have some of the units. */
+/* Open units, wherever they are. Grid: any; blocks have some of the units. */
 template <bool SITES>
 static __global__ void __launch_bounds__(THREADS, SITES ? 4 : 8) search_some(const __grid_constant__ mc_stage p) {
     __shared__ corner_room room;

@@ -13,7 +13,7 @@
  *     D(x, y0 + i) - wy2 i^2 + c = h(t) - (2 wy2 i) t    where h(t) = wx2 (x - c)^2 + wy2 t^2 + c    and c = wy2 MC_UNIT^2
  *
  * which is positive, and below 2^24 where it can win, so that floats are exact and their bits compare as integers do
- * (minplus_cuda_offers.cuh).
+ * (minplus_cuda_offers.cuh). What is beyond is rounded, but loses all the same.
  */
 #ifndef DISTMAP_MINPLUS_CUDA_CORNERS_CUH
 #define DISTMAP_MINPLUS_CUDA_CORNERS_CUH

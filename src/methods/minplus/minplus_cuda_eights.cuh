@@ -27,7 +27,7 @@ enum {
     EIGHTS = STRIP / 8,
     UPPER = (EIGHTS - 1) / 2, /* a strip's middle eights: this */
     LOWER = EIGHTS / 2,       /* and this */
-    FARTHEST = MC_WIDE / 8 + EIGHTS - 1,
+    FARTHEST = WIDE / 8 + EIGHTS - 1,
     COSTS = 16 * (FARTHEST + 1),
 };
 
@@ -138,7 +138,7 @@ DM_DEVICE int32_t reach_of(const mc_stage &p, const uint32_t *row0) {
     if (__all_sync(MC_WHOLE, most >= MC_SURE))
         return 0;
     const float rows = sqrtf((float)mc_warp_most((int32_t)most) / (float)p.wy2);
-    return min((int32_t)rows / 8 * 8 + 16, (int32_t)MC_WIDE);
+    return min((int32_t)rows / 8 * 8 + 16, (int32_t)WIDE);
 }
 
 #endif

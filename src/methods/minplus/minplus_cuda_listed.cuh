@@ -30,7 +30,7 @@ typedef struct listed {
     uint32_t site[MOST_LISTED]; /* row << 16 | column */
     int32_t count;
 } listed;
-static_assert(sizeof(listed) <= (WIDE - MC_REACH) * PAIRS * 4, "lies before the first rows that are loaded");
+static_assert(!LISTS || sizeof(listed) <= TILE_BYTES, "lies where rows would");
 
 DM_DEVICE void fill_costs(const mc_stage &p, listed *l) {
     const uint32_t farthest = MC_SURE / (uint32_t)p.wy2;
@@ -46,8 +46,8 @@ DM_DEVICE void fill_costs(const mc_stage &p, listed *l) {
 /* The sites of `rows` rows more above and below the tile and of `strips` strips more on either side. */
 DM_DEVICE void list_sites(const mc_stage &p, const tile &t, int32_t rows, int32_t strips, listed *l) {
     const int32_t top = max(t.y0 - rows, p.low), count = min(t.y0 + ROWS + rows, p.low + p.rows) - top;
-    const int32_t first = max(t.group * 4 - strips, 0), end = min(t.group * 4 + 4 + strips, p.strips);
-    const uint2 *entries = t.entries + (int64_t)(first - t.group * 4) * p.rows + top;
+    const int32_t first = max(t.strip - strips, 0), end = min(t.strip + WORDS + strips, p.strips);
+    const uint2 *entries = t.entries + (int64_t)(first - t.strip) * p.rows + top;
     const float per_count = 1.0f / (float)count;
     for (int32_t start = (int32_t)threadIdx.x; start < (end - first) * count; start += AT_ONCE * THREADS) {
         uint32_t bits[AT_ONCE], place[AT_ONCE];
@@ -57,7 +57,7 @@ DM_DEVICE void list_sites(const mc_stage &p, const tile &t, int32_t rows, int32_
             const int32_t strip = (int32_t)(((float)task + 0.5f) * per_count), row = task - strip * count;
             bits[i] = first + strip < end ? entries[(int64_t)strip * p.rows + row].x : 0;
             place[i] =
-                (uint32_t)(top + row - t.y0 + AROUND) << 16 | (uint32_t)((first + strip - t.group * 4) * 32 + AROUND);
+                (uint32_t)(top + row - t.y0 + AROUND) << 16 | (uint32_t)((first + strip - t.strip) * 32 + AROUND);
         }
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
@@ -80,8 +80,7 @@ DM_DEVICE float from_rectangle(const mc_stage &p, uint32_t site, int32_t x, int3
 /* A strip's results from the listed sites. `inside`: the halves that are columns of the image. */
 DM_DEVICE void search_listed(const mc_stage &p, const tile &t, const listed &l, uint32_t inside, uint32_t best[STRIP]) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    const int32_t left = AROUND + warp % 2 * 64, top = AROUND + warp / 2 * STRIP;
-    const int32_t x = left + lane / 16 * 32 + lane % 16;
+    const int32_t left = AROUND + half_of(warp) * 64, top = AROUND + strip_of(warp), x = left + column_of(0, 0, lane);
     float bound = INFINITY;
     for (int i = lane; i < l.count; i += 32)
         bound = fminf(bound, from_rectangle(p, l.site[i], left, top, true));
@@ -115,7 +114,7 @@ DM_DEVICE void search_listed(const mc_stage &p, const tile &t, const listed &l, 
  * settles. Of random sites at density r a circle of radius R has none with probability exp(-pi r R^2): one of six millions
  * for R^2 = 5 / r. */
 DM_DEVICE bool make_list(const mc_stage &p, const tile &t, int32_t sites, listed *l, uint32_t *settled) {
-    const float seen = (float)first_rows(p, t) * (float)min(p.width - t.group * MC_GROUP, (int32_t)MC_GROUP);
+    const float seen = (float)first_rows(p, t) * (float)min(p.width - t.strip * 32, (int32_t)TILE_COLUMNS);
     const float square = 5.0f * seen / (float)sites * sqrtf((float)p.wx2 * (float)p.wy2);
     int32_t rows = (int32_t)sqrtf(square / (float)p.wy2) + 1;
     int32_t strips = (int32_t)sqrtf(square * p.per_wx2) / 32 + 1;

@@ -10,7 +10,9 @@
  * What is then still open, and tiles with hardly a site in sight, are marked in p.open for the far search, which writes
  * whole units; before brackets tiles, too, of which no pixel has a site within the first steps.
  *
- * Per pixel: 10 instructions (times 1.4 for the rows around) to spread, one per step, a dozen for the root.
+ * Per pixel: 6 instructions (times 1.4 for the rows around) to spread, one per step, 11 for the root. What binds is the pipe of
+ * minima, so sums go by that of multiplications where code does not grow. Tiles are narrow, so that few warps wait for each other and
+ * others for none of them; but four blocks in different places of it need short code.
  */
 #ifndef MC_STRIP /* minplus_cuda_near_small.cu has its own */
 #define MC_STRIP 32
@@ -43,8 +45,7 @@ DM_DEVICE void steps(const mc_stage &p, const uint32_t *row0, uint32_t f[STRIP +
         uint32_t least = mc_min(f[MC_UNROLLED + i - TO], f[MC_UNROLLED + i + TO]);
 #pragma unroll
         for (int k = TO - 1; k >= FROM; k--)
-            least = mc_min3(f[MC_UNROLLED + i - k], f[MC_UNROLLED + i + k],
-                            mc_plus(least, p.cost[k + 1] - p.cost[k]));
+            least = mc_min3(f[MC_UNROLLED + i - k], f[MC_UNROLLED + i + k], mc_plus(least, p.cost[k + 1] - p.cost[k]));
         best[i] = mc_add_min(least, p.cost[FROM], best[i]);
     }
 }
@@ -74,6 +75,7 @@ DM_DEVICE void store_one(const mc_stage &p, char *to, uint32_t d2, float root, u
 template <storing HOW>
 DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x, const uint32_t best[STRIP]) {
     const bool first = x < p.width, second = x + 16 < p.width;
+    enum { AT_ONCE = 8 };
     char *to = mc_row(p.target, plane, y) + x * p.target.stride[3];
     const int64_t apart = 16 * (HOW <= SQUARES ? 4 : p.target.stride[3]);
     uint32_t negative[2] = {0, 0};
@@ -83,17 +85,27 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x
             negative[c] = p.negative[mc_band_at(p, plane, y, min(x + c * 16, p.width - 1))];
     }
     bool none = false;
+    uint32_t coming[STRIP]; /* they move through the first AT_ONCE registers, for short code */
 #pragma unroll
-    for (int i = 0; i < STRIP; i++) {
-        if (HOW > SQUARES && y + i >= p.height)
-            break;
-        const uint32_t low = best[i] & 0xFFFF, high = best[i] >> 16;
-        const float low_root = mc_root(mc_float_of(best[i], 0)), high_root = mc_root(mc_float_of(best[i], 1));
-        if (first)
-            store_one<HOW>(p, to, low, low_root, negative[0] >> i, &none);
-        if (second)
-            store_one<HOW>(p, to + apart, high, high_root, negative[1] >> i, &none);
-        to += p.target.stride[2];
+    for (int i = 0; i < STRIP; i++)
+        coming[i] = best[i];
+#pragma unroll 1
+    for (int start = 0; start < STRIP; start += AT_ONCE) {
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            if (HOW > SQUARES && y + start + i >= p.height)
+                return none;
+            const uint32_t pair = coming[i], low = pair & 0xFFFF, high = pair >> 16;
+            const float low_root = mc_root(mc_float_of(pair, 0)), high_root = mc_root(mc_float_of(pair, 1));
+            if (first)
+                store_one<HOW>(p, to, low, low_root, negative[0] >> (start + i), &none);
+            if (second)
+                store_one<HOW>(p, to + apart, high, high_root, negative[1] >> (start + i), &none);
+            to += p.target.stride[2];
+        }
+#pragma unroll
+        for (int i = AT_ONCE; i < STRIP; i++)
+            coming[i - AT_ONCE] = coming[i];
     }
     return none;
 }
@@ -141,8 +153,8 @@ DM_DEVICE bool is_promising(const band &b) { return b.across[0].x | b.across[1].
 template <bool SLOW> DM_DEVICE void search_tile(const mc_stage &p, const tile &t, void *memory) {
     __shared__ uint32_t hardest;
     hardest = 0;
-    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, half = warp % 2;
-    const int32_t x = column_of(t.group, half, lane), y = t.y0 + warp / 2 * STRIP;
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    const int32_t x = column_of(t.strip, half_of(warp), lane), y = t.y0 + strip_of(warp);
     band own;
     if (KINDS)
         own = band_of<SLOW>(p, t.plane, y, x);
@@ -160,7 +172,8 @@ template <bool SLOW> DM_DEVICE void search_tile(const mc_stage &p, const tile &t
             finish_strip(p, t, y, x, __any_sync(MC_WHOLE, largest(best) > settled), best);
             return;
         }
-        load_rows<SLOW>(p, t, WIDE - MC_REACH, SPREAD);
+        __syncthreads(); /* nobody looks at the list any more */
+        load_rows<SLOW>(p, t, WIDE - MC_REACH, WIDE - MC_REACH + SPREAD / 2, SPREAD / 2);
         __syncthreads();
     }
     const uint32_t *row0 = lane_rows(t, warp, lane);
@@ -211,8 +224,8 @@ template <bool SLOW> DM_DEVICE void search_tile(const mc_stage &p, const tile &t
 /* For the whole block: all of a tile is stored, or marked as left. Blocks of the corner search, which has begun, wait for that. */
 DM_DEVICE void tell_finished(const mc_stage &p, const tile &t) {
     __syncthreads();
-    const int32_t y = t.y0 + (int32_t)threadIdx.x / 4 * MC_UNIT, end = min(t.y0 + (int32_t)ROWS, p.height);
-    const int32_t strip = t.group * 4 + (int32_t)threadIdx.x % 4;
+    const int32_t y = t.y0 + (int32_t)threadIdx.x / WORDS * MC_UNIT, end = min(t.y0 + (int32_t)ROWS, p.height);
+    const int32_t strip = t.strip + (int32_t)threadIdx.x % WORDS;
     if (y >= end || strip >= p.strips)
         return;
     const int64_t unit = (t.plane * p.strips + strip) * p.units + y / MC_UNIT;
@@ -241,8 +254,8 @@ template <bool SLOW> static cudaError_t launch(const mc_stage *p, cudaStream_t s
         cudaFuncSetAttribute((const void *)near_tiles<SLOW>, cudaFuncAttributeMaxDynamicSharedMemorySize, TILE_BYTES);
     if (error != cudaSuccess)
         return error;
-    DM_LAUNCH_EARLY(near_tiles<SLOW>, (unsigned)(p->planes * p->groups * tiles_down), THREADS, (size_t)TILE_BYTES,
-                    stream, *p, tiles_down);
+    DM_LAUNCH_EARLY(near_tiles<SLOW>, (unsigned)(p->planes * tiles_across(*p) * tiles_down), THREADS,
+                    (size_t)TILE_BYTES, stream, *p, tiles_down);
     return cudaGetLastError();
 }
 

@@ -10,7 +10,7 @@
  * for each of its two rows. MC_KEYS steps settle that at unit pitch.
  *
  * Strips with more in them begin anew with keys of 32 bits, from more rows, which the block loads for all of them together
- * (minplus_cuda_eights.cuh).
+ * (minplus_cuda_eights.cuh). The others are stored while these are searched: before, they would be waited for.
  *
  * Per pixel: 12 instructions (times 1.4 for the rows around) to spread, one per step of short keys, and what
  * minplus_cuda_sites.cuh says for the results.
@@ -36,8 +36,9 @@ DM_DEVICE void pair_steps(const mc_stage &p, const uint32_t *row0, uint32_t f[ST
         const uint32_t below = p.key[0][k], above = p.key[1][k];
 #pragma unroll
         for (int i = 0; i < STRIP; i++) /* in turns on both pipes */
-            best[i] = (i + k) % 2 ? mc_add_min(f[MC_KEYS + i + k], above, mc_add_min(f[MC_KEYS + i - k], below, best[i]))
-                                  : mc_min3(mc_plus(f[MC_KEYS + i + k], above), mc_plus(f[MC_KEYS + i - k], below), best[i]);
+            best[i] = (i + k) % 2
+                          ? mc_add_min(f[MC_KEYS + i + k], above, mc_add_min(f[MC_KEYS + i - k], below, best[i]))
+                          : mc_min3(mc_plus(f[MC_KEYS + i + k], above), mc_plus(f[MC_KEYS + i - k], below), best[i]);
     }
 }
 
@@ -50,8 +51,7 @@ DM_DEVICE bool pairs_open(const mc_stage &p, const uint32_t best[STRIP], int k) 
 
 /* Whether all pixels of a strip are settled by short keys: then `best` are theirs. Steps are taken in bunches, since tests
  * cost as much as a step. */
-DM_DEVICE bool search_pairs(const mc_stage &p, const uint32_t *row0, int32_t y, int32_t x,
-                            uint32_t best[STRIP]) {
+DM_DEVICE bool search_pairs(const mc_stage &p, const uint32_t *row0, int32_t y, int32_t x, uint32_t best[STRIP]) {
     const uint32_t inside = (x < p.width ? 0xFFFFu : 0) | (x + 16 < p.width ? 0xFFFF0000u : 0);
     uint32_t f[STRIP + 2 * MC_KEYS];
 #pragma unroll
@@ -97,8 +97,8 @@ typedef struct part {
 DM_DEVICE part part_at(const mc_stage &p, int32_t block, int thread, int32_t tiles_down, uint32_t *squares) {
     part made;
     made.t = tile_at(p, (uint32_t)block, tiles_down, squares);
-    made.y = made.t.y0 + thread / 64 * STRIP;
-    made.x = column_of(made.t.group, thread / 32 % 2, thread % 32);
+    made.y = made.t.y0 + strip_of(thread / 32);
+    made.x = column_of(made.t.strip, half_of(thread / 32), thread % 32);
     made.row0 = lane_rows(made.t, thread / 32, thread % 32);
     return made;
 }
@@ -107,6 +107,7 @@ DM_DEVICE part part_at(const mc_stage &p, int32_t block, int thread, int32_t til
  * search. */
 template <bool SLOW>
 DM_DEVICE void search_longs(const mc_stage &p, const eight_costs &costs, const part &at, int32_t reach) {
+#pragma unroll 1 /* short code: warps are anywhere in it */
     for (int column = 0; column < 2; column++) {
         const int32_t x = at.x + 16 * column, rows = x < p.width ? p.height - at.y : 0;
         uint32_t best[STRIP];
@@ -115,7 +116,7 @@ DM_DEVICE void search_longs(const mc_stage &p, const eight_costs &costs, const p
             best[i] = (i < rows ? MC_SURE << longs::BITS : 0) + longs::MIDDLE;
         if (!reach || search_eights(costs, at.row0, column, reach, best)) {
             if (threadIdx.x % 16 == 0)
-                leave_open(p, at.t.plane, at.y, STRIP, at.t.group * 4 + at.x % MC_GROUP / 32, MC_DEEP);
+                leave_open(p, at.t.plane, at.y, STRIP, at.x / 32, MC_DEEP);
             return;
         }
         store_strip<SLOW, false>(p, at.t, at.y, x, best);
@@ -126,7 +127,7 @@ DM_DEVICE void search_longs(const mc_stage &p, const eight_costs &costs, const p
 template <bool SLOW>
 static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     near_tiles_sites(const __grid_constant__ mc_stage p, int32_t tiles_down) {
-    DM_DYNAMIC_SHARED(uint32_t, squares); /* [HELD][PITCH], lefts [4][HELD] */
+    DM_DYNAMIC_SHARED(uint32_t, squares); /* [HELD][PITCH], lefts [WORDS][HELD] */
     __shared__ eight_costs costs;
     __shared__ int32_t reach; /* how far strips with long keys go; 0: there are none */
     bool settled;
@@ -147,8 +148,7 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     /* Found anew, which saves registers while short keys are searched for. */
     const part at = part_at(p, mc_forget((int32_t)blockIdx.x), mc_forget((int)threadIdx.x), tiles_down, squares);
     if (reach) {
-        load_rows<SLOW>(p, at.t, MC_WIDE - reach, reach - MC_REACH);
-        load_rows<SLOW>(p, at.t, MC_WIDE + ROWS + MC_REACH, reach - MC_REACH);
+        widen_rows<SLOW>(p, at.t, MC_REACH, reach);
         fill_costs(p, &costs);
         __syncthreads();
     }
@@ -165,8 +165,8 @@ template <bool SLOW> static cudaError_t launch(const mc_stage *p, cudaStream_t s
                                                    cudaFuncAttributeMaxDynamicSharedMemorySize, TILE_BYTES);
     if (error != cudaSuccess)
         return error;
-    DM_LAUNCH(near_tiles_sites<SLOW>, (unsigned)(p->planes * p->groups * tiles_down), THREADS, (size_t)TILE_BYTES,
-              stream, *p, tiles_down);
+    DM_LAUNCH(near_tiles_sites<SLOW>, (unsigned)(p->planes * tiles_across(*p) * tiles_down), THREADS,
+              (size_t)TILE_BYTES, stream, *p, tiles_down);
     return cudaGetLastError();
 }
 

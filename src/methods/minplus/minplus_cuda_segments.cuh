@@ -77,15 +77,12 @@ DM_DEVICE void segment(const mc_stage &p, const uint32_t *row0, int b, int k, ui
     for (int i = 0; i < BLOCK + SEGMENT - 1; i++)
         f[i] = row_on<SIDE>(row0, b * BLOCK + i + 1, k - 1);
 #pragma unroll
-    for (int c = 0; c < SEGMENT; c += 4) {
-        const uint32_t cost[4] = {cost_of(p, k + c), cost_of(p, k + c + 1), cost_of(p, k + c + 2),
-                                  cost_of(p, k + c + 3)};
+    for (int c = 0; c < SEGMENT; c++) {
+        const uint32_t cost = cost_of(p, k + c);
 #pragma unroll
         for (int i = 0; i < BLOCK; i++) {
             uint32_t *to = best + strip_row<SIDE>(b * BLOCK + i);
-            *to = mc_add_min(f[i + c], cost[0], *to);
-            *to = mc_add_min(f[i + c + 1], cost[1], *to);
-            *to = mc_min3(mc_plus(f[i + c + 2], cost[2]), mc_plus(f[i + c + 3], cost[3]), *to);
+            *to = mc_add_min(f[i + c], cost, *to);
         }
     }
 }

@@ -48,7 +48,7 @@ DM_DEVICE void store_form(const mc_stage &p, const tile &t, int32_t y, int32_t x
     const bool distances = FORM != MC_OFFSETS && p.target.data;
     char *target = distances ? mc_forget(at.target + y * p.target.stride[2] + (int64_t)x * 4) : site;
     /* The plane's rows, from MIDDLE before the strip's first on, as rows are counted in keys. */
-    const uint32_t *lefts = t.lefts + x % MC_GROUP / 32 * HELD + MC_WIDE + (y - t.y0) - MIDDLE;
+    const uint32_t *lefts = t.lefts + x % TILE_COLUMNS / 32 * HELD + WIDE + (y - t.y0) - MIDDLE;
     const char *source[COLUMNS];
     if (FORM == MC_VOLUME)
         for (int c = 0; c < COLUMNS; c++) /* what lies beyond the image reads what can be read */

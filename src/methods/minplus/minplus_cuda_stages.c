@@ -117,8 +117,8 @@ bool mc_is_small(const distmap_plan *plan, const mc_stage *s) {
 
 /* Whether there is a corner search of planes, or a bracket search of z: of those all rows of which are this GPU's. */
 static bool has_brackets(const distmap_plan *plan, const mc_stage *s) {
-    return plan->params[MC_BRACKETS] != MC_NEVER && s->rows == s->height && s->height >= MC_UNIT &&
-           !dm_by_kind(plan) && !mc_is_small(plan, s);
+    return plan->params[MC_BRACKETS] != MC_NEVER && s->rows == s->height && s->height >= MC_UNIT && !dm_by_kind(plan) &&
+           !mc_is_small(plan, s);
 }
 
 /* Whether their numbers are small enough whatever they find. The bracket search adds w MC_POINT_ROWS^2 to squared distances, also to

@@ -1,4 +1,4 @@
-/* What the near searches' kernels share: a tile of MC_GROUP columns, its rows and those around it in shared memory as pairs
+/* What the near searches' kernels share: a tile of two or four strips, its rows and those around it in shared memory as pairs
  * of squares, the values of columns x and x + 16 in the halves of a word. With sites also which side they lie on, a bit per
  * pixel. A file that includes this says how many rows a warp takes, STRIP, a multiple of 8, and whether it wants SITES, and
  * has KINDS. */
@@ -9,52 +9,58 @@
 
 #ifndef MC_TILE_WIDE /* minplus_cuda_near_middle.cu has less */
 #define MC_TILE_WIDE MC_WIDE
-/* Blocks of a multiprocessor, by its shared memory. */
+#endif
+#ifndef MC_TILES_AT_ONCE /* blocks of a multiprocessor, by its shared memory, which four narrow ones fit into */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-#define MC_TILES_AT_ONCE 1
+#define MC_TILES_AT_ONCE (4 / WORDS)
 #else
-#define MC_TILES_AT_ONCE 2
+#define MC_TILES_AT_ONCE (8 / WORDS)
 #endif
 #endif
 
 enum {
     LISTS = !SITES && !KINDS, /* of a sparse tile's sites */
-    HALVES = SITES ? 1 : 2,   /* of the group's columns, of which a warp copies rows */
-    THREADS = 256,
-    ROWS = THREADS / 64 * STRIP, /* of a tile */
-    LOW = ROWS < MC_TILE_ROWS,   /* of which less is known of the density of its sites */
+    WORDS = SITES ? 4 : 2,    /* entries of a row: a tile's strips */
+    HALVES = WORDS / 2,       /* 64 columns each, for a warp */
+    TILE_COLUMNS = WORDS * 32,
+    THREADS = 4 * HALVES * 32,
+    ROWS = 4 * STRIP,          /* of a tile */
+    LOW = ROWS < MC_TILE_ROWS, /* of which less is known of the density of its sites */
     SPREAD = ROWS + 2 * MC_REACH,
-    WIDE = MC_TILE_WIDE,    /* how far hard tiles go */
-    HELD = ROWS + 2 * WIDE, /* rows of the shared memory, at most */
-    PAIRS = MC_GROUP / 2,
-    PITCH = PAIRS + 2, /* words of a row of the shared memory */
-    TASKS = (SPREAD * 4 + THREADS - 1) / THREADS, /* entries of a thread */
-    SEGMENT = 8,                                  /* steps between tests beyond MC_REACH */
+    WIDE = MC_TILE_WIDE,                              /* how far hard tiles go */
+    HELD = ROWS + 2 * WIDE,                           /* rows of the shared memory, at most */
+    PITCH = HALVES * 33,                              /* words of a row of the shared memory */
+    TASKS = (SPREAD * WORDS + THREADS - 1) / THREADS, /* entries of a thread */
+    SEGMENT = 8,                                      /* steps between tests beyond MC_REACH */
 };
 
-/* Where the pair (half, lane) of a row lies in shared memory. The eight rows and four entries that a warp spreads at once fall into
- * different banks: rows are two words apart there, halves one, and the words of a half sixteen. */
+/* Where the pair (half, lane) of a row lies in shared memory. The rows that a warp spreads at once, sixteen of two entries or eight of
+ * four, fall into different banks: rows are one or two apart there, halves one, and the words of a half sixteen. */
 DM_DEVICE int place_of(int row, int half, int lane) { return row * PITCH + half * 33 + lane; }
 
 /* The first column of a lane's pair. */
-DM_DEVICE int32_t column_of(int32_t group, int half, int lane) {
-    return group * MC_GROUP + half * 64 + lane / 16 * 32 + lane % 16;
+DM_DEVICE int32_t column_of(int32_t strip, int half, int lane) {
+    return strip * 32 + half * 64 + lane / 16 * 32 + lane % 16;
 }
 
-/* Eight rows of four entries make a warp's task. */
-DM_DEVICE int task_row(unsigned task) { return (int)(task / 32 * 8 + task % 8); }
-DM_DEVICE int task_word(unsigned task) { return (int)(task / 8 % 4); }
+/* Which rows and which half of a tile a warp has. */
+DM_DEVICE int strip_of(int warp) { return warp / HALVES * STRIP; }
+DM_DEVICE int half_of(int warp) { return warp % HALVES; }
+
+/* Eight rows of an entry come after eight of another. */
+DM_DEVICE int task_row(unsigned task) { return (int)(task / (8 * WORDS) * 8 + task % 8); }
+DM_DEVICE int task_word(unsigned task) { return (int)(task / 8 % WORDS); }
 
 /* What a block works on. */
 typedef struct tile {
-    const uint2 *entries; /* plane stage: of the group's first strip */
+    const uint2 *entries; /* plane stage: of the first strip */
     const char *source;   /* z stage: of the plane, */
     const uint8_t *alive; /* and which of its rows have been written */
     int64_t plane;
-    int32_t group, y0;
+    int32_t strip, y0; /* the first */
     uint32_t *squares; /* [HELD][PITCH] */
     uint32_t
-        *lefts; /* [4][HELD], with sites in the plane stage: bit i: pixel i of the entry has its site on the left */
+        *lefts; /* [WORDS][HELD], with sites in the plane stage: bit i: pixel i of the entry has its site on the left */
 } tile;
 
 /* Pixels i and 16 + i of an entry without a site: 2^16 - 1, others: 0. */
@@ -125,74 +131,74 @@ DM_DEVICE uint32_t written_rows(const mc_stage &p, const tile &t, int32_t y, int
 }
 
 /* z stage: rows first.. of the shared memory; the thread's least values, in halves. A warp takes AT_ONCE rows together: they
- * lie far apart, and wait for memory. FULL: a group without columns beyond the last; those get what the last one has, and nobody
+ * lie far apart, and wait for memory. FULL: a tile without columns beyond the last; those get what the last one has, and nobody
  * looks at them. */
-template <bool FULL, bool UNIT> DM_DEVICE uint32_t copy_rows(const mc_stage &p, const tile &t, int first, int count) {
-    enum { AT_ONCE = SITES ? 11 : 8, STEP = THREADS / 64 * HALVES };
+template <int AT_ONCE, bool FULL, bool UNIT>
+DM_DEVICE uint32_t copy_rows(const mc_stage &p, const tile &t, int first, int count) {
+    enum { STEP = 4 };
     uint32_t least = MC_SURE * 0x00010001u;
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    const int own = first + warp * HALVES / 2, half0 = HALVES == 1 ? warp % 2 : 0;
-    const int32_t x = column_of(t.group, half0, lane), top = t.y0 - WIDE;
-    const uint32_t written = SITES ? 0 : written_rows(p, t, top + own, STEP); /* all of the warp's, fewer than 32 */
+    const int half = half_of(warp);
+    const int32_t x = column_of(t.strip, half, lane), top = t.y0 - WIDE;
     /* Counted, a tile's rows are known to come out even: no branch parts their loads. `count` is a multiple of 8. */
-    for (int n = 0, start = own; SITES ? n < count / STEP : start < first + count;
-         n += AT_ONCE, start += STEP * AT_ONCE) {
-        int32_t value[AT_ONCE][HALVES * 2];
-        const uint32_t alive = SITES ? written_rows(p, t, top + start, STEP) : written >> (start - first) / STEP;
+    for (int n = 0, start = first + warp / HALVES; n < count / STEP; n += AT_ONCE, start += STEP * AT_ONCE) {
+        int32_t value[AT_ONCE][2];
+        const uint32_t alive = written_rows(p, t, top + start, STEP);
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             /* Without a condition that would be waited for: what was not written may be read, and is not used. */
             const int32_t y = min(max(top + start + i * STEP, 0), p.height - 1);
             const int32_t *from = (const int32_t *)(t.source + y * p.source.stride[2]) + (FULL ? x : 0);
 #pragma unroll
-            for (int c = 0; c < HALVES * 2; c++) {
-                const int32_t on = c / 2 * 64 + c % 2 * 16;
-                value[i][c] = from[FULL ? on : min(x + on, p.width - 1)];
-            }
+            for (int c = 0; c < 2; c++)
+                value[i][c] = from[FULL ? c * 16 : min(x + c * 16, p.width - 1)];
         }
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             const int row = start + i * STEP;
-            if (SITES ? n + i >= count / STEP : row >= first + count)
+            if (n + i >= count / STEP)
                 break;
-#pragma unroll
-            for (int h = 0; h < HALVES; h++) {
-                const int half = half0 + h;
-                const uint32_t low = source_square<UNIT>(p, value[i][h * 2]),
-                               high = source_square<UNIT>(p, value[i][h * 2 + 1]);
-                const uint32_t pair = alive >> i & 1 ? low | high << 16 : MC_SURE * 0x00010001u;
-                t.squares[place_of(row, half, lane)] = pair;
-                least = mc_min(least, pair);
-            }
+            const uint32_t low = source_square<UNIT>(p, value[i][0]), high = source_square<UNIT>(p, value[i][1]);
+            const uint32_t pair = alive >> i & 1 ? low | high << 16 : MC_SURE * 0x00010001u;
+            t.squares[place_of(row, half, lane)] = pair;
+            least = mc_min(least, pair);
         }
     }
     return least;
 }
 
-template <bool UNIT> DM_DEVICE uint32_t copy_rows(const mc_stage &p, const tile &t, int first, int count) {
-    return (t.group + 1) * MC_GROUP <= p.width ? copy_rows<true, UNIT>(p, t, first, count)
-                                               : copy_rows<false, UNIT>(p, t, first, count);
+template <int AT_ONCE, bool UNIT> DM_DEVICE uint32_t copy_rows(const mc_stage &p, const tile &t, int first, int count) {
+    return t.strip * 32 + TILE_COLUMNS <= p.width ? copy_rows<AT_ONCE, true, UNIT>(p, t, first, count)
+                                                  : copy_rows<AT_ONCE, false, UNIT>(p, t, first, count);
 }
 
-DM_DEVICE uint32_t copy_rows(const mc_stage &p, const tile &t, int first, int count) {
-    return SITES && p.source_w2[0] == 1 && p.source_w2[1] == 1 ? copy_rows<true>(p, t, first, count)
-                                                               : copy_rows<false>(p, t, first, count);
+template <int AT_ONCE> DM_DEVICE uint32_t copy_rows(const mc_stage &p, const tile &t, int first, int count) {
+    return SITES && p.source_w2[0] == 1 && p.source_w2[1] == 1 ? copy_rows<AT_ONCE, true>(p, t, first, count)
+                                                               : copy_rows<AT_ONCE, false>(p, t, first, count);
 }
 
-/* Rows first.. of the shared memory; row WIDE is the tile's first. */
-template <bool SLOW> DM_DEVICE void load_rows(const mc_stage &p, const tile &t, int first, int count) {
-    if (SLOW)
-        copy_rows(p, t, first, count);
-    else
-        for (unsigned task = threadIdx.x; task < (unsigned)count * 4; task += THREADS) {
-            const int row = first + task_row(task), word = task_word(task);
+/* Rows of the shared memory, of which row WIDE is the tile's first: `count` from `first` on, and as many from `then` on. */
+template <bool SLOW> DM_DEVICE void load_rows(const mc_stage &p, const tile &t, int first, int then, int count) {
+    if (SLOW) {
+#pragma unroll 1 /* short code */
+        for (int part = 0; part < 2; part++)
+            copy_rows<11>(p, t, part ? then : first, count);
+    } else {
+        for (unsigned task = threadIdx.x; task < (unsigned)count * 2 * WORDS; task += THREADS) {
+            const int n = task_row(task), row = n < count ? first + n : then + n - count, word = task_word(task);
             spread(p, entry_at(p, t, t.y0 - WIDE + row, word), t, row, word);
         }
+    }
+}
+
+/* The same above and below, on from `from` rows to `to` of them. */
+template <bool SLOW> DM_DEVICE void widen_rows(const mc_stage &p, const tile &t, int from, int to) {
+    load_rows<SLOW>(p, t, WIDE - to, WIDE + ROWS + from, to - from);
 }
 
 /* Where lane's pairs lie in the strip of a warp: that of the strip's row r is r * PITCH on. */
 DM_DEVICE const uint32_t *lane_rows(const tile &t, int warp, int lane) {
-    return t.squares + place_of(WIDE + warp / 2 * STRIP, warp % 2, lane);
+    return t.squares + place_of(WIDE + strip_of(warp), half_of(warp), lane);
 }
 
 DM_DEVICE uint32_t larger_half(uint32_t word) { return max(word & 0xFFFF, word >> 16); }
@@ -207,16 +213,19 @@ DM_DEVICE uint32_t largest(const uint32_t best[STRIP]) {
 }
 
 /* Bytes of shared memory. */
-enum { TILE_BYTES = HELD * (PITCH + SITES * 4) * 4 };
+enum { TILE_BYTES = HELD * (PITCH + SITES * WORDS) * 4 };
 static_assert(TILE_BYTES <= MC_TILE_BYTES && MC_TILE_BYTES <= MC_MOST_BYTES, "minplus_cuda.c asks the GPU for this");
 
+DM_ANYWHERE uint32_t tiles_across(const mc_stage &p) { return (uint32_t)(p.strips + WORDS - 1) / WORDS; }
+
+/* A block's: tiles of a plane column by column. */
 DM_DEVICE tile tile_at(const mc_stage &p, uint32_t block, int32_t tiles_down, uint32_t *squares) {
-    const uint32_t column = block / (uint32_t)tiles_down; /* plane, group */
+    const uint32_t column = block / (uint32_t)tiles_down, across = tiles_across(p);
     tile t;
-    t.plane = column / (uint32_t)p.groups;
-    t.group = (int32_t)(column - (uint32_t)t.plane * (uint32_t)p.groups);
+    t.plane = column / across;
+    t.strip = (int32_t)(column - (uint32_t)t.plane * across) * WORDS;
     t.y0 = (int32_t)(block - column * (uint32_t)tiles_down) * ROWS;
-    t.entries = (const uint2 *)p.entries + (int64_t)column * p.rows * 4;
+    t.entries = mc_entries(p, t.plane, t.strip);
     t.source = p.source.data ? mc_row(p.source, t.plane, 0) : NULL;
     t.alive = p.source.data ? mc_alive(p, t.plane) : NULL;
     t.squares = squares;

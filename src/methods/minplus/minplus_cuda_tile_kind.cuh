@@ -22,9 +22,9 @@ DM_DEVICE void leave_open(const mc_stage &p, int64_t plane, int32_t y, int32_t r
 /* The same for all units of a tile. */
 DM_DEVICE void leave_tile(const mc_stage &p, const tile &t, mc_left why) {
     enum { UNITS = (ROWS + MC_UNIT - 1) / MC_UNIT };
-    const int32_t y = t.y0 + (int32_t)threadIdx.x / 4 * MC_UNIT;
-    if (threadIdx.x < UNITS * 4 && y < p.height)
-        leave_open(p, t.plane, y, min((int32_t)ROWS, (int32_t)MC_UNIT), t.group * 4 + (int32_t)threadIdx.x % 4, why);
+    const int32_t y = t.y0 + (int32_t)threadIdx.x / WORDS * MC_UNIT, strip = t.strip + (int32_t)threadIdx.x % WORDS;
+    if (threadIdx.x < UNITS * WORDS && y < p.height)
+        leave_open(p, t.plane, y, min((int32_t)ROWS, (int32_t)MC_UNIT), strip, why);
 }
 
 /* What to do with a tile: nothing, for hardly an entry of it has a site in sight, or all sites are beyond the first steps, where
@@ -58,8 +58,8 @@ DM_DEVICE sight see_all(bool near, bool within, uint32_t sites) {
         sum += seen[i], some |= counting[i];
     sight all = {(int32_t)(sum % WITHIN / NEAR), sum >= WITHIN, (int32_t)(sum % NEAR), 0};
 #pragma unroll
-    for (int word = 0; word < 4; word++) /* as task_word() has them */
-        all.words += (some >> word * 8 & 0xFF) != 0;
+    for (int word = 0; word < WORDS; word++) /* as task_word() has them */
+        all.words += (some & (WORDS == 2 ? 0x00FF00FFu : 0xFFu) << word * 8) != 0;
     return all;
 }
 
@@ -79,13 +79,13 @@ DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, in
 #pragma unroll
     for (int i = 0; i < TASKS; i++) {
         const unsigned task = threadIdx.x + i * THREADS;
-        own[i] = entry_at(p, t, task < SPREAD * 4 ? t.y0 - MC_REACH + task_row(task) : p.low - 1, task_word(task));
+        own[i] = entry_at(p, t, task < SPREAD * WORDS ? t.y0 - MC_REACH + task_row(task) : p.low - 1, task_word(task));
         nearest = own[i].x ? 0 : min(nearest, min(own[i].y & MC_NONE, own[i].y >> 16));
         if (LISTS && own[i].x)
             count += 4 * (uint32_t)__popc(own[i].x) - 3;
     }
     near |= nearest < MC_WIDE;
-    const int32_t rows = first_rows(p, t), hope = LOW ? rows * 2 / 3 : rows;
+    const int32_t rows = first_rows(p, t), hope = (LOW ? rows * 2 / 3 : rows) * WORDS / 4;
     if (!LISTS) {
         if (__syncthreads_count(near) * TASKS < hope)
             return TILE_HOPELESS;
@@ -97,16 +97,15 @@ DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, in
         if (p.brackets && !all.within)
             return TILE_DEEP;
         *sites = all.sites;
-        if (*sites && *sites * 5 <= rows * 2) { /* one pixel in 320, where a search takes some 30 steps */
+        if (*sites && *sites * 10 <= rows * WORDS) { /* one pixel in 320, where a search takes some 30 steps */
             /* Many in few words are not spread over the tile, and most of it would stay open, for which corners take less. */
-            const int32_t spread_words = *sites > 20 ? 3 : *sites > 8 ? 2 : 0;
-            return p.brackets && !p.mixed && all.words < min(p.strips - t.group * 4, spread_words) ? TILE_HOPELESS
-                                                                                                   : TILE_SPARSE;
+            const bool spread = *sites <= 8 || all.words == min(p.strips - t.strip, (int32_t)WORDS);
+            return p.brackets && !p.mixed && !spread ? TILE_HOPELESS : TILE_SPARSE;
         }
     }
     /* The entries move through the first one's registers, for short code: instructions are what tiles wait for most. */
 #pragma unroll 1
-    for (unsigned task = threadIdx.x; task < SPREAD * 4; task += THREADS) {
+    for (unsigned task = threadIdx.x; task < SPREAD * WORDS; task += THREADS) {
         spread(p, own[0], t, WIDE - MC_REACH + task_row(task), task_word(task));
 #pragma unroll
         for (int i = 1; i < TASKS; i++)
@@ -118,7 +117,8 @@ DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, in
 
 /* The same as load_entries(), of the z stage. */
 DM_DEVICE tile_kind load_values(const mc_stage &p, const tile &t, bool near) {
-    const uint32_t halves = copy_rows(p, t, WIDE - MC_REACH, SPREAD), least = min(halves & 0xFFFF, halves >> 16);
+    const uint32_t halves = copy_rows < SITES ? 11 : 15 > (p, t, WIDE - MC_REACH, SPREAD),
+                   least = min(halves & 0xFFFF, halves >> 16);
     if (__syncthreads_or((p.brackets ? least <= first_steps(p) : least < MC_SURE) || near))
         return TILE_LOADED;
     return p.brackets && __syncthreads_or(least < MC_SURE) ? TILE_DEEP : TILE_HOPELESS;
@@ -153,8 +153,7 @@ DM_DEVICE int32_t widen(const mc_stage &p, const tile &t, int32_t reach, bool op
     const float needed = fminf(sqrtf((float)(*hardest / (uint32_t)p.wy2)), (float)WIDE);
     const int32_t segments = max(((int32_t)needed - reach + SEGMENT - 1) / SEGMENT, 1);
     const int32_t to = min(reach + segments * SEGMENT, reach == MC_REACH ? (int32_t)MC_STRIDE : (int32_t)WIDE);
-    load_rows<SLOW>(p, t, WIDE - to, to - reach);
-    load_rows<SLOW>(p, t, WIDE + ROWS + reach, to - reach);
+    widen_rows<SLOW>(p, t, reach, to);
     __syncthreads();
     *hardest = 0;
     return to;
