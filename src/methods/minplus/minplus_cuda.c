@@ -31,7 +31,7 @@ static const distmap_param_info params[MC_PARAMS] = {
 
 static const char *refuses(const distmap_plan *plan) {
     if (plan->context->cuda->shared_bytes < MC_MOST_BYTES)
-        return "needs a GPU with 111 KiB of shared memory to a block (compute capability 8.0, 8.7, 9.0 and others)";
+        return "needs a GPU with 112 KiB of shared memory to a block (compute capability 8.0, 8.7, 9.0 and others)";
     if (plan->problem.input == DISTMAP_INPUT_SAMPLED)
         return "needs a mask or labels";
     if (dm_by_kind(plan) && plan->wants_site)

@@ -46,7 +46,8 @@ enum {
     MC_Z_THREADS = 512,     /* and of the z stage's, of which fewer find room at once */
     MC_TEAM_BYTES = 1728,   /* its shared memory for every 16 threads, */
     MC_UNIT_BYTES = 4416,   /* for a unit, */
-    MC_STATIC_BYTES = 4096, /* and, at most, what is not asked for */
+    MC_STATIC_BYTES = 5120, /* and, at most, what is not asked for, */
+    MC_TILE_STATIC = 2048,  /* and of the near search */
 };
 
 /* Shared memory that a block of the near search asks for, at most: two bytes and a bit for a pixel of a tile and the rows

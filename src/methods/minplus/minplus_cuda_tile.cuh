@@ -214,7 +214,8 @@ DM_DEVICE uint32_t largest(const uint32_t best[STRIP]) {
 
 /* Bytes of shared memory. */
 enum { TILE_BYTES = HELD * (PITCH + SITES * WORDS) * 4 };
-static_assert(TILE_BYTES <= MC_TILE_BYTES && MC_TILE_BYTES <= MC_MOST_BYTES, "minplus_cuda.c asks the GPU for this");
+static_assert(TILE_BYTES <= MC_TILE_BYTES && MC_TILE_BYTES + MC_TILE_STATIC <= MC_MOST_BYTES,
+              "minplus_cuda.c asks the GPU for this");
 
 DM_ANYWHERE uint32_t tiles_across(const mc_stage &p) { return (uint32_t)(p.strips + WORDS - 1) / WORDS; }
 
