@@ -140,7 +140,7 @@ DM_DEVICE void mc_store(const mc_stage &p, char *to, uint32_t d2, float root, bo
 /* A site's squared distance by its offset within the plane. */
 DM_DEVICE int32_t mc_offset_square(const mc_stage &p, uint32_t offset) {
     const int32_t dy = (int32_t)offset >> 16, dx = (int16_t)offset;
-    /* Unsigned, for what was never written is squared as well (minplus_cuda_tile.cuh). */
+    /* Unsigned, for what was never written is squared as well (minplus_cuda_tile_rows.cuh). */
     const uint32_t square =
         (uint32_t)p.source_w2[0] * (uint32_t)(dy * dy) + (uint32_t)p.source_w2[1] * (uint32_t)(dx * dx);
     return offset == MC_NO_OFFSET ? (int32_t)MC_NOTHING : (int32_t)square;

@@ -3,7 +3,7 @@
 #ifndef DISTMAP_MINPLUS_CUDA_TILE_KIND_CUH
 #define DISTMAP_MINPLUS_CUDA_TILE_KIND_CUH
 
-#include "methods/minplus/minplus_cuda_tile.cuh"
+#include "methods/minplus/minplus_cuda_tile_rows.cuh"
 
 /* For the other searches: so many rows from row y of a strip on, which lie in one unit. */
 DM_DEVICE void leave_open(const mc_stage &p, int64_t plane, int32_t y, int32_t rows, int32_t strip, mc_left why) {
