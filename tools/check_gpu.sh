@@ -35,6 +35,7 @@ done
 run "$build/tests/matrix/shapes_gpu"
 run "$build/tests/matrix/shapes_gpu" 8 1 jumps
 run "$build/tests/matrix/shapes_gpu" 8 1 rings
+run "$build/tests/matrix/shapes_gpu" 40 1 holes
 run "$build/tests/matrix/shapes_gpu" 20 30000000 kinds
 gpus=$("$build/distmap" devices | grep -c '^cuda:' || true)
 if [[ $gpus -gt 1 ]]; then

@@ -1,7 +1,7 @@
-/* shapes_gpu [COUNT [MOST [any|jumps|rings|metrics|kinds [GPUS]]]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond
+/* shapes_gpu [COUNT [MOST [any|jumps|rings|holes|metrics|kinds [GPUS]]]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond
  * what an oracle can check: each exact method of the GPU, brute force aside, against the CPU, to the bit. With `jumps` they are
  * planes in which the nearest site of neighbours jumps from one end to the other, with `rings` those in which it moves faster than
- * they do; with `metrics` planes of some height and width, of metrics other than the Euclidean; with `kinds` labels and signed
+ * they do, with `holes` tall ones, of several pitches, that have many sites but for some rows of none; with `metrics` planes of some height and width, of metrics other than the Euclidean; with `kinds` labels and signed
  * maps, of planes and volumes that are long along no axis. Of a method's parameters that are choices, each is drawn anew, for
  * `rings` several times; `jumps` and `rings` are computed again with the first choices of all. GPUS: so many GPUs as one device, where the method takes the
  * problem over several.
@@ -124,6 +124,26 @@ static int64_t draw_rings(struct rng *r, distmap_problem *p, uint8_t *mask) {
     return height * width;
 }
 
+/* Many sites, but none in a few runs of rows, some of which reach farther than squared distances stay below 2^23. */
+static int64_t draw_holes(struct rng *r, distmap_problem *p, uint8_t *mask) {
+    static const double pitches[][2] = {{1, 1}, {3, 1}, {4, 1}, {5, 1}, {1, 2}};
+    static const int64_t lengths[] = {200, 600, 1500, 2500, 4400};
+    const int64_t height = rng_range(r, 4500, 7500), width = rng_range(r, 70, 160), kind = rng_range(r, 0, 4);
+    *p = (distmap_problem){.dtype = DISTMAP_UINT8, .ndim = 2, .shape = {height, width}};
+    p->spacing[0] = pitches[kind][0], p->spacing[1] = pitches[kind][1];
+    p->want.distance = DISTMAP_FLOAT32;
+    p->want.index = rng_chance(r, 0.7) ? DISTMAP_INT64 : DISTMAP_NONE;
+    const double density = 0.003 * pow(10, rng_unit(r));
+    for (int64_t i = 0; i < height * width; i++)
+        mask[i] = !rng_chance(r, density);
+    for (int64_t left = rng_range(r, 1, 3); left > 0; left--) {
+        const int64_t y = rng_range(r, 0, height - 1), length = lengths[rng_range(r, 0, 4)];
+        memset(mask + y * width, 1, (size_t)((length < height - y ? length : height - y) * width));
+    }
+    mask[rng_range(r, 0, height * width - 1)] = 0;
+    return height * width;
+}
+
 /* Labels, or a signed map: each element is as one of those before it, along a row or across, but for some. */
 static void draw_kinds(struct rng *r, distmap_problem *p, uint8_t *mask, int64_t elements, double some) {
     const int64_t across = p->shape[p->ndim - 1] * (p->ndim > 2 && rng_chance(r, 0.5) ? p->shape[p->ndim - 2] : 1);
@@ -214,8 +234,10 @@ int main(int argc, char **argv) {
     const int count = argc > 1 ? atoi(argv[1]) : 40;
     const char *kind = argc > 3 ? argv[3] : "";
     const bool jumps = strcmp(kind, "jumps") == 0, rings = strcmp(kind, "rings") == 0,
-               metrics = strcmp(kind, "metrics") == 0, kinds = strcmp(kind, "kinds") == 0;
-    const int64_t most = jumps || rings ? 1500 * 820 : argc > 2 ? atoll(argv[2]) : 100000000;
+               holes = strcmp(kind, "holes") == 0, metrics = strcmp(kind, "metrics") == 0,
+               kinds = strcmp(kind, "kinds") == 0;
+    const bool made = jumps || rings || holes; /* whole problems */
+    const int64_t most = made ? 1500 * 820 : argc > 2 ? atoll(argv[2]) : 100000000;
     const uint64_t seed = test_seed();
     const int gpus = argc > 4 ? atoi(argv[4]) : 0;
     static const int ordinals[] = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -238,11 +260,12 @@ int main(int argc, char **argv) {
         distmap_problem p = {0};
         const int64_t elements = jumps     ? draw_jumps(&r, &p, mask)
                                  : rings   ? draw_rings(&r, &p, mask)
+                                 : holes   ? draw_holes(&r, &p, mask)
                                  : metrics ? draw_plane(&r, most, &p)
                                  : kinds   ? draw_block(&r, most, &p)
                                            : draw_shape(&r, most, &p);
         const double density = pow((double)elements, -rng_unit(&r)); /* from all to about one */
-        if (!jumps && !rings) {
+        if (!made) {
             draw_problem(&r, &p);
             if (!kinds && (metrics || rng_chance(&r, 0.4)))
                 draw_metric(&r, &p);
@@ -265,7 +288,7 @@ int main(int argc, char **argv) {
         for (size_t m = 0; (info = distmap_method_get(m)); m++) {
             if (strcmp(info->device, "cuda") != 0 || !info->exact || strncmp(info->name, "brute/", 6) == 0)
                 continue;
-            const int turns = !has_choices(info) ? 1 : rings ? 5 : jumps ? 2 : 1;
+            const int turns = !has_choices(info) ? 1 : rings ? 5 : jumps || holes ? 2 : 1;
             for (int turn = 0; turn < turns; turn++)
                 good &= check_method(&r, gpu, info, turn == 1, &p, mask, elements, &want, &got);
         }

@@ -148,7 +148,8 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     /* Found anew, which saves registers while short keys are searched for. */
     const part at = part_at(p, mc_forget((int32_t)blockIdx.x), mc_forget((int)threadIdx.x), tiles_down, squares);
     if (reach) {
-        widen_rows<SLOW>(p, at.t, MC_REACH, reach);
+        if (reach > MC_REACH)
+            widen_rows<SLOW>(p, at.t, MC_REACH, reach);
         fill_costs(p, &costs);
         __syncthreads();
     }
