@@ -1,10 +1,11 @@
 /* shapes_gpu [COUNT [MOST [any|jumps|rings|holes|metrics|kinds [GPUS]]]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond
  * what an oracle can check: each exact method of the GPU, brute force aside, against the CPU, to the bit. With `jumps` they are
  * planes in which the nearest site of neighbours jumps from one end to the other, with `rings` those in which it moves faster than
- * they do, with `holes` tall ones, of several pitches, that have many sites but for some rows of none; with `metrics` planes of some height and width, of metrics other than the Euclidean; with `kinds` labels and signed
- * maps, of planes and volumes that are long along no axis. Of a method's parameters that are choices, each is drawn anew, for
- * `rings` several times; `jumps` and `rings` are computed again with the first choices of all. GPUS: so many GPUs as one device, where the method takes the
- * problem over several.
+ * they do, with `holes` tall ones, of several pitches, that have many sites but for some rows of none; with `metrics` planes of some
+ * height and width, of metrics other than the Euclidean; with `kinds` labels and signed maps, of planes and volumes that are long
+ * along no axis. Of a method's parameters that are choices, each is drawn anew, for `rings` several times; `jumps`, `rings` and
+ * `holes` are computed again with the first choices of all. GPUS: so many GPUs as one device, where the method takes the problem
+ * over several.
  *
  * DISTMAP_TEST_SEED repeats a run.
  */

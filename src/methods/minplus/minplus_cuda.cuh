@@ -60,15 +60,10 @@ DM_DEVICE float mc_near_root(float x) {
     asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
     return root;
 }
-/* Halves, each filled with its highest bit, or with the highest of its low byte. */
-DM_DEVICE uint32_t mc_signs(uint32_t halves) {
+/* Halves, each filled with its highest bit or, if so, with the highest of its low byte. (__byte_perm() does not repeat signs.) */
+DM_DEVICE uint32_t mc_signs(uint32_t halves, bool low) {
     uint32_t made;
-    asm("prmt.b32 %0, %1, 0, 0xBB99;" : "=r"(made) : "r"(halves));
-    return made;
-}
-DM_DEVICE uint32_t mc_low_signs(uint32_t halves) {
-    uint32_t made;
-    asm("prmt.b32 %0, %1, 0, 0xAA88;" : "=r"(made) : "r"(halves));
+    asm("prmt.b32 %0, %1, 0, %2;" : "=r"(made) : "r"(halves), "r"(low ? 0xAA88 : 0xBB99));
     return made;
 }
 /* a + b, by the pipe of multiplications: that of minima is what binds. Blocks have one layer. */
@@ -89,8 +84,7 @@ template <class T> DM_DEVICE T mc_forget(T value) {
 #else
 DM_DEVICE float mc_per_root(float x) { return rsqrtf(x); }
 DM_DEVICE float mc_near_root(float x) { return __fsqrt_rn(x); }
-DM_DEVICE uint32_t mc_signs(uint32_t halves) { return (halves >> 15 & 0x00010001) * 0xFFFF; }
-DM_DEVICE uint32_t mc_low_signs(uint32_t halves) { return (halves >> 7 & 0x00010001) * 0xFFFF; }
+DM_DEVICE uint32_t mc_signs(uint32_t halves, bool low) { return (halves >> (low ? 7 : 15) & 0x00010001) * 0xFFFF; }
 DM_DEVICE uint32_t mc_plus(uint32_t a, uint32_t b) { return a + b; }
 template <class T> DM_DEVICE T mc_forget(T value) { return value; }
 #endif

@@ -15,6 +15,37 @@ DM_DEVICE bool suits(const mc_stage &p, const corner_room &room) {
     return !p.few || (room.farthest < 1 << 23 && room.reach <= MOST_REACH);
 }
 
+/* For the whole block: what is open of a unit, or nothing. */
+template <bool SITES> DM_DEVICE void solve_open(const mc_stage &p, uint32_t number, uint32_t strip, corner_room &room) {
+    unit u = unit_at(p, number);
+    u.open &= p.open[number];
+    const rectangle all = rows_of(p, u, top_of(u), bottom_of(u));
+    find_rivals(p, u, all, sample_of(p, u), room);
+    if (!suits(p, room)) {
+        if (threadIdx.x == 0) /* the far search has what is left of the strip */
+            atomicOr(p.open_rows + strip, (uint32_t)MC_MANY);
+        __syncthreads();
+        return;
+    }
+    if (threadIdx.x == 0)
+        p.open[number] = 0;
+    const int32_t i0 = warp_number() * HEIGHT, end = end_within(p, u, all, room);
+    int32_t best[HEIGHT], from[HEIGHT];
+    set_none<HEIGHT>(best);
+    for (int32_t start = first_within(u, all, room); start < end;) {
+        const int32_t count = list_some(u, all, &start, end, room);
+        if (u.open >> i0 / HEIGHT & 1)
+            take_listed<HEIGHT, SITES>(p, u, i0, count, room, best, from);
+        __syncthreads();
+    }
+    if (!(u.open >> i0 / HEIGHT & 1))
+        return;
+    if (SITES)
+        store_sites<HEIGHT>(p, u, i0, best, from);
+    else
+        store_unit<HEIGHT>(p, u, i0, best);
+}
+
 /* Open units, wherever they are. Grid: any; blocks have some of the units. */
 template <bool SITES>
 static __global__ void __launch_bounds__(THREADS, SITES ? 4 : 8) search_some(const __grid_constant__ mc_stage p) {
@@ -24,35 +55,7 @@ static __global__ void __launch_bounds__(THREADS, SITES ? 4 : 8) search_some(con
     if (p.any_open[MC_DEEP] || (p.few && p.any_open[MC_BLIND]))
         for_wanted((uint32_t)(p.planes * p.strips) * units,
                    [&](uint32_t i) { return p.open[i] && by_corners(p, i / units); },
-                   [&](uint32_t i) {
-                       unit u = unit_at(p, i);
-                       u.open &= p.open[i];
-                       const rectangle all = rows_of(p, u, top_of(u), bottom_of(u));
-                       find_rivals(p, u, all, sample_of(p, u), room);
-                       if (!suits(p, room)) {
-                           if (threadIdx.x == 0) /* the far search has what is left of the strip */
-                               atomicOr(p.open_rows + i / units, (uint32_t)MC_MANY);
-                           __syncthreads();
-                           return;
-                       }
-                       if (threadIdx.x == 0)
-                           p.open[i] = 0;
-                       const int32_t i0 = warp_number() * HEIGHT, end = end_within(p, u, all, room);
-                       int32_t best[HEIGHT], from[HEIGHT];
-                       set_none<HEIGHT>(best);
-                       for (int32_t start = first_within(u, all, room); start < end;) {
-                           const int32_t count = list_some(u, all, &start, end, room);
-                           if (u.open >> i0 / HEIGHT & 1)
-                               take_listed<HEIGHT, SITES>(p, u, i0, count, room, best, from);
-                           __syncthreads();
-                       }
-                       if (!(u.open >> i0 / HEIGHT & 1))
-                           return;
-                       if (SITES)
-                           store_sites<HEIGHT>(p, u, i0, best, from);
-                       else
-                           store_unit<HEIGHT>(p, u, i0, best);
-                   });
+                   [&](uint32_t i) { solve_open<SITES>(p, i, i / units, room); });
 }
 
 /* ---- Units of planes of middle size ---- */

@@ -113,7 +113,7 @@ DM_DEVICE bool search_eights(const eight_costs &costs, const uint32_t *row0, int
     }
 }
 
-/* As many rows on either side as a strip's search can need; 0 if no column has a site in sight, and rows are not worth their
+/* As many rows on either side as a strip's search can need, and no fewer than are there; 0 if no column has a site in sight, and rows are not worth their
  * loading. Every fourth of the rows that are there gives a bound for every 16th pixel of a column, and a pixel eight rows on is
  * no more than eight rows' pitch farther from that one's site. */
 DM_DEVICE int32_t reach_of(const mc_stage &p, const uint32_t *row0) {
@@ -127,18 +127,14 @@ DM_DEVICE int32_t reach_of(const mc_stage &p, const uint32_t *row0) {
 #pragma unroll
         for (int i = 0; i <= STRIP / 16; i++) {
             const int d = row - i * 16;
-            bound[i] = mc_add_min(f, min((uint32_t)(p.wy2 * d * d), (uint32_t)MC_SURE) * 0x00010001u, bound[i]);
+            bound[i] = mc_add_min(f, cost_of(p, d), bound[i]);
         }
     }
-    uint32_t most = bound[0];
-#pragma unroll
-    for (int i = 1; i <= STRIP / 16; i++)
-        most = __vmaxu2(most, bound[i]);
-    most = max(most & 0xFFFF, most >> 16);
+    const uint32_t most = larger_half(most_in<STRIP / 16 + 1>(bound));
     if (__all_sync(MC_WHOLE, most >= MC_SURE))
         return 0;
     const float rows = sqrtf((float)mc_warp_most((int32_t)most) / (float)p.wy2);
-    return min((int32_t)rows / 8 * 8 + 16, (int32_t)WIDE);
+    return min(max((int32_t)rows / 8 * 8 + 16, (int32_t)MC_REACH), (int32_t)WIDE);
 }
 
 #endif

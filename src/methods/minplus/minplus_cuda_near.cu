@@ -11,8 +11,8 @@
  * whole units; before brackets tiles, too, of which no pixel has a site within the first steps.
  *
  * Per pixel: 6 instructions (times 1.4 for the rows around) to spread, one per step, 11 for the root. What binds is the pipe of
- * minima, so sums go by that of multiplications where code does not grow. Tiles are narrow, so that few warps wait for each other and
- * others for none of them; but four blocks in different places of it need short code.
+ * minima, so sums go by that of multiplications where code does not grow. Tiles are narrow, so that only four warps wait for one
+ * another; but a multiprocessor's four blocks are in different places of the code, which must be short.
  */
 #ifndef MC_STRIP /* minplus_cuda_near_small.cu has its own */
 #define MC_STRIP 32
@@ -85,7 +85,7 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x
             negative[c] = p.negative[mc_band_at(p, plane, y, min(x + c * 16, p.width - 1))];
     }
     bool none = false;
-    uint32_t coming[STRIP]; /* they move through the first AT_ONCE registers, for short code */
+    uint32_t coming[STRIP];
 #pragma unroll
     for (int i = 0; i < STRIP; i++)
         coming[i] = best[i];
@@ -103,9 +103,7 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x
                 store_one<HOW>(p, to + apart, high, high_root, negative[1] >> (start + i), &none);
             to += p.target.stride[2];
         }
-#pragma unroll
-        for (int i = AT_ONCE; i < STRIP; i++)
-            coming[i - AT_ONCE] = coming[i];
+        move_up<AT_ONCE>(coming);
     }
     return none;
 }
@@ -162,7 +160,7 @@ template <bool SLOW> DM_DEVICE void search_tile(const mc_stage &p, const tile &t
     const tile_kind kind = load_tile<SLOW>(p, t, KINDS && is_promising(own), &sites);
     if (kind <= TILE_DEEP)
         return;
-    const uint32_t inside = (x < p.width ? 0xFFFFu : 0) | (x + 16 < p.width ? 0xFFFF0000u : 0);
+    const uint32_t inside = inside_of(p, x);
     uint32_t best[STRIP];
     if (LISTS && !SLOW && kind == TILE_SPARSE) {
         listed *list = (listed *)memory;
@@ -190,7 +188,7 @@ template <bool SLOW> DM_DEVICE void search_tile(const mc_stage &p, const tile &t
             f[MC_UNROLLED + i] = row0[i * PITCH];
             best[i] = KINDS ? mc_min(best[i], f[MC_UNROLLED + i]) : f[MC_UNROLLED + i];
         }
-        if (__any_sync(MC_WHOLE, y + STRIP > p.height || inside != MC_WHOLE)) {
+        if (is_cut(p, y, inside)) {
 #pragma unroll
             for (int i = 0; i < STRIP; i++)
                 best[i] = y + i < p.height ? best[i] & inside : 0;
@@ -208,13 +206,13 @@ template <bool SLOW> DM_DEVICE void search_tile(const mc_stage &p, const tile &t
     }
     /* From there on a loop: short code is worth more than the rows that it reads again. */
     for (int32_t reach = MC_UNROLLED, to = MC_REACH; to > reach;
-         to = widen<SLOW>(p, t, reach, open, larger_half(most_of(most)), &hardest)) {
+         to = widen<SLOW>(p, t, reach, open, larger_half(most_in<BLOCKS>(most)), &hardest)) {
         for (int32_t k = reach + 1; open && k <= to; k += SEGMENT) {
             segments<1>(p, row0, k, most, above, best);
             segments<-1>(p, row0, k, most, below, best);
             const uint32_t done = min((uint32_t)(p.wy2 * (k + SEGMENT) * (k + SEGMENT)), (uint32_t)MC_SURE - 1);
             find_most(best, most);
-            open = __any_sync(MC_WHOLE, larger_half(most_of(most)) > done);
+            open = __any_sync(MC_WHOLE, larger_half(most_in<BLOCKS>(most)) > done);
         }
         reach = to;
     }

@@ -52,14 +52,14 @@ DM_DEVICE bool pairs_open(const mc_stage &p, const uint32_t best[STRIP], int k) 
 /* Whether all pixels of a strip are settled by short keys: then `best` are theirs. Steps are taken in bunches, since tests
  * cost as much as a step. */
 DM_DEVICE bool search_pairs(const mc_stage &p, const uint32_t *row0, int32_t y, int32_t x, uint32_t best[STRIP]) {
-    const uint32_t inside = (x < p.width ? 0xFFFFu : 0) | (x + 16 < p.width ? 0xFFFF0000u : 0);
+    const uint32_t inside = inside_of(p, x);
     uint32_t f[STRIP + 2 * MC_KEYS];
 #pragma unroll
     for (int i = 0; i < STRIP; i++) {
         f[MC_KEYS + i] = pair_key(row0[i * PITCH]);
         best[i] = f[MC_KEYS + i] | pairs::MIDDLE * 0x00010001u;
     }
-    if (__any_sync(MC_WHOLE, y + STRIP > p.height || inside != MC_WHOLE)) {
+    if (is_cut(p, y, inside)) {
 #pragma unroll
         for (int i = 0; i < STRIP; i++)
             best[i] = (y + i < p.height ? best[i] & inside : 0) | pairs::MIDDLE * 0x00010001u;
@@ -148,8 +148,7 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     /* Found anew, which saves registers while short keys are searched for. */
     const part at = part_at(p, mc_forget((int32_t)blockIdx.x), mc_forget((int)threadIdx.x), tiles_down, squares);
     if (reach) {
-        if (reach > MC_REACH)
-            widen_rows<SLOW>(p, at.t, MC_REACH, reach);
+        widen_rows<SLOW>(p, at.t, MC_REACH, reach);
         fill_costs(p, &costs);
         __syncthreads();
     }

@@ -52,21 +52,8 @@ template <int SIDE> DM_DEVICE uint32_t last_eight(const uint32_t *row0, int k) {
 /* The largest values of each block, blocks counted from row 0. */
 DM_DEVICE void find_most(const uint32_t best[STRIP], uint32_t most[BLOCKS]) {
 #pragma unroll
-    for (int b = 0; b < BLOCKS; b++) {
-        most[b] = best[b * BLOCK];
-#pragma unroll
-        for (int i = 1; i < BLOCK; i++)
-            most[b] = __vmaxu2(most[b], best[b * BLOCK + i]);
-    }
-}
-
-DM_DEVICE uint32_t most_of(const uint32_t most[BLOCKS]) {
-    return BLOCKS == 1 ? most[0] : __vmaxu2(most[0], most[BLOCKS - 1]);
-}
-
-/* The cost of step k. */
-DM_DEVICE uint32_t cost_of(const mc_stage &p, int32_t k) {
-    return min((uint32_t)(p.wy2 * k * k), (uint32_t)MC_SURE) * 0x00010001u;
+    for (int b = 0; b < BLOCKS; b++)
+        most[b] = most_in<BLOCK>(best + b * BLOCK);
 }
 
 /* Steps k..k + SEGMENT - 1 of block b; k % 8 is 1. */

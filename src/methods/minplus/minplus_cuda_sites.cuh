@@ -112,9 +112,7 @@ DM_DEVICE void store_form(const mc_stage &p, const tile &t, int32_t y, int32_t x
             site = mc_forget(site + to_site);
             index += linear;
         }
-#pragma unroll
-        for (int i = AT_ONCE; i < STRIP; i++)
-            coming[i - AT_ONCE] = coming[i];
+        move_up<AT_ONCE>(coming);
     }
 }
 
@@ -140,9 +138,7 @@ DM_DEVICE void store_any(const mc_stage &p, const tile &t, int32_t y, int32_t x,
                 mc_store_site(p, at, target + here * p.target.stride[3], site + here * p.site.stride[3], row, here,
                               (uint32_t)d2, (int32_t)keys::row(coming[0], c) - keys::MIDDLE, mc_root(d2), &none);
         }
-#pragma unroll
-        for (int i = 1; i < STRIP; i++)
-            coming[i - 1] = coming[i];
+        move_up<1>(coming);
     }
     mc_raise(p, none);
 }

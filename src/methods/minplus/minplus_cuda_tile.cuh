@@ -70,13 +70,35 @@ DM_DEVICE const uint32_t *lane_rows(const tile &t, int warp, int lane) {
 
 DM_DEVICE uint32_t larger_half(uint32_t word) { return max(word & 0xFFFF, word >> 16); }
 
-/* The largest half of a thread's words. */
-DM_DEVICE uint32_t largest(const uint32_t best[STRIP]) {
+/* The largest values of a thread's words, in halves. */
+template <int COUNT> DM_DEVICE uint32_t most_in(const uint32_t best[COUNT]) {
     uint32_t most = best[0];
 #pragma unroll
-    for (int i = 1; i < STRIP; i++)
+    for (int i = 1; i < COUNT; i++)
         most = __vmaxu2(most, best[i]);
-    return larger_half(most);
+    return most;
+}
+DM_DEVICE uint32_t largest(const uint32_t best[STRIP]) { return larger_half(most_in<STRIP>(best)); }
+
+/* The cost of step k, in both halves. */
+DM_DEVICE uint32_t cost_of(const mc_stage &p, int32_t k) {
+    return min((uint32_t)(p.wy2 * k * k), (uint32_t)MC_SURE) * 0x00010001u;
+}
+
+/* Which of the halves of a lane's pairs are columns of the image; whether a strip has rows or, in any lane, columns beyond it. */
+DM_DEVICE uint32_t inside_of(const mc_stage &p, int32_t x) {
+    return (x < p.width ? 0xFFFFu : 0) | (x + 16 < p.width ? 0xFFFF0000u : 0);
+}
+DM_DEVICE bool is_cut(const mc_stage &p, int32_t y, uint32_t inside) {
+    return __any_sync(MC_WHOLE, y + STRIP > p.height || inside != MC_WHOLE);
+}
+
+/* Drops the first COUNT of what is coming of a strip; the others move up: a loop goes through the same registers then, for short
+ * code. */
+template <int COUNT> DM_DEVICE void move_up(uint32_t coming[STRIP]) {
+#pragma unroll
+    for (int i = COUNT; i < STRIP; i++)
+        coming[i - COUNT] = coming[i];
 }
 
 /* Bytes of shared memory. */

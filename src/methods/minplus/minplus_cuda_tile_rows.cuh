@@ -11,7 +11,7 @@ DM_DEVICE void find_vacant(uint32_t bits, uint32_t vacant[16]) {
 #pragma unroll
     for (int i = 0; i < 8; i++) {
         const uint32_t shifted = bits << (7 - i);
-        vacant[i] = mc_low_signs(shifted), vacant[i + 8] = mc_signs(shifted);
+        vacant[i] = mc_signs(shifted, true), vacant[i + 8] = mc_signs(shifted, false);
     }
 }
 
@@ -133,7 +133,7 @@ template <bool SLOW> DM_DEVICE void load_rows(const mc_stage &p, const tile &t, 
     }
 }
 
-/* The same above and below, on from `from` rows to `to` of them. */
+/* The same above and below, on from `from` rows to `to` of them, no fewer. */
 template <bool SLOW> DM_DEVICE void widen_rows(const mc_stage &p, const tile &t, int from, int to) {
     load_rows<SLOW>(p, t, WIDE - to, WIDE + ROWS + from, to - from);
 }
