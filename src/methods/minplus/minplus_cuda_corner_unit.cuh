@@ -291,19 +291,30 @@ template <int ROWS> DM_DEVICE void store_unit(const mc_stage &p, const unit &u, 
     store_pixels<ROWS>(p, u.plane, u.strip, u.y0 + i0, -u.w.wy2 * (float)(HEIGHT * HEIGHT), 0.0f, best);
 }
 
-/* The same with the sites' rows. */
+/* The same with the sites, of rows `from`; all of these are asked for before the first is needed. */
 template <int ROWS>
 DM_DEVICE void store_sites(const mc_stage &p, const unit &u, int32_t i0, const int32_t best[ROWS],
                            const int32_t from[ROWS]) {
-    int32_t square[1][ROWS], row[1][ROWS]; /* as store_rows() has them */
+    const int32_t x = u.strip * 32 + (int32_t)threadIdx.x % 32, y = u.y0 + i0;
+    const mc_place at = mc_place_of(p, u.plane);
+    char *to = p.target.data ? mc_row(p.target, u.plane, y) + x * p.target.stride[3] : NULL;
+    char *site = at.site + y * p.site.stride[2] + x * p.site.stride[3];
+    uint2 entry[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        entry[r] = u.entries[best[r] < ANY_OFFER ? u.y0 + from[r] : 0];
+    bool none = false;
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-        square[0][r] =
-            best[r] < ANY_OFFER ? (int32_t)__int_as_float(best[r]) - p.wy2 * HEIGHT * HEIGHT : (int32_t)MC_NOTHING;
-        row[0][r] = u.y0 + from[r];
+        if (y + r >= p.height || x >= p.width)
+            break;
+        const int32_t square = (int32_t)__int_as_float(best[r]) - p.wy2 * (HEIGHT * HEIGHT - r * r);
+        const uint32_t d2 = best[r] < ANY_OFFER ? (uint32_t)square : (uint32_t)MC_NOTHING;
+        mc_store_found(p, at, to, site, y + r, x, d2, 0, from[r] - i0 - r, entry_site(entry[r], u.column),
+                       mc_root((float)d2), &none);
+        to += p.target.stride[2], site += p.site.stride[2];
     }
-    const int32_t x = u.strip * 32 + (int32_t)threadIdx.x % 32;
-    mc_raise(p, store_rows<true, ROWS, 1>(p, u.plane, x, u.y0 + i0, square, row));
+    mc_raise(p, none);
 }
 
 /* By a warp: rows of pixels, from all that are listed. */
