@@ -29,8 +29,9 @@ enum {
     MC_WEIGHT = 2500,     /* largest squared pitch along x: then MC_SURE is reached without overflow */
     MC_UNROLLED = 8,      /* the first steps of the near search */
     MC_REACH = 24,        /* steps of the near search that every tile can take */
-    MC_KEYS = 22,         /* those that keys of 16 bits can take, */
-    MC_KEY_SURE = 511,    /* for squared distances below this: twice as much fits 10 bits */
+    MC_KEYS = 28,         /* those that keys of 16 bits can take, */
+    MC_KEY_CLAMPS = 4,    /* with squares clamped so often */
+    MC_KEY_MOST = 1023,   /* squared distances in these keys */
     MC_STRIDE = 64,       /* how far hard tiles go at first, */
     MC_WIDE = 136,        /* and then, */
     MC_SOON = 48,         /* unless brackets take what is farther */
@@ -49,6 +50,9 @@ enum {
     MC_STATIC_BYTES = 5120, /* and, at most, what is not asked for, */
     MC_TILE_STATIC = 2048,  /* and of the near search */
 };
+
+/* The first of the steps that each of the clamps of keys is for, and what follows the last. */
+#define MC_KEY_FROM {1, 14, 20, 25, MC_KEYS + 1}
 
 /* Shared memory that a block of the near search asks for, at most: two bytes and a bit for a pixel of a tile and the rows
  * around it. */
@@ -117,8 +121,10 @@ typedef struct mc_stage {
     uint16_t clamp;              /* smallest g with wx2 g^2 >= MC_SURE */
     uint16_t done[MC_REACH + 2]; /* what is settled before step k: values up to wy2 k^2, below MC_SURE */
     uint32_t cost[MC_UNROLLED + 1]; /* wy2 k^2, at most MC_SURE, in both halves */
-    /* For keys of rows k below and k above: min(wy2 k^2, MC_KEY_SURE) << 6 | (32 -+ k), in both halves. */
-    uint32_t key[2][MC_KEYS + 1];
+    /* For keys of rows k below and k above: wy2 k^2 << 6 | (32 -+ k), in both halves; what squares are clamped to from each of the
+     * steps MC_KEY_FROM on; what comes out below key_sure is exact (minplus_cuda_near_sites.cu). */
+    uint32_t key[2][MC_KEYS + 1], key_clamp[MC_KEY_CLAMPS];
+    uint32_t key_sure;
     /* Kinds. Bands of 32 rows: one element for a column of a band, at mc_band_at(). */
     int32_t rim;        /* how far beyond a rim the other kind begins: 1; without kinds 0 */
     int32_t bands;      /* of a column */

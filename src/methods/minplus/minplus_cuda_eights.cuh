@@ -66,15 +66,19 @@ template <int COUNT> DM_DEVICE uint32_t worst_of(const uint32_t best[COUNT]) {
 /* Which of a pair's squares comes to a key's top. */
 DM_DEVICE uint32_t top_of(uint32_t pair, int column) { return __byte_perm(pair, 0, column ? 0x3244 : 0x1044); }
 
-/* What eight rows, counted in eights from the strip's first row on, offer to its pixels. */
-DM_DEVICE void take_eight(const eight_costs &costs, const uint32_t *row0, int column, int32_t eight,
+/* What eight rows, counted in eights from the strip's first row on, offer to its pixels, of which the nearest eight is `nearest` away. */
+DM_DEVICE void take_eight(const eight_costs &costs, const uint32_t *row0, int column, int32_t eight, uint32_t nearest,
                           uint32_t best[STRIP], uint32_t worst[EIGHTS]) {
-    uint32_t f[8], least = UINT32_MAX;
+    uint32_t f[8];
 #pragma unroll
-    for (int r = 0; r < 8; r++) {
-        f[r] = top_of(row0[(eight * 8 + r) * PITCH], column);
-        least = min(least, f[r]);
-    }
+    for (int r = 0; r < 8; r++)
+        f[r] = row0[(eight * 8 + r) * PITCH];
+    const uint32_t least = top_of(least_of(f), column);
+    if (!may_gain(least, nearest, worst_of<EIGHTS>(worst)))
+        return;
+#pragma unroll
+    for (int r = 0; r < 8; r++)
+        f[r] = top_of(f[r], column);
 #pragma unroll
     for (int j = 0; j < EIGHTS; j++) {
         if (!may_gain(least, costs.least[FARTHEST + eight - j], worst[j]))
@@ -85,10 +89,14 @@ DM_DEVICE void take_eight(const eight_costs &costs, const uint32_t *row0, int co
             fours[i] = costs.row[COSTS / 8 + (eight - j) * 2 - 2 + i];
         const uint32_t *cost = (const uint32_t *)fours;
 #pragma unroll
-        for (int r = 0; r < 8; r++)
+        for (int r = 0; r < 8; r += 4)
 #pragma unroll
-            for (int i = 0; i < 8; i++)
-                best[j * 8 + i] = __viaddmin_u32(f[r], cost[8 + r - i], best[j * 8 + i]);
+            for (int i = 0; i < 8; i++) { /* on both pipes */
+                uint32_t &to = best[j * 8 + i];
+                to = __viaddmin_u32(f[r], cost[8 + r - i], to);
+                to = __viaddmin_u32(f[r + 1], cost[9 + r - i], to);
+                to = __vimin3_u32(mc_plus(f[r + 2], cost[10 + r - i]), mc_plus(f[r + 3], cost[11 + r - i]), to);
+            }
         worst[j] = worst_of<8>(best + j * 8);
     }
 }
@@ -103,38 +111,40 @@ DM_DEVICE bool search_eights(const eight_costs &costs, const uint32_t *row0, int
 #pragma unroll 1
     for (int32_t next = 0;; next++) {
         const int32_t ring = next / 2;
+        const uint32_t nearest = costs.least[FARTHEST + max(ring - UPPER, 0)];
         if (next % 2 == 0) {
-            if (!may_gain(0, costs.least[FARTHEST + max(ring - UPPER, 0)], worst_of<EIGHTS>(worst)))
+            if (!may_gain(0, nearest, worst_of<EIGHTS>(worst)))
                 return false;
             if (ring > UPPER + reach / 8)
                 return true;
         }
-        take_eight(costs, row0, column, next % 2 ? LOWER + ring : UPPER - ring, best, worst);
+        take_eight(costs, row0, column, next % 2 ? LOWER + ring : UPPER - ring, nearest, best, worst);
     }
 }
 
-/* As many rows on either side as a strip's search can need, and no fewer than are there; 0 if no column has a site in sight, and rows are not worth their
- * loading. Every fourth of the rows that are there gives a bound for every 16th pixel of a column, and a pixel eight rows on is
- * no more than eight rows' pitch farther from that one's site. */
-DM_DEVICE int32_t reach_of(const mc_stage &p, const uint32_t *row0) {
-    uint32_t bound[STRIP / 16 + 1];
+/* How far this lane's pixels are from sites, squared, by every fourth of the rows that are there, and of them every 16th. */
+template <int REACH> DM_DEVICE uint32_t sampled_most(const mc_stage &p, const uint32_t *row0) {
+    uint32_t sample[STRIP / 16 + 1];
 #pragma unroll
     for (int i = 0; i <= STRIP / 16; i++)
-        bound[i] = MC_SURE * 0x00010001u;
+        sample[i] = MC_SURE * 0x00010001u;
 #pragma unroll
-    for (int row = -MC_REACH; row < STRIP + MC_REACH; row += 4) {
+    for (int row = -REACH; row < STRIP + REACH; row += 4) {
         const uint32_t f = row0[row * PITCH];
 #pragma unroll
-        for (int i = 0; i <= STRIP / 16; i++) {
-            const int d = row - i * 16;
-            bound[i] = mc_add_min(f, cost_of(p, d), bound[i]);
-        }
+        for (int i = 0; i <= STRIP / 16; i++)
+            sample[i] = mc_add_min(f, cost_of(p, row - i * 16), sample[i]);
     }
-    const uint32_t most = larger_half(most_in<STRIP / 16 + 1>(bound));
-    if (__all_sync(MC_WHOLE, most >= MC_SURE))
+    return larger_half(most_in<STRIP / 16 + 1>(sample));
+}
+
+/* As many rows on either side as a strip's search can need, by its samples, and no fewer than are there; 0 if no column has a site
+ * in sight, and rows are not worth their loading. A pixel eight rows on is no more than eight rows' pitch farther from a site. */
+template <int REACH> DM_DEVICE int32_t reach_of(const mc_stage &p, uint32_t sampled) {
+    if (__all_sync(MC_WHOLE, sampled >= MC_SURE))
         return 0;
-    const float rows = sqrtf((float)mc_warp_most((int32_t)most) / (float)p.wy2);
-    return min(max((int32_t)rows / 8 * 8 + 16, (int32_t)MC_REACH), (int32_t)WIDE);
+    const float rows = sqrtf((float)mc_warp_most((int32_t)sampled) / (float)p.wy2);
+    return min(max((int32_t)rows / 8 * 8 + 16, (int32_t)REACH), (int32_t)WIDE);
 }
 
 #endif

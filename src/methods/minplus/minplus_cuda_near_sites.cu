@@ -20,19 +20,38 @@ enum { STRIP = 32, SITES = 1, KINDS = 0 };
 
 typedef mc_keys<true> pairs;
 
+enum { FIRST = 8 }; /* steps before it is told which strips are deep */
+
 /* ---- Keys of 16 bits ---- */
 
-/* A pair of squares as keys of their own row, less the middle. */
-DM_DEVICE uint32_t pair_key(uint32_t squares) { return mc_min(squares, MC_KEY_SURE * 0x00010001u) << pairs::BITS; }
+/* A pair of squares, clamped, as keys of their own row, less the middle. */
+DM_DEVICE uint32_t pair_key(uint32_t squares, uint32_t clamp) { return mc_min(squares, clamp) << pairs::BITS; }
+
+/* Which clamp step k has. */
+DM_DEVICE constexpr int clamp_of(int k) {
+    constexpr int from[] = MC_KEY_FROM;
+    int c = 0;
+    while (k >= from[c + 1])
+        c++;
+    return c;
+}
 
 /* Steps FROM..TO of a strip; row0 + r * PITCH is this lane's pair of the strip's row r. */
 template <int FROM, int TO>
 DM_DEVICE void pair_steps(const mc_stage &p, const uint32_t *row0, uint32_t f[STRIP + 2 * MC_KEYS],
                           uint32_t best[STRIP]) {
+    constexpr int clamped = clamp_of(FROM);
+    static_assert(clamped == clamp_of(TO), "steps of one clamp");
+    const uint32_t clamp = p.key_clamp[clamped];
+    if (clamped != clamp_of(FROM - 1)) {
+#pragma unroll
+        for (int i = 1 - FROM; i < STRIP - 1 + FROM; i++)
+            f[MC_KEYS + i] = mc_min(f[MC_KEYS + i], clamp << pairs::BITS);
+    }
 #pragma unroll
     for (int k = FROM; k <= TO; k++) {
-        f[MC_KEYS - k] = pair_key(row0[-k * PITCH]);
-        f[MC_KEYS + STRIP - 1 + k] = pair_key(row0[(STRIP - 1 + k) * PITCH]);
+        f[MC_KEYS - k] = pair_key(row0[-k * PITCH], clamp);
+        f[MC_KEYS + STRIP - 1 + k] = pair_key(row0[(STRIP - 1 + k) * PITCH], clamp);
         const uint32_t below = p.key[0][k], above = p.key[1][k];
 #pragma unroll
         for (int i = 0; i < STRIP; i++) /* in turns on both pipes */
@@ -46,19 +65,25 @@ DM_DEVICE uint32_t largest_of_pairs(const uint32_t best[STRIP]) { return largest
 
 /* Whether any pixel of the warp's may still gain from step k, or get another site of the same distance. */
 DM_DEVICE bool pairs_open(const mc_stage &p, const uint32_t best[STRIP], int k) {
-    return __any_sync(MC_WHOLE, largest_of_pairs(best) >= min((uint32_t)(p.wy2 * k * k), (uint32_t)MC_KEY_SURE));
+    return __any_sync(MC_WHOLE, largest_of_pairs(best) >= min((uint32_t)(p.wy2 * k * k), p.key_sure));
 }
 
-/* Whether all pixels of a strip are settled by short keys: then `best` are theirs. Steps are taken in bunches, since tests
- * cost as much as a step. */
-DM_DEVICE bool search_pairs(const mc_stage &p, const uint32_t *row0, int32_t y, int32_t x, uint32_t best[STRIP]) {
+/* Rows from `from` to `to` of the strip, as keys of the first clamp. */
+DM_DEVICE void first_keys(const mc_stage &p, const uint32_t *row0, int from, int to, uint32_t f[STRIP + 2 * MC_KEYS]) {
+#pragma unroll
+    for (int i = from; i <= to; i++)
+        f[MC_KEYS + i] = pair_key(row0[i * PITCH], p.key_clamp[0]);
+}
+
+/* Begins to search for short keys, `best`; whether more steps can change them. Steps are taken in bunches, since tests cost as
+ * much as a step. */
+DM_DEVICE bool begin_pairs(const mc_stage &p, const uint32_t *row0, int32_t y, int32_t x, uint32_t best[STRIP]) {
     const uint32_t inside = inside_of(p, x);
     uint32_t f[STRIP + 2 * MC_KEYS];
+    first_keys(p, row0, 0, STRIP - 1, f);
 #pragma unroll
-    for (int i = 0; i < STRIP; i++) {
-        f[MC_KEYS + i] = pair_key(row0[i * PITCH]);
+    for (int i = 0; i < STRIP; i++)
         best[i] = f[MC_KEYS + i] | pairs::MIDDLE * 0x00010001u;
-    }
     if (is_cut(p, y, inside)) {
 #pragma unroll
         for (int i = 0; i < STRIP; i++)
@@ -70,18 +95,26 @@ DM_DEVICE bool search_pairs(const mc_stage &p, const uint32_t *row0, int32_t y, 
     if (open)
         pair_steps<3, 5>(p, row0, f, best), open = pairs_open(p, best, 6);
     if (open)
-        pair_steps<6, 8>(p, row0, f, best), open = pairs_open(p, best, 9);
+        pair_steps<6, FIRST>(p, row0, f, best), open = pairs_open(p, best, FIRST + 1);
+    return open;
+}
+
+/* Goes on with that; whether all pixels are settled. */
+template <bool SLOW> DM_DEVICE bool finish_pairs(const mc_stage &p, const uint32_t *row0, uint32_t best[STRIP]) {
+    uint32_t f[STRIP + 2 * MC_KEYS];
+    first_keys(p, row0, -FIRST, STRIP - 1 + FIRST, f);
+    bool open;
+    pair_steps<FIRST + 1, 13>(p, row0, f, best), open = pairs_open(p, best, 14);
     if (open)
-        pair_steps<9, 12>(p, row0, f, best), open = pairs_open(p, best, 13);
-    /* A pixel that has not found anything by now is likely to lie too deep. */
-    if (open && __any_sync(MC_WHOLE, largest_of_pairs(best) >= MC_KEY_SURE))
-        return false;
-    if (open)
-        pair_steps<13, 16>(p, row0, f, best), open = pairs_open(p, best, 17);
+        pair_steps<14, 16>(p, row0, f, best), open = pairs_open(p, best, 17);
     if (open)
         pair_steps<17, 19>(p, row0, f, best), open = pairs_open(p, best, 20);
     if (open)
-        pair_steps<20, MC_KEYS>(p, row0, f, best), open = pairs_open(p, best, MC_KEYS + 1);
+        pair_steps<20, 22>(p, row0, f, best), open = pairs_open(p, best, 23);
+    if (open)
+        pair_steps<23, 24>(p, row0, f, best), open = pairs_open(p, best, 25);
+    if (open && !SLOW)
+        pair_steps<25, MC_KEYS>(p, row0, f, best), open = pairs_open(p, best, MC_KEYS + 1);
     return !open;
 }
 
@@ -130,16 +163,21 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     DM_DYNAMIC_SHARED(uint32_t, squares); /* [HELD][PITCH], lefts [WORDS][HELD] */
     __shared__ eight_costs costs;
     __shared__ int32_t reach; /* how far strips with long keys go; 0: there are none */
-    bool settled;
+    constexpr int REACH_NOW = SLOW ? Z_REACH : REACH;
+    bool open, deep = false;
     uint32_t best[STRIP];
     {
         const part at = part_at(p, (int32_t)blockIdx.x, (int)threadIdx.x, tiles_down, squares);
         reach = 0;
         if (load_tile<SLOW>(p, at.t, false, NULL) == TILE_HOPELESS)
             return;
-        settled = search_pairs(p, at.row0, at.y, at.x, best);
-        if (!settled) {
-            const int32_t own = reach_of(p, at.row0);
+        open = begin_pairs(p, at.row0, at.y, at.x, best);
+        /* Where a pixel has not found anything that short keys can settle by now, samples tell how far it may be. */
+        const uint32_t most = min((uint32_t)(p.wy2 * (REACH_NOW + 1) * (REACH_NOW + 1)), p.key_sure);
+        if (open && __any_sync(MC_WHOLE, largest_of_pairs(best) >= most)) {
+            const uint32_t sampled = sampled_most<REACH_NOW>(p, at.row0);
+            deep = __any_sync(MC_WHOLE, sampled > most + most / 8);
+            const int32_t own = reach_of<REACH_NOW>(p, sampled);
             if (threadIdx.x % 32 == 0)
                 atomicMax(&reach, own);
         }
@@ -148,12 +186,12 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     /* Found anew, which saves registers while short keys are searched for. */
     const part at = part_at(p, mc_forget((int32_t)blockIdx.x), mc_forget((int)threadIdx.x), tiles_down, squares);
     if (reach) {
-        widen_rows<SLOW>(p, at.t, MC_REACH, reach);
+        widen_rows<SLOW>(p, at.t, REACH_NOW, reach);
         fill_costs(p, &costs);
         __syncthreads();
     }
     /* From here on no warp waits for another. */
-    if (settled)
+    if (!open || (!deep && finish_pairs<SLOW>(p, at.row0, best)))
         store_strip<SLOW, true>(p, at.t, at.y, at.x, best);
     else
         search_longs<SLOW>(p, costs, at, reach);

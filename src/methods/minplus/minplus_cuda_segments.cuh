@@ -24,10 +24,6 @@ template <int SIDE> DM_DEVICE uint32_t row_on(const uint32_t *row0, int r, int o
     return row0[(strip_row<SIDE>(r) + SIDE * on) * PITCH];
 }
 
-DM_DEVICE uint32_t least_of(const uint32_t f[8]) {
-    return mc_min3(mc_min3(f[0], f[1], f[2]), mc_min3(f[3], f[4], f[5]), mc_min(f[6], f[7]));
-}
-
 /* The least of each eight of rows, on from MC_UNROLLED: all but the last, which is not in registers. f is as steps() has it. */
 template <int SIDE> DM_DEVICE void first_eights(const uint32_t f[STRIP + 2 * MC_UNROLLED], uint32_t least[EIGHTS]) {
 #pragma unroll

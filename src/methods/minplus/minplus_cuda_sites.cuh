@@ -38,7 +38,7 @@ template <> struct mc_keys<false> {
 template <mc_form FORM, bool PAIRED>
 DM_DEVICE void store_form(const mc_stage &p, const tile &t, int32_t y, int32_t x, const uint32_t best[STRIP]) {
     typedef mc_keys<PAIRED> keys;
-    enum { AT_ONCE = 4, COLUMNS = keys::COLUMNS, MIDDLE = keys::MIDDLE };
+    enum { COLUMNS = keys::COLUMNS, AT_ONCE = 8 / COLUMNS, MIDDLE = keys::MIDDLE };
     const int32_t rows = mc_forget(p.height - y);
     if (rows <= 0)
         return;

@@ -59,6 +59,38 @@ static void take_bands(mc_layout *l, const distmap_plan *plan, mc_stage *s) {
     s->surface = (float)plan->surface;
 }
 
+/* What step k of keys costs, at most `most`. */
+static uint32_t key_cost(const mc_stage *s, int64_t k, uint32_t most) {
+    const int64_t cost = s->wy2 * k * k;
+    return cost < most ? (uint32_t)cost : most;
+}
+
+/* The keys of 16 bits of the near search with sites: the steps of a clamp take squares of at most that, and cost what is left of
+ * MC_KEY_MOST, at most, so that no sum is more. A row that is clamped to what the last of the steps leaves comes out as that and
+ * the cost of the first, or more; if that is less than half, as it is for large pitches, squares and costs have half each. */
+static void set_keys(mc_stage *s) {
+    enum { HALF = MC_KEY_MOST / 2 };
+    static const uint8_t from[] = MC_KEY_FROM;
+    uint32_t clamp[MC_KEY_CLAMPS];
+    s->key_sure = MC_KEY_MOST;
+    for (int c = 0; c < MC_KEY_CLAMPS; c++) {
+        clamp[c] = MC_KEY_MOST - key_cost(s, from[c + 1] - 1, MC_KEY_MOST);
+        const uint32_t least = clamp[c] + key_cost(s, from[c], MC_KEY_MOST);
+        s->key_sure = least < s->key_sure ? least : s->key_sure;
+    }
+    const bool halves = s->key_sure < HALF;
+    s->key_sure = halves ? HALF : s->key_sure;
+    for (int c = 0, k = 0; c < MC_KEY_CLAMPS; c++) {
+        clamp[c] = halves ? HALF : clamp[c];
+        s->key_clamp[c] = clamp[c] * 0x00010001u;
+        for (; k < from[c + 1]; k++) {
+            const uint32_t cost = key_cost(s, k, MC_KEY_MOST - clamp[c]);
+            s->key[0][k] = (cost << 6 | (uint32_t)(32 - k)) * 0x00010001u;
+            s->key[1][k] = (cost << 6 | (uint32_t)(32 + k)) * 0x00010001u;
+        }
+    }
+}
+
 /* Rows along `axis`. */
 static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int axis) {
     const int64_t height = plan->shape[axis], rows = axis == 2 ? plan->rows : height;
@@ -89,10 +121,8 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
         s->done[k] = (uint16_t)(cost < MC_SURE ? cost : MC_SURE - 1);
         if (k <= MC_UNROLLED)
             s->cost[k] = (uint32_t)(cost < MC_SURE ? cost : MC_SURE) * 0x00010001u;
-        for (int side = 0; side < 2 && k <= MC_KEYS; side++)
-            s->key[side][k] =
-                (uint32_t)((cost < MC_KEY_SURE ? cost : MC_KEY_SURE) << 6 | (side ? 32 + k : 32 - k)) * 0x00010001u;
     }
+    set_keys(s);
     for (int64_t i = 0; i < MC_FILL; i++) {
         const int64_t fall = 2 * s->wy2 * i;
         s->fall[i] = (uint32_t)(fall < MC_NONE ? fall : MC_NONE) * 0x00010001u;

@@ -24,9 +24,12 @@ enum {
     HALVES = WORDS / 2,       /* 64 columns each, for a warp */
     TILE_COLUMNS = WORDS * 32,
     THREADS = 4 * HALVES * 32,
-    ROWS = 4 * STRIP,          /* of a tile */
-    LOW = ROWS < MC_TILE_ROWS, /* of which less is known of the density of its sites */
-    SPREAD = ROWS + 2 * MC_REACH,
+    ROWS = 4 * STRIP,                   /* of a tile */
+    LOW = ROWS < MC_TILE_ROWS,          /* of which less is known of the density of its sites */
+    REACH = SITES ? MC_KEYS : MC_REACH, /* rows around it that every tile loads, */
+    Z_REACH = MC_REACH,                 /* and in the z stage, where they take more */
+    SPREAD = ROWS + 2 * REACH,
+    Z_SPREAD = ROWS + 2 * Z_REACH,
     WIDE = MC_TILE_WIDE,                              /* how far hard tiles go */
     HELD = ROWS + 2 * WIDE,                           /* rows of the shared memory, at most */
     PITCH = HALVES * 33,                              /* words of a row of the shared memory */
@@ -79,6 +82,11 @@ template <int COUNT> DM_DEVICE uint32_t most_in(const uint32_t best[COUNT]) {
     return most;
 }
 DM_DEVICE uint32_t largest(const uint32_t best[STRIP]) { return larger_half(most_in<STRIP>(best)); }
+
+/* The least of eight pairs. */
+DM_DEVICE uint32_t least_of(const uint32_t f[8]) {
+    return mc_min3(mc_min3(f[0], f[1], f[2]), mc_min3(f[3], f[4], f[5]), mc_min(f[6], f[7]));
+}
 
 /* The cost of step k, in both halves. */
 DM_DEVICE uint32_t cost_of(const mc_stage &p, int32_t k) {

@@ -68,7 +68,7 @@ DM_DEVICE uint32_t first_steps(const mc_stage &p) { return p.done[MC_REACH + 1];
 
 /* How many of the rows that are loaded first there are. */
 DM_DEVICE int32_t first_rows(const mc_stage &p, const tile &t) {
-    return min(t.y0 + ROWS + MC_REACH, p.low + p.rows) - max(t.y0 - MC_REACH, p.low);
+    return min(t.y0 + ROWS + REACH, p.low + p.rows) - max(t.y0 - REACH, p.low);
 }
 
 /* Loads the first rows of the plane stage, if they are to be searched. `near` is what else speaks for it. *sites: how many
@@ -79,7 +79,7 @@ DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, in
 #pragma unroll
     for (int i = 0; i < TASKS; i++) {
         const unsigned task = threadIdx.x + i * THREADS;
-        own[i] = entry_at(p, t, task < SPREAD * WORDS ? t.y0 - MC_REACH + task_row(task) : p.low - 1, task_word(task));
+        own[i] = entry_at(p, t, task < SPREAD * WORDS ? t.y0 - REACH + task_row(task) : p.low - 1, task_word(task));
         nearest = own[i].x ? 0 : min(nearest, min(own[i].y & MC_NONE, own[i].y >> 16));
         if (LISTS && own[i].x)
             count += 4 * (uint32_t)__popc(own[i].x) - 3;
@@ -106,7 +106,7 @@ DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, in
     /* The entries move through the first one's registers, for short code: instructions are what tiles wait for most. */
 #pragma unroll 1
     for (unsigned task = threadIdx.x; task < SPREAD * WORDS; task += THREADS) {
-        spread(p, own[0], t, WIDE - MC_REACH + task_row(task), task_word(task));
+        spread(p, own[0], t, WIDE - REACH + task_row(task), task_word(task));
 #pragma unroll
         for (int i = 1; i < TASKS; i++)
             own[i - 1] = own[i];
@@ -117,7 +117,7 @@ DM_DEVICE tile_kind load_entries(const mc_stage &p, const tile &t, bool near, in
 
 /* The same as load_entries(), of the z stage. */
 DM_DEVICE tile_kind load_values(const mc_stage &p, const tile &t, bool near) {
-    const uint32_t halves = copy_rows < SITES ? 11 : 15 > (p, t, WIDE - MC_REACH, SPREAD),
+    const uint32_t halves = copy_rows < SITES ? 11 : 22 > (p, t, WIDE - Z_REACH, Z_SPREAD),
                    least = min(halves & 0xFFFF, halves >> 16);
     if (__syncthreads_or((p.brackets ? least <= first_steps(p) : least < MC_SURE) || near))
         return TILE_LOADED;

@@ -57,13 +57,14 @@ DM_DEVICE uint2 entry_at(const mc_stage &p, const tile &t, int32_t y, int word) 
     return is_known(p, y) ? t.entries[word * p.rows + y] : make_uint2(0, MC_WHOLE);
 }
 
-/* An element of the z stage's source, at most MC_SURE. MC_NO_OFFSET stands for nothing in either form. UNIT: offsets of unit
- * pitch; MC_NO_OFFSET, -2^15 along both axes, is then beyond MC_SURE by itself. */
+/* An element of the z stage's source, at most MC_SURE: a square or, with sites, an offset. UNIT: offsets of unit pitch;
+ * MC_NO_OFFSET, -2^15 along both axes, is then beyond MC_SURE by itself. */
 template <bool UNIT> DM_DEVICE uint32_t source_square(const mc_stage &p, int32_t value) {
     const int32_t dy = value >> 16, dx = (int16_t)value;
-    if (UNIT)
-        return min((uint32_t)(dy * dy) + (uint32_t)(dx * dx), (uint32_t)MC_SURE);
-    return (uint32_t)min(!SITES && value >= 0 ? value : mc_offset_square(p, (uint32_t)value), (int32_t)MC_SURE);
+    const uint32_t square = !SITES ? (uint32_t)value
+                            : UNIT ? (uint32_t)(dy * dy) + (uint32_t)(dx * dx)
+                                   : (uint32_t)mc_offset_square(p, (uint32_t)value);
+    return min(square, (uint32_t)MC_SURE);
 }
 
 /* Which rows of the source have been written, as bits: row y, and a bit for each `step` on. By a warp. */
