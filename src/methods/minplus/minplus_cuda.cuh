@@ -104,7 +104,7 @@ DM_DEVICE char *mc_row(const mc_rows &rows, int64_t plane, int32_t y) {
 
 /* z stage: which rows of a plane have been written. Those are planes of (y, x), one after another, the same for all y. */
 DM_DEVICE const uint8_t *mc_alive(const mc_stage &p, int64_t plane) {
-    return p.alive + plane / p.source.inner * p.height;
+    return p.alive + (uint32_t)plane / (uint32_t)p.source.inner * (int64_t)p.height;
 }
 
 /* Whether there are entries of row y. */

@@ -55,7 +55,7 @@ DM_DEVICE void pair_steps(const mc_stage &p, const uint32_t *row0, uint32_t f[ST
         const uint32_t below = p.key[0][k], above = p.key[1][k];
 #pragma unroll
         for (int i = 0; i < STRIP; i++) /* in turns on both pipes */
-            best[i] = (i + k) % 2
+            best[i] = (i + k) % 2 || FROM > FIRST
                           ? mc_add_min(f[MC_KEYS + i + k], above, mc_add_min(f[MC_KEYS + i - k], below, best[i]))
                           : mc_min3(mc_plus(f[MC_KEYS + i + k], above), mc_plus(f[MC_KEYS + i - k], below), best[i]);
     }
@@ -122,24 +122,20 @@ template <bool SLOW> DM_DEVICE bool finish_pairs(const mc_stage &p, const uint32
 
 /* A thread's part of a tile: its first row and column, and where its pairs lie. */
 typedef struct part {
-    tile t;
     int32_t y, x;
     const uint32_t *row0;
 } part;
 
-DM_DEVICE part part_at(const mc_stage &p, int32_t block, int thread, int32_t tiles_down, uint32_t *squares) {
-    part made;
-    made.t = tile_at(p, (uint32_t)block, tiles_down, squares);
-    made.y = made.t.y0 + strip_of(thread / 32);
-    made.x = column_of(made.t.strip, half_of(thread / 32), thread % 32);
-    made.row0 = lane_rows(made.t, thread / 32, thread % 32);
+DM_DEVICE part part_of(const tile &t, int thread) {
+    const part made = {t.y0 + strip_of(thread / 32), column_of(t.strip, half_of(thread / 32), thread % 32),
+                       lane_rows(t, thread / 32, thread % 32)};
     return made;
 }
 
 /* Both columns of a strip from long keys, as far as `reach` goes, if at all; what that does not settle is left to the far
  * search. */
 template <bool SLOW>
-DM_DEVICE void search_longs(const mc_stage &p, const eight_costs &costs, const part &at, int32_t reach) {
+DM_DEVICE void search_longs(const mc_stage &p, const eight_costs &costs, const tile &t, const part &at, int32_t reach) {
 #pragma unroll 1 /* short code: warps are anywhere in it */
     for (int column = 0; column < 2; column++) {
         const int32_t x = at.x + 16 * column, rows = x < p.width ? p.height - at.y : 0;
@@ -149,10 +145,10 @@ DM_DEVICE void search_longs(const mc_stage &p, const eight_costs &costs, const p
             best[i] = (i < rows ? MC_SURE << longs::BITS : 0) + longs::MIDDLE;
         if (!reach || search_eights(costs, at.row0, column, reach, best)) {
             if (threadIdx.x % 16 == 0)
-                leave_open(p, at.t.plane, at.y, STRIP, at.x / 32, MC_DEEP);
+                leave_open(p, t.plane, at.y, STRIP, at.x / 32, MC_DEEP);
             return;
         }
-        store_strip<SLOW, false>(p, at.t, at.y, x, best);
+        store_strip<SLOW, false>(p, t, at.y, x, best);
     }
 }
 
@@ -162,15 +158,18 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     near_tiles_sites(const __grid_constant__ mc_stage p, int32_t tiles_down) {
     DM_DYNAMIC_SHARED(uint32_t, squares); /* [HELD][PITCH], lefts [WORDS][HELD] */
     __shared__ eight_costs costs;
+    __shared__ tile kept;     /* which saves registers while short keys are searched for */
     __shared__ int32_t reach; /* how far strips with long keys go; 0: there are none */
     constexpr int REACH_NOW = SLOW ? Z_REACH : REACH;
     bool open, deep = false;
     uint32_t best[STRIP];
     {
-        const part at = part_at(p, (int32_t)blockIdx.x, (int)threadIdx.x, tiles_down, squares);
-        reach = 0;
-        if (load_tile<SLOW>(p, at.t, false, NULL) == TILE_HOPELESS)
+        const tile t = tile_at(p, blockIdx.x, tiles_down, squares);
+        if (threadIdx.x == 0)
+            kept = t, reach = 0;
+        if (load_tile<SLOW>(p, t, false, NULL) == TILE_HOPELESS)
             return;
+        const part at = part_of(t, (int)threadIdx.x);
         open = begin_pairs(p, at.row0, at.y, at.x, best);
         /* Where a pixel has not found anything that short keys can settle by now, samples tell how far it may be. */
         const uint32_t most = min((uint32_t)(p.wy2 * (REACH_NOW + 1) * (REACH_NOW + 1)), p.key_sure);
@@ -183,18 +182,19 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
         }
     }
     __syncthreads();
-    /* Found anew, which saves registers while short keys are searched for. */
-    const part at = part_at(p, mc_forget((int32_t)blockIdx.x), mc_forget((int)threadIdx.x), tiles_down, squares);
+    tile t = kept;
+    set_memory(&t, squares);
+    const part at = part_of(t, mc_forget((int)threadIdx.x));
     if (reach) {
-        widen_rows<SLOW>(p, at.t, REACH_NOW, reach);
+        widen_rows<SLOW>(p, t, REACH_NOW, reach);
         fill_costs(p, &costs);
         __syncthreads();
     }
     /* From here on no warp waits for another. */
     if (!open || (!deep && finish_pairs<SLOW>(p, at.row0, best)))
-        store_strip<SLOW, true>(p, at.t, at.y, at.x, best);
+        store_strip<SLOW, true>(p, t, at.y, at.x, best);
     else
-        search_longs<SLOW>(p, costs, at, reach);
+        search_longs<SLOW>(p, costs, t, at, reach);
 }
 
 template <bool SLOW> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {

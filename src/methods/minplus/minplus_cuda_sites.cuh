@@ -52,7 +52,8 @@ DM_DEVICE void store_form(const mc_stage &p, const tile &t, int32_t y, int32_t x
     const char *source[COLUMNS];
     if (FORM == MC_VOLUME)
         for (int c = 0; c < COLUMNS; c++) /* what lies beyond the image reads what can be read */
-            source[c] = at.source + (y - MIDDLE) * p.source.stride[2] + (int64_t)min(x + 16 * c, p.width - 1) * 4;
+            source[c] =
+                mc_forget(at.source + (y - MIDDLE) * p.source.stride[2] + (int64_t)min(x + 16 * c, p.width - 1) * 4);
     const uint32_t source_pitch = (uint32_t)p.source.stride[2]; /* of planes below 2^15 x 2^15 */
     const uint32_t last = (uint32_t)(MIDDLE + rows - 1);
     const uint32_t linear = (uint32_t)p.linear[2], across = (uint32_t)p.linear[1];
@@ -65,6 +66,7 @@ DM_DEVICE void store_form(const mc_stage &p, const tile &t, int32_t y, int32_t x
         coming[i] = best[i];
 #pragma unroll 1
     for (int start = 0; start < STRIP; start += AT_ONCE) {
+        const int32_t left = rows - start;
         uint32_t seen[AT_ONCE][COLUMNS]; /* of the site: its row's bits, or its offset */
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
@@ -93,7 +95,7 @@ DM_DEVICE void store_form(const mc_stage &p, const tile &t, int32_t y, int32_t x
                     const uint32_t sign = seen[i][c] << (31 - 16 * c - x % 32) & 0x80000000;
                     from = __float_as_uint(__uint_as_float(g ^ sign) + __uint_as_float(signed_zero)) - signed_zero;
                 }
-                const bool inside = start + i < rows && x + 16 * c < p.width;
+                const bool inside = i < left && x + 16 * c < p.width;
                 if (FORM == MC_OFFSETS) {
                     if (inside)
                         __stcg((unsigned *)(site + 64 * c), __byte_perm(from, k - MIDDLE, 0x5410));

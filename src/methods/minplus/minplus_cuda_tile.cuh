@@ -116,6 +116,9 @@ static_assert(TILE_BYTES <= MC_TILE_BYTES && MC_TILE_BYTES + MC_TILE_STATIC <= M
 
 DM_ANYWHERE uint32_t tiles_across(const mc_stage &p) { return (uint32_t)(p.strips + WORDS - 1) / WORDS; }
 
+/* Where a tile's rows lie in the shared memory. */
+DM_DEVICE void set_memory(tile *t, uint32_t *squares) { t->squares = squares, t->lefts = squares + HELD * PITCH; }
+
 /* A block's: tiles of a plane column by column. */
 DM_DEVICE tile tile_at(const mc_stage &p, uint32_t block, int32_t tiles_down, uint32_t *squares) {
     const uint32_t column = block / (uint32_t)tiles_down, across = tiles_across(p);
@@ -126,8 +129,7 @@ DM_DEVICE tile tile_at(const mc_stage &p, uint32_t block, int32_t tiles_down, ui
     t.entries = mc_entries(p, t.plane, t.strip);
     t.source = p.source.data ? mc_row(p.source, t.plane, 0) : NULL;
     t.alive = p.source.data ? mc_alive(p, t.plane) : NULL;
-    t.squares = squares;
-    t.lefts = squares + HELD * PITCH;
+    set_memory(&t, squares);
     return t;
 }
 

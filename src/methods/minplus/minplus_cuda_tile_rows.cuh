@@ -24,33 +24,37 @@ DM_DEVICE uint32_t square_pair(uint32_t pair) {
 /* One entry into 16 pairs of squares, at the place of word `word` of row `row`. */
 DM_DEVICE void spread(const mc_stage &p, uint2 entry, const tile &t, int row, int word) {
     uint32_t *to = t.squares + place_of(row, word / 2, word % 2 * 16);
-    /* With sites distances are doubled, and odd to the right: the smaller one tells the side, the left one of two. */
-    const uint32_t one = SITES ? 2 : 1, step = one * 0x00010001, odd = SITES ? 0x00010001 : 0;
     const uint32_t w = entry.x, most = 4096; /* beyond any clamp; more would overflow on the way */
     const uint32_t left = min(entry.y & 0xFFFF, most), right = min(entry.y >> 16, most);
-    const uint32_t low = w & 0xFFFF, high = w >> 16;
+    const uint32_t low = w & 0xFFFF, high = w >> 16, one = 0x00010001;
     /* Before pixels 0 and 16; after pixels 15 and 31. */
     uint32_t vacant[16];
     find_vacant(w, vacant);
-    uint32_t d = (left | (low ? (uint32_t)__clz((int)low) - 16 : left + 16) << 16) * one;
+    uint32_t d = left | (low ? (uint32_t)__clz((int)low) - 16 : left + 16) << 16;
     uint32_t before[16];
 #pragma unroll
     for (int i = 0; i < 16; i++) {
-        d = mc_add_min(d, step, vacant[i]); /* 0 at a site */
+        d = mc_add_min(d, one, vacant[i]); /* 0 at a site */
         before[i] = d;
     }
-    d = ((high ? (uint32_t)__ffs((int)high) - 1 : right + 16) | right << 16) * one | odd;
-    const uint32_t clamp = p.clamp * step, weight = (uint32_t)p.wx2;
-    uint32_t rightmost = 0;
+    d = (high ? (uint32_t)__ffs((int)high) - 1 : right + 16) | right << 16;
+    const uint32_t clamp = p.clamp * one, weight = (uint32_t)p.wx2;
+    uint32_t lefts = 0;
 #pragma unroll
     for (int i = 15; i >= 0; i--) {
-        d = mc_add_min(d, step, vacant[i]) | odd;
-        const uint32_t nearest = KINDS ? mc_add_min(mc_min(before[i], d), step, clamp) : mc_min3(before[i], d, clamp);
-        rightmost += (nearest & odd) << i;
-        to[i] = square_pair(SITES ? nearest >> 1 & 0x7FFF7FFF : nearest) * weight;
+        d = mc_add_min(d, one, vacant[i]);
+        uint32_t nearest = mc_min3(before[i], d, clamp);
+        if (SITES) {
+            bool first, second; /* has its site on the left, or on both sides */
+            nearest = mc_min(__vibmin_u16x2(before[i], d, &second, &first), clamp);
+            lefts |= (first ? 1u << i : 0) | (second ? 1u << (16 + i) : 0);
+        }
+        if (KINDS)
+            nearest = mc_add_min(mc_min(before[i], d), one, clamp);
+        to[i] = square_pair(nearest) * weight;
     }
     if (SITES)
-        t.lefts[word * HELD + row] = ~rightmost;
+        t.lefts[word * HELD + row] = lefts;
 }
 
 DM_DEVICE uint2 entry_at(const mc_stage &p, const tile &t, int32_t y, int word) {
