@@ -66,7 +66,7 @@ static size_t scratch_bytes(const distmap_plan *plan) { return mc_lay_out(plan, 
 /* Rows of planes of (y, x), planes by (t, z); of (z, x), planes by (t, y). */
 static mc_rows stage_rows(const distmap_plan *plan, bool z, char *data, const int64_t stride[DM_NDIM]) {
     const int inner = z ? 2 : 1, row = z ? 1 : 2;
-    return (mc_rows){data, plan->shape[inner], {stride[0], stride[inner], stride[row], stride[DM_X]}};
+    return (mc_rows){data, mc_divisor_of(plan->shape[inner]), {stride[0], stride[inner], stride[row], stride[DM_X]}};
 }
 
 /* The same of 4-byte elements in linear order. */

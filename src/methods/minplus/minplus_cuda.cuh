@@ -96,15 +96,25 @@ DM_DEVICE float mc_root(float x) {
     return fmaf(fmaf(-s, s, x), 0.5f * r, s);
 }
 
+/* n / by; and with what is left. */
+DM_DEVICE uint32_t mc_over(uint32_t n, const mc_divisor &d) { return __umulhi(2 * n, d.times) >> d.shift; }
+typedef struct mc_divided {
+    uint32_t whole, rest;
+} mc_divided;
+DM_DEVICE mc_divided mc_divide(uint32_t n, const mc_divisor &d) {
+    const uint32_t whole = mc_over(n, d);
+    const mc_divided made = {whole, n - whole * d.by};
+    return made;
+}
+
 DM_DEVICE char *mc_row(const mc_rows &rows, int64_t plane, int32_t y) {
-    const uint32_t outer = (uint32_t)plane / (uint32_t)rows.inner,
-                   inner = (uint32_t)plane - outer * (uint32_t)rows.inner;
-    return rows.data + outer * rows.stride[0] + inner * rows.stride[1] + y * rows.stride[2];
+    const mc_divided at = mc_divide((uint32_t)plane, rows.inner);
+    return rows.data + at.whole * rows.stride[0] + at.rest * rows.stride[1] + y * rows.stride[2];
 }
 
 /* z stage: which rows of a plane have been written. Those are planes of (y, x), one after another, the same for all y. */
 DM_DEVICE const uint8_t *mc_alive(const mc_stage &p, int64_t plane) {
-    return p.alive + (uint32_t)plane / (uint32_t)p.source.inner * (int64_t)p.height;
+    return p.alive + mc_over((uint32_t)plane, p.source.inner) * (int64_t)p.height;
 }
 
 /* Whether there are entries of row y. */
@@ -158,14 +168,13 @@ typedef struct mc_place {
 } mc_place;
 
 DM_DEVICE mc_place mc_place_of(const mc_stage &p, int64_t plane) {
-    const uint32_t outer = (uint32_t)plane / (uint32_t)p.site.inner;
-    const uint32_t inner = (uint32_t)plane - outer * (uint32_t)p.site.inner;
+    const mc_divided q = mc_divide((uint32_t)plane, p.site.inner);
     mc_place made;
     made.entries = mc_entries(p, plane, 0);
     made.source = p.source.data ? mc_row(p.source, plane, 0) : NULL;
     made.target = p.target.data ? mc_row(p.target, plane, 0) : NULL;
-    made.site = p.site.data + outer * p.site.stride[0] + inner * p.site.stride[1];
-    made.index = p.index_first + outer * p.linear[0] + inner * p.linear[1];
+    made.site = p.site.data + q.whole * p.site.stride[0] + q.rest * p.site.stride[1];
+    made.index = p.index_first + q.whole * p.linear[0] + q.rest * p.linear[1];
     return made;
 }
 

@@ -92,11 +92,27 @@ typedef struct mc_point {
     int32_t farthest;
 } mc_point;
 
+/* What numbers below 2^31 are divided by, and how (mc_over()): division takes 20 instructions, and blocks begin with several. */
+typedef struct mc_divisor {
+    uint32_t by, times, shift;
+} mc_divisor;
+
+/* With 2^shift the next power of two and times = 2^(31 + shift) / by, rounded up by e < by: n times / 2^(31 + shift) is too large by
+ * n e / 2^(31 + shift) / by < 1 / by. */
+static inline mc_divisor mc_divisor_of(int64_t by) {
+    mc_divisor made = {(uint32_t)by, 0, 0};
+    while (((int64_t)1 << made.shift) < by)
+        made.shift++;
+    made.times = (uint32_t)(((UINT64_C(1) << (31 + made.shift)) + (uint64_t)by - 1) / (uint64_t)by);
+    return made;
+}
+
 /* 4-byte elements of planes: plane q's element (y, x) lies at data + q / inner * stride[0] + q % inner * stride[1] +
  * y * stride[2] + x * stride[3] bytes. There are fewer than 2^31 rows. */
 typedef struct mc_rows {
     char *data;
-    int64_t inner, stride[4];
+    mc_divisor inner;
+    int64_t stride[4];
 } mc_rows;
 
 /* A stage, by value to kernels. */
@@ -108,6 +124,7 @@ typedef struct mc_stage {
     int32_t low, rows;
     int32_t groups, strips;      /* of a row */
     int32_t units;               /* of a column */
+    mc_divisor by_strips, by_units;
     int32_t wx2, wy2;            /* squared pitch along rows (plane stage), and along columns */
     float per_wx2;               /* 1 / wx2 */
     mc_entry *entries;           /* [plane][strip][row], row 0's; as many strips as groups have */
@@ -150,6 +167,7 @@ typedef struct mc_stage {
     int32_t few;
     uint32_t *open_rows; /* [plane][strip]: how many are, MC_MANY if the corner search leaves some. If few */
     int32_t spans;        /* of a column */
+    mc_divisor by_spans;
     mc_point *points;     /* [plane][strip][spans + 1]. z stage */
     uint32_t *finished;   /* [plane][strip][unit]: what the near search tells of it. If not mixed */
     uint32_t *shared;     /* units that blocks share, numbers from 1 on; a round's from its first unit's place on. If not mixed */

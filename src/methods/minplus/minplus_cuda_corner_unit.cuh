@@ -45,14 +45,12 @@ typedef struct unit {
 
 /* A unit by its number, of all planes. */
 DM_DEVICE unit unit_at(const mc_stage &p, uint32_t number) {
-    const uint32_t strip = number / (uint32_t)p.units;
-    const int32_t at = (int32_t)(number - strip * (uint32_t)p.units);
-    const uint32_t plane = p.planes == 1 ? 0 : strip / (uint32_t)p.strips;
+    const mc_divided row = mc_divide(number, p.by_units), strip = mc_divide(row.whole, p.by_strips);
     unit u;
-    u.plane = plane;
-    u.strip = (int32_t)(strip - plane * (uint32_t)p.strips);
+    u.plane = strip.whole;
+    u.strip = (int32_t)strip.rest;
     u.entries = mc_entries(p, u.plane, u.strip);
-    u.y0 = at * MC_UNIT;
+    u.y0 = (int32_t)row.rest * MC_UNIT;
     u.height = min(p.height - u.y0, (int32_t)MC_UNIT);
     u.open = (1u << (u.height + HEIGHT - 1) / HEIGHT) - 1;
     u.column = lane_column(p, u.strip, (int)threadIdx.x % 32);

@@ -236,24 +236,23 @@ DM_DEVICE void tell_finished(const mc_stage &p, const tile &t) {
 /* Grid: a block per tile, tiles of a plane column by column. */
 template <bool SLOW>
 static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
-    near_tiles(const __grid_constant__ mc_stage p, int32_t tiles_down) {
+    near_tiles(const __grid_constant__ mc_stage p, const __grid_constant__ tiling tiles) {
     dm_wait_for_last();
     dm_let_next_begin();
     DM_DYNAMIC_SHARED(uint4, memory); /* squares [WIDE + ROWS + WIDE][PITCH], or a list */
-    const tile t = tile_at(p, blockIdx.x, tiles_down, (uint32_t *)memory);
+    const tile t = tile_at(p, blockIdx.x, tiles, (uint32_t *)memory);
     search_tile<SLOW>(p, t, memory);
     if (STRIP < 32 && !SLOW && p.finished) /* of planes of middle size */
         tell_finished(p, t);
 }
 
 template <bool SLOW> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {
-    const int32_t tiles_down = (p->height + ROWS - 1) / ROWS;
+    const tiling tiles = tiling_of(*p);
     const cudaError_t error =
         cudaFuncSetAttribute((const void *)near_tiles<SLOW>, cudaFuncAttributeMaxDynamicSharedMemorySize, TILE_BYTES);
     if (error != cudaSuccess)
         return error;
-    DM_LAUNCH_EARLY(near_tiles<SLOW>, (unsigned)(p->planes * tiles_across(*p) * tiles_down), THREADS,
-                    (size_t)TILE_BYTES, stream, *p, tiles_down);
+    DM_LAUNCH_EARLY(near_tiles<SLOW>, tiles_of(*p, tiles), THREADS, (size_t)TILE_BYTES, stream, *p, tiles);
     return cudaGetLastError();
 }
 

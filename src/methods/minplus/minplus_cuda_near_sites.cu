@@ -155,7 +155,9 @@ DM_DEVICE void search_longs(const mc_stage &p, const eight_costs &costs, const t
 /* Grid: a block per tile, tiles of a plane column by column. */
 template <bool SLOW>
 static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
-    near_tiles_sites(const __grid_constant__ mc_stage p, int32_t tiles_down) {
+    near_tiles_sites(const __grid_constant__ mc_stage p, const __grid_constant__ tiling tiles) {
+    dm_wait_for_last();
+    dm_let_next_begin();
     DM_DYNAMIC_SHARED(uint32_t, squares); /* [HELD][PITCH], lefts [WORDS][HELD] */
     __shared__ eight_costs costs;
     __shared__ tile kept;     /* which saves registers while short keys are searched for */
@@ -164,7 +166,7 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     bool open, deep = false;
     uint32_t best[STRIP];
     {
-        const tile t = tile_at(p, blockIdx.x, tiles_down, squares);
+        const tile t = tile_at(p, blockIdx.x, tiles, squares);
         if (threadIdx.x == 0)
             kept = t, reach = 0;
         if (load_tile<SLOW>(p, t, false, NULL) == TILE_HOPELESS)
@@ -198,13 +200,12 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
 }
 
 template <bool SLOW> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {
-    const int32_t tiles_down = (p->height + ROWS - 1) / ROWS;
+    const tiling tiles = tiling_of(*p);
     const cudaError_t error = cudaFuncSetAttribute((const void *)near_tiles_sites<SLOW>,
                                                    cudaFuncAttributeMaxDynamicSharedMemorySize, TILE_BYTES);
     if (error != cudaSuccess)
         return error;
-    DM_LAUNCH(near_tiles_sites<SLOW>, (unsigned)(p->planes * tiles_across(*p) * tiles_down), THREADS,
-              (size_t)TILE_BYTES, stream, *p, tiles_down);
+    DM_LAUNCH_EARLY(near_tiles_sites<SLOW>, tiles_of(*p, tiles), THREADS, (size_t)TILE_BYTES, stream, *p, tiles);
     return cudaGetLastError();
 }
 

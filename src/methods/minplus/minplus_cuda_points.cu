@@ -146,8 +146,9 @@ typedef struct point_room {
 DM_DEVICE void solve_points(const mc_stage &p, uint32_t strip, uint32_t group, float *t, point_room &room) {
     uint16_t *list = (uint16_t *)(t + (p.height + BUNCH) / BUNCH * BUNCH);
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    const uint32_t plane = strip / (uint32_t)p.strips;
-    const int32_t across = (int32_t)(strip - plane * (uint32_t)p.strips);
+    const mc_divided place = mc_divide(strip, p.by_strips);
+    const uint32_t plane = place.whole;
+    const int32_t across = (int32_t)place.rest;
     /* Of nearly all rows some point wants the values, which lie in one line of the cache, or two. */
     const char *values = mc_row(p.source, plane, 0) + (int64_t)across * 32 * 4;
     for (int32_t j = (int32_t)threadIdx.x; j < p.height; j += WARPS * 32)
@@ -192,15 +193,18 @@ DM_DEVICE void solve_points(const mc_stage &p, uint32_t strip, uint32_t group, f
 
 /* Grid: any, blocks have some strips. Shared memory: 6 bytes for each row and for a bunch more. */
 static __global__ void __launch_bounds__(WARPS * 32, 2)
-    find_points(const __grid_constant__ mc_stage p, uint32_t groups) {
+    find_points(const __grid_constant__ mc_stage p, mc_divisor groups) {
     DM_DYNAMIC_SHARED(float, t);
     __shared__ point_room room;
     dm_let_next_begin();
     dm_wait_for_last();
     if (p.any_open[MC_DEEP])
-        for_wanted((uint32_t)(p.planes * p.strips) * groups,
-                   [&](uint32_t i) { return p.left[i / groups * 2 + MC_DEEP]; },
-                   [&](uint32_t i) { solve_points(p, i / groups, i % groups, t, room); });
+        for_wanted((uint32_t)(p.planes * p.strips) * groups.by,
+                   [&](uint32_t i) { return p.left[mc_over(i, groups) * 2 + MC_DEEP]; },
+                   [&](uint32_t i) {
+                       const mc_divided at = mc_divide(i, groups);
+                       solve_points(p, at.whole, at.rest, t, room);
+                   });
 }
 
 cudaError_t mc_points(const mc_stage *p, cudaStream_t stream) {
@@ -212,6 +216,6 @@ cudaError_t mc_points(const mc_stage *p, cudaStream_t stream) {
         return error;
     const int64_t items = p->planes * p->strips * groups;
     DM_LAUNCH_EARLY(find_points, (unsigned)(items > p->resident ? p->resident : items), WARPS * 32, bytes, stream, *p,
-                    (uint32_t)groups);
+                    mc_divisor_of(groups));
     return cudaGetLastError();
 }

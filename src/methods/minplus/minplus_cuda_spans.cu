@@ -14,10 +14,10 @@
 /* Span number `at` of a strip, of all planes. */
 DM_DEVICE void solve_span(const mc_stage &p, uint32_t strip, int32_t at, span_rows &rows, uint16_t *list) {
     const int warp = warp_number(), lane = (int)threadIdx.x % 32;
-    const uint32_t plane = p.planes == 1 ? 0 : strip / (uint32_t)p.strips;
+    const mc_divided place = mc_divide(strip, p.by_strips);
     span u;
-    u.plane = plane;
-    u.strip = (int32_t)(strip - plane * (uint32_t)p.strips);
+    u.plane = place.whole;
+    u.strip = (int32_t)place.rest;
     u.y0 = at * MC_SPAN;
     u.source = mc_row(p.source, u.plane, 0) + ((int64_t)u.strip * 32 + lane_column(p, u.strip, lane)) * 4;
     u.alive = mc_alive(p, u.plane);
@@ -45,12 +45,17 @@ static __global__ void __launch_bounds__(WARPS * 32, 4) solve_spans(const __grid
     DM_DYNAMIC_SHARED(uint16_t, list);
     __shared__ span_rows rows;
     dm_wait_for_last();
-    const uint32_t spans = (uint32_t)p.spans;
+    dm_let_next_begin();
     if (p.any_open[MC_DEEP])
-        for_wanted(
-            (uint32_t)(p.planes * p.strips) * spans,
-            [&](uint32_t i) { return p.left[i / spans * 2 + MC_DEEP] && is_open(p, i / spans, (int32_t)(i % spans)); },
-            [&](uint32_t i) { solve_span(p, i / spans, (int32_t)(i % spans), rows, list); });
+        for_wanted((uint32_t)(p.planes * p.strips * p.spans),
+                   [&](uint32_t i) {
+                       const mc_divided at = mc_divide(i, p.by_spans);
+                       return p.left[at.whole * 2 + MC_DEEP] && is_open(p, at.whole, (int32_t)at.rest);
+                   },
+                   [&](uint32_t i) {
+                       const mc_divided at = mc_divide(i, p.by_spans);
+                       solve_span(p, at.whole, (int32_t)at.rest, rows, list);
+                   });
 }
 
 cudaError_t mc_spans(const mc_stage *p, cudaStream_t stream) {

@@ -30,6 +30,8 @@ typedef struct span {
 /* Its shared memory. */
 typedef struct span_rows {
     float t[CHUNK * 4];                   /* a chunk of the list: which rows these are, */
+    int64_t from[CHUNK * 4];              /* where their values lie, */
+    int32_t start[CHUNK * 4];             /* what is added to these, */
     uint4 values[CHUNK][32];              /* and what they offer */
     uint32_t found[PARTS + 1][WARPS][32]; /* what warps found for the first rows of parts, and in which four */
     uint64_t counts;                      /* of rows that they list, a byte each */
@@ -76,16 +78,20 @@ DM_DEVICE void spread_chunk(const mc_stage &p, const span &u, const uint16_t *li
     const int32_t i = (int32_t)threadIdx.x;
     static_assert(CHUNK * 4 <= WARPS * 32, "a row each");
     __syncthreads(); /* for those who still read */
-    if (i < fours * 4)
-        rows.t[i] = (float)(list[start * 4 + min(i, count - 1)] - u.y0 + max(i - count + 1, 0));
+    if (i < fours * 4) {
+        const int32_t row = list[start * 4 + min(i, count - 1)], t = row - u.y0;
+        rows.t[i] = (float)(t + max(i - count + 1, 0));
+        rows.from[i] = row * p.source.stride[2];
+        rows.start[i] = i < count ? (int32_t)offer_start(p, 0, t, MC_SPAN) : (int32_t)__uint_as_float(NO_OFFER);
+    }
+    __syncthreads();
+#pragma unroll 1
     for (int32_t four = warp_number(); four < fours; four += WARPS) {
         uint32_t own[4];
 #pragma unroll
         for (int n = 0; n < 4; n++) {
-            const int32_t at = four * 4 + n, row = list[start * 4 + min(at, count - 1)];
-            const uint32_t value =
-                slow_row(p, *(const int32_t *)(u.source + row * p.source.stride[2]), row - u.y0, MC_SPAN);
-            own[n] = at < count ? value : (uint32_t)NO_OFFER;
+            const int32_t value = *(const int32_t *)(u.source + rows.from[four * 4 + n]);
+            own[n] = __float_as_uint((float)(value + rows.start[four * 4 + n]));
         }
         rows.values[four][lane] = make_uint4(own[0], own[1], own[2], own[3]);
     }

@@ -104,6 +104,9 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
     s->units = (int32_t)mc_divide_up(height, MC_UNIT);
     s->bands = (int32_t)mc_divide_up(height, 32);
     s->spans = (int32_t)mc_divide_up(height, MC_SPAN);
+    s->by_strips = mc_divisor_of(s->strips);
+    s->by_units = mc_divisor_of(s->units);
+    s->by_spans = mc_divisor_of(s->spans);
     s->wx2 = (int32_t)plan->w2[DM_X];
     s->per_wx2 = 1.0f / (float)s->wx2;
     s->squared = true;

@@ -114,18 +114,31 @@ enum { TILE_BYTES = HELD * (PITCH + SITES * WORDS) * 4 };
 static_assert(TILE_BYTES <= MC_TILE_BYTES && MC_TILE_BYTES + MC_TILE_STATIC <= MC_MOST_BYTES,
               "minplus_cuda.c asks the GPU for this");
 
-DM_ANYWHERE uint32_t tiles_across(const mc_stage &p) { return (uint32_t)(p.strips + WORDS - 1) / WORDS; }
+/* The tiles of a plane, down and across; how many there are. */
+typedef struct tiling {
+    uint32_t
+        down; /* by which the near search divides: with a multiplication it had 3 % more instructions, to copy registers */
+    mc_divisor across;
+} tiling;
+static inline tiling tiling_of(const mc_stage &p) {
+    const tiling made = {(uint32_t)(p.height + ROWS - 1) / ROWS, mc_divisor_of((p.strips + WORDS - 1) / WORDS)};
+    return made;
+}
+static inline unsigned tiles_of(const mc_stage &p, const tiling &t) {
+    return (unsigned)p.planes * t.down * t.across.by;
+}
 
 /* Where a tile's rows lie in the shared memory. */
 DM_DEVICE void set_memory(tile *t, uint32_t *squares) { t->squares = squares, t->lefts = squares + HELD * PITCH; }
 
 /* A block's: tiles of a plane column by column. */
-DM_DEVICE tile tile_at(const mc_stage &p, uint32_t block, int32_t tiles_down, uint32_t *squares) {
-    const uint32_t column = block / (uint32_t)tiles_down, across = tiles_across(p);
+DM_DEVICE tile tile_at(const mc_stage &p, uint32_t block, const tiling &tiles, uint32_t *squares) {
+    const uint32_t column = block / tiles.down;
+    const mc_divided across = mc_divide(column, tiles.across);
     tile t;
-    t.plane = column / across;
-    t.strip = (int32_t)(column - (uint32_t)t.plane * across) * WORDS;
-    t.y0 = (int32_t)(block - column * (uint32_t)tiles_down) * ROWS;
+    t.plane = across.whole;
+    t.strip = (int32_t)across.rest * WORDS;
+    t.y0 = (int32_t)(block - column * tiles.down) * ROWS;
     t.entries = mc_entries(p, t.plane, t.strip);
     t.source = p.source.data ? mc_row(p.source, t.plane, 0) : NULL;
     t.alive = p.source.data ? mc_alive(p, t.plane) : NULL;
