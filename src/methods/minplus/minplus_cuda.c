@@ -102,6 +102,12 @@ static void set_outputs(const distmap_plan *plan, const dm_arrays *arrays, const
     last->flags = &plan->cuda->outcome->flags;
 }
 
+/* Whether tall tiles save more rows around them than they have empty ones: an eighth. */
+static bool fills_tall(const mc_stage *stage) {
+    const int64_t rows = mc_divide_up(stage->height, MC_TALL_ROWS) * MC_TALL_ROWS;
+    return (rows - stage->height) * 8 <= stage->height;
+}
+
 static distmap_status search(distmap_plan *plan, const mc_stage *stage, bool z) {
     struct dm_cuda *cuda = plan->context->cuda;
     if (mc_is_small(plan, stage)) {
@@ -112,7 +118,9 @@ static distmap_status search(distmap_plan *plan, const mc_stage *stage, bool z) 
     const bool small =
         stage->planes * stage->groups * mc_divide_up(stage->height, MC_TILE_ROWS) < cuda->multiprocessors;
     dm_phase(plan, z ? "near, z" : "near");
-    if (stage->sites != MC_SITES_NONE)
+    if (stage->sites != MC_SITES_NONE && !mc_has_z(plan) && fills_tall(stage))
+        TRY_CUDA(cuda, mc_near_sites_tall(stage, cuda->stream));
+    else if (stage->sites != MC_SITES_NONE)
         TRY_CUDA(cuda, mc_near_sites(stage, cuda->stream));
     else if (stage->across)
         TRY_CUDA(cuda, mc_near_kinds(stage, cuda->stream));

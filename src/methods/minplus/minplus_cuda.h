@@ -41,7 +41,8 @@ enum {
     MC_DIRECT_ROWS = 32,  /* of a block of the direct search */
     MC_SPAN = 128,        /* rows between points of the bracket search */
     MC_POINT_ROWS = 1024, /* from the first to the last of a block's points, at most */
-    MC_TILE_ROWS = 128,   /* of a tile of the near search, at most */
+    MC_TILE_ROWS = 128,   /* of a tile of the near search, at most, */
+    MC_TALL_ROWS = 256,   /* but of a tall one */
     MC_MOST_UNITS = 768,  /* of a column: squared distances are below 2^31 */
     MC_PLANE_THREADS = 256, /* of a block of the far search of planes, */
     MC_Z_THREADS = 512,     /* and of the z stage's, of which fewer find room at once */
@@ -196,6 +197,7 @@ cudaError_t mc_near_small(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_middle(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_kinds(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_sites(const mc_stage *p, cudaStream_t stream);
+cudaError_t mc_near_sites_tall(const mc_stage *p, cudaStream_t stream);
 /* All results of small planes. */
 cudaError_t mc_direct(const mc_stage *p, cudaStream_t stream);
 /* What was left open: of planes unit by unit, */

@@ -51,7 +51,6 @@ template <bool SITES>
 static __global__ void __launch_bounds__(THREADS, SITES ? 4 : 8) search_some(const __grid_constant__ mc_stage p) {
     __shared__ corner_room room;
     dm_wait_for_last();
-    dm_let_next_begin();
     if (p.any_open[MC_DEEP] || (p.few && p.any_open[MC_BLIND]))
         for_wanted((uint32_t)(p.planes * p.strips * p.units),
                    [&](uint32_t i) { return p.open[i] && by_corners(p, mc_over(i, p.by_units)); },

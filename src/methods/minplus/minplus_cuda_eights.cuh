@@ -91,7 +91,7 @@ DM_DEVICE void take_eight(const eight_costs &costs, const uint32_t *row0, int co
 #pragma unroll
         for (int r = 0; r < 8; r += 4)
 #pragma unroll
-            for (int i = 0; i < 8; i++) { /* on both pipes */
+            for (int i = 0; i < 8; i++) { /* on both pipes: of four rows two are added by each */
                 uint32_t &to = best[j * 8 + i];
                 to = __viaddmin_u32(f[r], cost[8 + r - i], to);
                 to = __viaddmin_u32(f[r + 1], cost[9 + r - i], to);
@@ -123,13 +123,13 @@ DM_DEVICE bool search_eights(const eight_costs &costs, const uint32_t *row0, int
 }
 
 /* How far this lane's pixels are from sites, squared, by every fourth of the rows that are there, and of them every 16th. */
-template <int REACH> DM_DEVICE uint32_t sampled_most(const mc_stage &p, const uint32_t *row0) {
+template <int AROUND> DM_DEVICE uint32_t sampled_most(const mc_stage &p, const uint32_t *row0) {
     uint32_t sample[STRIP / 16 + 1];
 #pragma unroll
     for (int i = 0; i <= STRIP / 16; i++)
         sample[i] = MC_SURE * 0x00010001u;
 #pragma unroll
-    for (int row = -REACH; row < STRIP + REACH; row += 4) {
+    for (int row = -AROUND; row < STRIP + AROUND; row += 4) {
         const uint32_t f = row0[row * PITCH];
 #pragma unroll
         for (int i = 0; i <= STRIP / 16; i++)
@@ -140,11 +140,11 @@ template <int REACH> DM_DEVICE uint32_t sampled_most(const mc_stage &p, const ui
 
 /* As many rows on either side as a strip's search can need, by its samples, and no fewer than are there; 0 if no column has a site
  * in sight, and rows are not worth their loading. A pixel eight rows on is no more than eight rows' pitch farther from a site. */
-template <int REACH> DM_DEVICE int32_t reach_of(const mc_stage &p, uint32_t sampled) {
+template <int AROUND> DM_DEVICE int32_t reach_of(const mc_stage &p, uint32_t sampled) {
     if (__all_sync(MC_WHOLE, sampled >= MC_SURE))
         return 0;
     const float rows = sqrtf((float)mc_warp_most((int32_t)sampled) / (float)p.wy2);
-    return min(max((int32_t)rows / 8 * 8 + 16, (int32_t)REACH), (int32_t)WIDE);
+    return min(max((int32_t)rows / 8 * 8 + 16, (int32_t)AROUND), (int32_t)WIDE);
 }
 
 #endif

@@ -218,7 +218,6 @@ static __global__ void __launch_bounds__(SLOW ? MC_Z_THREADS : MC_PLANE_THREADS,
     __shared__ reach reaches[SLOW ? 1 : MC_MOST_UNITS];
     __shared__ int32_t counts[32], taken, sum, most;
     __shared__ uint32_t drawn;
-    dm_wait_for_last();
     dm_let_next_begin();
     if (!p.any_open[MC_BLIND] && (p.mixed || !p.any_open[MC_DEEP]))
         return;
@@ -262,8 +261,8 @@ template <bool SLOW, bool SITES> static cudaError_t launch(const mc_stage *p, cu
                                                    cudaFuncAttributeMaxDynamicSharedMemorySize, p->column_bytes);
     if (error != cudaSuccess)
         return error;
-    DM_LAUNCH_EARLY((far_strips<SLOW, SITES>), (unsigned)p->blocks, SLOW ? MC_Z_THREADS : MC_PLANE_THREADS,
-                    (size_t)p->column_bytes, stream, *p);
+    DM_LAUNCH((far_strips<SLOW, SITES>), (unsigned)p->blocks, SLOW ? MC_Z_THREADS : MC_PLANE_THREADS,
+              (size_t)p->column_bytes, stream, *p);
     return cudaGetLastError();
 }
 

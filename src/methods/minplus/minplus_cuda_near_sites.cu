@@ -5,22 +5,30 @@
  * the least of which is the nearest site, and of equals the one in the lowest row. Within its row the site is the one at
  * distance g, on the left if there is one. So where a site k steps on may be as near as the best, the search goes on.
  *
- * Keys of 16 bits come first, two columns to a word: d2 << 6 | (k + 32). With f and wy2 k^2 at most MC_KEY_SURE each, their
- * sum fits 10 bits, and what comes out below MC_KEY_SURE is exact: a step costs what it does without sites, one instruction
- * for each of its two rows. MC_KEYS steps settle that at unit pitch.
+ * Keys of 16 bits come first, two columns to a word: d2 << 6 | (k + 32), ten bits for the sum of f and wy2 k^2. So that it fits, f
+ * is clamped, the lower the farther the steps are: to what the costliest of some steps leaves. A row that is clamped comes out as
+ * that and the cost of the first of these steps, or more, so what comes out below all such sums, key_sure, is exact; at unit pitch
+ * MC_KEYS steps settle up to 29^2. A step costs what it does without sites, one instruction for each of its two rows.
  *
- * Strips with more in them begin anew with keys of 32 bits, from more rows, which the block loads for all of them together
- * (minplus_cuda_eights.cuh). The others are stored while these are searched: before, they would be waited for.
+ * Where a pixel has not found a site after the first steps, samples of the rows that are there tell how far it may be. *Deep* strips,
+ * beyond short keys, begin anew with keys of 32 bits, from more rows, which the block loads for all of them together
+ * (minplus_cuda_eights.cuh); the others go on when these are there. From then on no warp waits for another.
  *
- * Per pixel: 12 instructions (times 1.4 for the rows around) to spread, one per step of short keys, and what
+ * Per pixel: 8 instructions (times 1.4 for the rows around) to spread, one per step of short keys, and what
  * minplus_cuda_sites.cuh says for the results.
  */
+#ifndef MC_TALL /* minplus_cuda_near_sites_tall.cu */
+#define MC_DOWN 4
+#define MC_WORDS 4
+#endif
 enum { STRIP = 32, SITES = 1, KINDS = 0 };
 #include "methods/minplus/minplus_cuda_eights.cuh"
 
 typedef mc_keys<true> pairs;
 
-enum { FIRST = 8 }; /* steps before it is told which strips are deep */
+enum {
+    FIRST = 8
+}; /* steps before it is told which strips are deep: with fewer, too many of a mask of 1 % would ask for samples */
 
 /* ---- Keys of 16 bits ---- */
 
@@ -54,7 +62,7 @@ DM_DEVICE void pair_steps(const mc_stage &p, const uint32_t *row0, uint32_t f[ST
         f[MC_KEYS + STRIP - 1 + k] = pair_key(row0[(STRIP - 1 + k) * PITCH], clamp);
         const uint32_t below = p.key[0][k], above = p.key[1][k];
 #pragma unroll
-        for (int i = 0; i < STRIP; i++) /* in turns on both pipes */
+        for (int i = 0; i < STRIP; i++) /* first in turns on both pipes, then in short code */
             best[i] = (i + k) % 2 || FROM > FIRST
                           ? mc_add_min(f[MC_KEYS + i + k], above, mc_add_min(f[MC_KEYS + i - k], below, best[i]))
                           : mc_min3(mc_plus(f[MC_KEYS + i + k], above), mc_plus(f[MC_KEYS + i - k], below), best[i]);
@@ -160,9 +168,9 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     dm_let_next_begin();
     DM_DYNAMIC_SHARED(uint32_t, squares); /* [HELD][PITCH], lefts [WORDS][HELD] */
     __shared__ eight_costs costs;
-    __shared__ tile kept;     /* which saves registers while short keys are searched for */
-    __shared__ int32_t reach; /* how far strips with long keys go; 0: there are none */
-    constexpr int REACH_NOW = SLOW ? Z_REACH : REACH;
+    __shared__ tile kept;                          /* which saves registers while short keys are searched for */
+    __shared__ int32_t reach;                      /* how far strips with long keys go; 0: no site is in sight */
+    constexpr int AROUND = SLOW ? Z_REACH : REACH; /* rows that are there at first */
     bool open, deep = false;
     uint32_t best[STRIP];
     {
@@ -173,12 +181,11 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
             return;
         const part at = part_of(t, (int)threadIdx.x);
         open = begin_pairs(p, at.row0, at.y, at.x, best);
-        /* Where a pixel has not found anything that short keys can settle by now, samples tell how far it may be. */
-        const uint32_t most = min((uint32_t)(p.wy2 * (REACH_NOW + 1) * (REACH_NOW + 1)), p.key_sure);
+        const uint32_t most = min((uint32_t)(p.wy2 * (AROUND + 1) * (AROUND + 1)), p.key_sure);
         if (open && __any_sync(MC_WHOLE, largest_of_pairs(best) >= most)) {
-            const uint32_t sampled = sampled_most<REACH_NOW>(p, at.row0);
-            deep = __any_sync(MC_WHOLE, sampled > most + most / 8);
-            const int32_t own = reach_of<REACH_NOW>(p, sampled);
+            const uint32_t sampled = sampled_most<AROUND>(p, at.row0);
+            deep = __any_sync(MC_WHOLE, sampled > most + most / 8); /* of rows between samples some may be nearer */
+            const int32_t own = reach_of<AROUND>(p, sampled);
             if (threadIdx.x % 32 == 0)
                 atomicMax(&reach, own);
         }
@@ -188,7 +195,7 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
     set_memory(&t, squares);
     const part at = part_of(t, mc_forget((int)threadIdx.x));
     if (reach) {
-        widen_rows<SLOW>(p, t, REACH_NOW, reach);
+        widen_rows<SLOW>(p, t, AROUND, reach);
         fill_costs(p, &costs);
         __syncthreads();
     }
@@ -209,6 +216,10 @@ template <bool SLOW> static cudaError_t launch(const mc_stage *p, cudaStream_t s
     return cudaGetLastError();
 }
 
+#ifdef MC_TALL
+cudaError_t mc_near_sites_tall(const mc_stage *p, cudaStream_t stream) { return launch<false>(p, stream); }
+#else
 cudaError_t mc_near_sites(const mc_stage *p, cudaStream_t stream) {
     return p->source.data ? launch<true>(p, stream) : launch<false>(p, stream);
 }
+#endif

@@ -45,7 +45,6 @@ static __global__ void __launch_bounds__(WARPS * 32, 4) solve_spans(const __grid
     DM_DYNAMIC_SHARED(uint16_t, list);
     __shared__ span_rows rows;
     dm_wait_for_last();
-    dm_let_next_begin();
     if (p.any_open[MC_DEEP])
         for_wanted((uint32_t)(p.planes * p.strips * p.spans),
                    [&](uint32_t i) {

@@ -10,21 +10,25 @@
 #ifndef MC_TILE_WIDE /* minplus_cuda_near_middle.cu has less */
 #define MC_TILE_WIDE MC_WIDE
 #endif
+#ifndef MC_DOWN /* minplus_cuda_near_sites.cu has its own */
+#define MC_DOWN 4
+#define MC_WORDS 2
+#endif
 #ifndef MC_TILES_AT_ONCE /* blocks of a multiprocessor, by its shared memory, which four narrow ones fit into */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-#define MC_TILES_AT_ONCE (4 / WORDS)
+#define MC_TILES_AT_ONCE (256 / THREADS)
 #else
-#define MC_TILES_AT_ONCE (8 / WORDS)
+#define MC_TILES_AT_ONCE (512 / THREADS)
 #endif
 #endif
 
 enum {
     LISTS = !SITES && !KINDS, /* of a sparse tile's sites */
-    WORDS = SITES ? 4 : 2,    /* entries of a row: a tile's strips */
+    WORDS = MC_WORDS,         /* entries of a row: a tile's strips */
     HALVES = WORDS / 2,       /* 64 columns each, for a warp */
     TILE_COLUMNS = WORDS * 32,
-    THREADS = 4 * HALVES * 32,
-    ROWS = 4 * STRIP,                   /* of a tile */
+    THREADS = MC_DOWN * HALVES * 32,
+    ROWS = MC_DOWN * STRIP,             /* of a tile */
     LOW = ROWS < MC_TILE_ROWS,          /* of which less is known of the density of its sites */
     REACH = SITES ? MC_KEYS : MC_REACH, /* rows around it that every tile loads, */
     Z_REACH = MC_REACH,                 /* and in the z stage, where they take more */

@@ -82,7 +82,7 @@ DM_DEVICE uint32_t written_rows(const mc_stage &p, const tile &t, int32_t y, int
  * looks at them. */
 template <int AT_ONCE, bool FULL, bool UNIT>
 DM_DEVICE uint32_t copy_rows(const mc_stage &p, const tile &t, int first, int count) {
-    enum { STEP = 4 };
+    enum { STEP = MC_DOWN };
     uint32_t least = MC_SURE * 0x00010001u;
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     const int half = half_of(warp);
