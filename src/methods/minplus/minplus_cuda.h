@@ -9,8 +9,8 @@
  * entry says all about 32 pixels of a row in 8 bytes. A *strip* is the 32 columns of an entry: its entries lie side by side,
  * row after row. In the z stage f is the result of the plane stage, from memory.
  *
- * A *group* is four strips, the width of a tile of the near search with sites; a *unit* is MC_UNIT rows of a strip: what the far
- * searches solve.
+ * A *group* is four strips, the width of a tile of the near search with sites in volumes; a *unit* is MC_UNIT rows of a strip:
+ * what the far searches solve.
  *
  * Labels and signed maps: sites are the elements of another *kind*. *Rims*, which lie beside such an element on their line, take
  * the place of sites in entries, and there are entries *across* rows, too, for each *band* of 32 (minplus_cuda_kinds.cuh).
