@@ -277,15 +277,19 @@ static void draw_problem(struct test_case *c, bool rest, bool large, struct rng 
     for (int a = 0; a < p->ndim; a++)
         elements *= p->shape[a];
     /* At rest where rho is large over-relaxation takes thousands of sweeps: of small images alone. */
-    p->esf.rho = rhos[rng_range(r, 0, !rest ? 9 : elements <= SOLVED ? 8 : 6)];
+    /* Far from the shape values are rounded to 0, of either sign where a < 0. */
+    const bool faint = !rest && !large && rng_chance(r, 0.25);
+    p->esf.rho = rhos[faint ? 0 : rng_range(r, 0, !rest ? 9 : elements <= SOLVED ? 8 : 6)];
     if (rest) {
         const double least = p->want.strength == DISTMAP_FLOAT32 ? 1e-6 : 1e-14;
         p->esf.tolerance = rng_chance(r, 0.3) ? 0 : least * pow(10, 3 * rng_unit(r));
         return;
     }
     const double limit = 2 / (4 * axes + 1 / (p->esf.rho * p->esf.rho));
-    p->esf.steps = large ? rng_range(r, 1, 40) : rng_range(r, 1, rng_chance(r, 0.3) ? 150 : 20);
-    if (1.0 / (2 * axes + 1) >= limit * 0.999 || rng_chance(r, 0.3)) /* also where a < 0 */
+    p->esf.steps = large ? rng_range(r, 1, 40) : rng_range(r, faint ? 80 : 1, faint || rng_chance(r, 0.3) ? 150 : 20);
+    if (faint)
+        p->esf.dt = limit * (0.7 + 0.29 * rng_unit(r));
+    else if (1.0 / (2 * axes + 1) >= limit * 0.999 || rng_chance(r, 0.3)) /* also where a < 0 */
         p->esf.dt = limit * (0.05 + 0.94 * rng_unit(r));
 }
 

@@ -110,14 +110,17 @@ template <bool FALLS, bool EDGE> DM_DEVICE part read_row(const strip &s, reader 
 
 /* ---- Steps ---- */
 
-/* a and dt of each step of a pass; 1 and 0 for steps that it has not, by which every v stays as it is. */
+/* a and dt of each step of a pass; 1 and 0 for steps that it has not, by which every v stays as it is. Where v may fall it may be -0, to
+ * which 0 would add up to 0: what such steps gain is made -0, by its sign. */
 struct factors {
     float a[LONG], dt[LONG];
+    uint32_t sign[LONG];
 };
 
 /* A step of the row `mid`, whose shape's bits are the lowest of `shape`. */
 template <int AXES, bool FALLS>
-DM_DEVICE part step_row(float a, float dt, const part &up, const part &mid, const part &down, uint32_t shape) {
+DM_DEVICE part step_row(float a, float dt, uint32_t sign, const part &up, const part &mid, const part &down,
+                        uint32_t shape) {
     const float left = __shfl_up_sync(EC_WHOLE, mid.v[COLUMNS - 1], 1), right = __shfl_down_sync(EC_WHOLE, mid.v[0], 1);
     part made;
     DM_UNROLL
@@ -126,7 +129,9 @@ DM_DEVICE part step_row(float a, float dt, const part &up, const part &mid, cons
                     after = k < COLUMNS - 1 ? mid.v[k < COLUMNS - 1 ? k + 1 : 0] : right;
         const float along = __fadd_rn(before, after);
         const float sum = AXES > 1 ? __fadd_rn(__fadd_rn(up.v[k], down.v[k]), along) : along;
-        const float next = __fadd_rn(__fmul_rn(a, mid.v[k]), __fmul_rn(dt, sum));
+        const float product = __fmul_rn(dt, sum),
+                    gained = FALLS ? __uint_as_float(__float_as_uint(product) | sign) : product;
+        const float next = __fadd_rn(__fmul_rn(a, mid.v[k]), gained);
         made.v[k] = !FALLS ? fmaxf(mid.v[k], next) : shape >> k & 1 ? 1.0f : next;
     }
     return made;
@@ -152,8 +157,8 @@ template <int AXES, bool FALLS, int LEVELS, bool EDGE> DM_DEVICE bool go_down(co
             ahead[turn] = read_row<FALLS, EDGE>(s, &r, &coming[turn]);
             DM_UNROLL
             for (int i = 0; i < LEVELS; i++) {
-                const part made = step_row<AXES, FALLS>(f.a[i], f.dt[i], row[i][(turn + 1) % 3], row[i][(turn + 2) % 3],
-                                                        v, shape >> i * COLUMNS);
+                const part made = step_row<AXES, FALLS>(f.a[i], f.dt[i], f.sign[i], row[i][(turn + 1) % 3],
+                                                        row[i][(turn + 2) % 3], v, shape >> i * COLUMNS);
                 row[i][turn] = v;
                 v = made;
             }
@@ -217,6 +222,7 @@ static cudaError_t launch(const ec_stage &p, const ec_tiles &t, int pass, int st
     for (int i = 0; i < LONG; i++) {
         f.a[i] = i < steps ? p.a : 1;
         f.dt[i] = i < steps ? p.dt : 0;
+        f.sign[i] = i < steps ? 0 : 0x80000000;
     }
     if (steps > SHORT)
         DM_LAUNCH((steps_plane<AXES, FALLS, LONG>), (unsigned)t.count, 32, 0, stream, p, t, f, from, to, before, after);
