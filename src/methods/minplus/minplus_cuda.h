@@ -52,8 +52,8 @@ enum {
     MC_TILE_STATIC = 2048,  /* and of the near search */
 };
 
-/* The first of the steps that each of the clamps of keys is for, and what follows the last. */
-#define MC_KEY_FROM {1, 14, 20, 25, MC_KEYS + 1}
+/* The first of the steps that each of the clamps of keys is for, and what follows the last; 0: a pixel's own row. */
+#define MC_KEY_FROM {0, 14, 20, 25, MC_KEYS + 1}
 
 /* Shared memory that a block of the near search asks for, at most: two bytes and a bit for a pixel of a tile and the rows
  * around it. */

@@ -26,9 +26,8 @@ enum { STRIP = 32, SITES = 1, KINDS = 0 };
 
 typedef mc_keys<true> pairs;
 
-enum {
-    FIRST = 8
-}; /* steps before it is told which strips are deep: with fewer, too many of a mask of 1 % would ask for samples */
+/* Steps before it is told which strips are deep: with fewer, too many of a mask of 1 % would ask for samples. */
+enum { FIRST = 8 };
 
 /* ---- Keys of 16 bits ---- */
 
