@@ -276,9 +276,9 @@ static void draw_problem(struct test_case *c, bool rest, bool large, struct rng 
     int64_t elements = 1;
     for (int a = 0; a < p->ndim; a++)
         elements *= p->shape[a];
-    /* At rest where rho is large over-relaxation takes thousands of sweeps: of small images alone. */
     /* Far from the shape values are rounded to 0, of either sign where a < 0. */
     const bool faint = !rest && !large && rng_chance(r, 0.25);
+    /* At rest where rho is large over-relaxation takes thousands of sweeps: of small images alone. */
     p->esf.rho = rhos[faint ? 0 : rng_range(r, 0, !rest ? 9 : elements <= SOLVED ? 8 : 6)];
     if (rest) {
         const double least = p->want.strength == DISTMAP_FLOAT32 ? 1e-6 : 1e-14;

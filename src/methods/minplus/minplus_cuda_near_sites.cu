@@ -70,9 +70,12 @@ DM_DEVICE void pair_steps(const mc_stage &p, const uint32_t *row0, uint32_t f[ST
 
 DM_DEVICE uint32_t largest_of_pairs(const uint32_t best[STRIP]) { return largest(best) >> pairs::BITS; }
 
-/* Whether any pixel of the warp's may still gain from step k, or get another site of the same distance. */
+/* Squared distances from this on may still gain from step k, or get another site of the same distance. */
+DM_DEVICE uint32_t open_from(const mc_stage &p, int k) { return min((uint32_t)(p.wy2 * k * k), p.key_sure); }
+
+/* Whether any pixel of the warp's has one. */
 DM_DEVICE bool pairs_open(const mc_stage &p, const uint32_t best[STRIP], int k) {
-    return __any_sync(MC_WHOLE, largest_of_pairs(best) >= min((uint32_t)(p.wy2 * k * k), p.key_sure));
+    return __any_sync(MC_WHOLE, largest_of_pairs(best) >= open_from(p, k));
 }
 
 /* Rows from `from` to `to` of the strip, as keys of the first clamp. */
@@ -110,8 +113,8 @@ DM_DEVICE bool begin_pairs(const mc_stage &p, const uint32_t *row0, int32_t y, i
 template <bool SLOW> DM_DEVICE bool finish_pairs(const mc_stage &p, const uint32_t *row0, uint32_t best[STRIP]) {
     uint32_t f[STRIP + 2 * MC_KEYS];
     first_keys(p, row0, -FIRST, STRIP - 1 + FIRST, f);
-    bool open;
-    pair_steps<FIRST + 1, 13>(p, row0, f, best), open = pairs_open(p, best, 14);
+    pair_steps<FIRST + 1, 13>(p, row0, f, best);
+    bool open = pairs_open(p, best, 14);
     if (open)
         pair_steps<14, 16>(p, row0, f, best), open = pairs_open(p, best, 17);
     if (open)
@@ -180,9 +183,8 @@ static __global__ void __launch_bounds__(THREADS, MC_TILES_AT_ONCE)
             return;
         const part at = part_of(t, (int)threadIdx.x);
         open = begin_pairs(p, at.row0, at.y, at.x, best);
-        const uint32_t most = min((uint32_t)(p.wy2 * (AROUND + 1) * (AROUND + 1)), p.key_sure);
-        if (open && __any_sync(MC_WHOLE, largest_of_pairs(best) >= most)) {
-            const uint32_t sampled = sampled_most<AROUND>(p, at.row0);
+        if (open && pairs_open(p, best, AROUND + 1)) {
+            const uint32_t sampled = sampled_most<AROUND>(p, at.row0), most = open_from(p, AROUND + 1);
             deep = __any_sync(MC_WHOLE, sampled > most + most / 8); /* of rows between samples some may be nearer */
             const int32_t own = reach_of<AROUND>(p, sampled);
             if (threadIdx.x % 32 == 0)

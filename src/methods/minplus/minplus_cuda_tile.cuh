@@ -118,10 +118,10 @@ enum { TILE_BYTES = HELD * (PITCH + SITES * WORDS) * 4 };
 static_assert(TILE_BYTES <= MC_TILE_BYTES && MC_TILE_BYTES + MC_TILE_STATIC <= MC_MOST_BYTES,
               "minplus_cuda.c asks the GPU for this");
 
-/* The tiles of a plane, down and across; how many there are. */
+/* The tiles of a plane, down and across; how many there are. By `down` the near search divides: with a multiplication it had 3 %
+ * more instructions, to copy registers. */
 typedef struct tiling {
-    uint32_t
-        down; /* by which the near search divides: with a multiplication it had 3 % more instructions, to copy registers */
+    uint32_t down;
     mc_divisor across;
 } tiling;
 static inline tiling tiling_of(const mc_stage &p) {

@@ -43,14 +43,14 @@ DM_DEVICE void spread(const mc_stage &p, uint2 entry, const tile &t, int row, in
 #pragma unroll
     for (int i = 15; i >= 0; i--) {
         d = mc_add_min(d, one, vacant[i]);
-        uint32_t nearest = mc_min3(before[i], d, clamp);
+        uint32_t nearest;
         if (SITES) {
             bool first, second; /* has its site on the left, or on both sides */
             nearest = mc_min(__vibmin_u16x2(before[i], d, &second, &first), clamp);
             lefts |= (first ? 1u << i : 0) | (second ? 1u << (16 + i) : 0);
+        } else {
+            nearest = KINDS ? mc_add_min(mc_min(before[i], d), one, clamp) : mc_min3(before[i], d, clamp);
         }
-        if (KINDS)
-            nearest = mc_add_min(mc_min(before[i], d), one, clamp);
         to[i] = square_pair(nearest) * weight;
     }
     if (SITES)
