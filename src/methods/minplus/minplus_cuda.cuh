@@ -75,11 +75,18 @@ DM_DEVICE uint32_t mc_plus(uint32_t a, uint32_t b) {
 /* The same value, but nothing is known of it: what was found from it before is not kept in registers until here, and what is
  * found from it later is not taken apart. */
 template <class T> DM_DEVICE T mc_forget(T value) {
-    if constexpr (sizeof(T) == 8)
+    if constexpr (sizeof(T) == 8) {
         asm volatile("" : "+l"(value));
-    else
+        __builtin_assume(__isGlobal(value));
+    } else
         asm volatile("" : "+r"(value));
     return value;
+}
+/* a b, of which with a sum after it compilers make more than one instruction. */
+DM_DEVICE uint64_t mc_wide(uint32_t a, uint32_t b) {
+    uint64_t made;
+    asm("mul.wide.u32 %0, %1, %2;" : "=l"(made) : "r"(a), "r"(b));
+    return made;
 }
 #else
 DM_DEVICE float mc_per_root(float x) { return rsqrtf(x); }
@@ -87,6 +94,7 @@ DM_DEVICE float mc_near_root(float x) { return __fsqrt_rn(x); }
 DM_DEVICE uint32_t mc_signs(uint32_t halves, bool low) { return (halves >> (low ? 7 : 15) & 0x00010001) * 0xFFFF; }
 DM_DEVICE uint32_t mc_plus(uint32_t a, uint32_t b) { return a + b; }
 template <class T> DM_DEVICE T mc_forget(T value) { return value; }
+DM_DEVICE uint64_t mc_wide(uint32_t a, uint32_t b) { return (uint64_t)a * b; }
 #endif
 
 /* sqrtf of an integer below 2^24, correctly rounded: a step of Newton's from the approximate 1 / sqrt, with the rest taken

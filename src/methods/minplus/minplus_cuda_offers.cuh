@@ -52,9 +52,14 @@ DM_DEVICE int32_t offered_square(const mc_stage &p, int32_t least, int32_t i, in
     return least - p.wy2 * (rows * rows - i * i);
 }
 
-/* h of row t in the z stage, from its value there. */
-DM_DEVICE uint32_t slow_row(const mc_stage &p, int32_t value, int32_t t, int32_t rows) {
-    return offer_bits(true, offer_start(p, (uint32_t)value, t, rows));
+/* h of four rows of the z stage, whose starts are known; `source` is this lane's column of row 0. There are fewer than 2^12 rows and
+ * columns, for squared distances are below 2^24. */
+DM_DEVICE uint4 slow_offers(const mc_stage &p, const char *source, uint4 row, uint4 start) {
+    const uint32_t pitch = (uint32_t)p.source.stride[2];
+    return make_uint4(offer_bits(true, start.x + *(const uint32_t *)(source + mc_wide(row.x, pitch))),
+                      offer_bits(true, start.y + *(const uint32_t *)(source + mc_wide(row.y, pitch))),
+                      offer_bits(true, start.z + *(const uint32_t *)(source + mc_wide(row.z, pitch))),
+                      offer_bits(true, start.w + *(const uint32_t *)(source + mc_wide(row.w, pitch))));
 }
 
 /* ---- What a block works on ---- */

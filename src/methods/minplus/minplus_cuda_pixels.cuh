@@ -15,7 +15,7 @@ DM_DEVICE bool store_as(const mc_stage &p, int64_t plane, int32_t strip, int32_t
     bool none = false;
     if (x >= p.width)
         return none;
-    char *const to = mc_row(p.target, plane, y) + x * p.target.stride[3];
+    char *const to = mc_forget(mc_row(p.target, plane, y) + x * p.target.stride[3]);
     const uint32_t next = (uint32_t)p.target.stride[2];
     char *row = to;
 #pragma unroll
@@ -23,7 +23,7 @@ DM_DEVICE bool store_as(const mc_stage &p, int64_t plane, int32_t strip, int32_t
         const float d2 = __int_as_float(best[r]) + fmaf((float)r, each, fmaf((float)(r * r), w, level));
         const uint32_t result = HOW == ROOTS ? __float_as_uint(mc_root(d2)) : (uint32_t)(int32_t)d2;
         if (HOW != LIMITED)
-            *(unsigned *)(to + (uint64_t)next * (uint32_t)r) = result; /* one instruction's address */
+            *(unsigned *)(to + mc_wide(next, (uint32_t)r)) = result;
         else if (y + r < p.height)
             mc_store(p, row, best[r] < ANY_OFFER ? result : (uint32_t)MC_NOTHING, mc_root(d2), &none);
         row += p.target.stride[2];

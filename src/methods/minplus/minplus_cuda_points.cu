@@ -10,6 +10,7 @@ enum {
     BUNCH = 8, /* rows that a point's winner is among */
     WORDS = 8, /* of 32 rows, that a warp lists at most */
     SOME = 64, /* one row in so many bounds how far points are from their sites */
+    MOST_SAMPLES = (1 << 12) / SOME,
 };
 static_assert((POINTS - 1) * MC_SPAN <= MC_POINT_ROWS,
               "minplus_cuda_stages.c sees to it that numbers are small enough");
@@ -21,35 +22,24 @@ typedef struct winners {
 
 /* A block's points. */
 typedef struct points {
-    float *t; /* rows that have a site, in order, the last one again up to a whole bunch: which they are, from y0, */
-    uint16_t *list;           /* and from the first plane */
+    /* Rows that have a site, in order, the last one again up to a whole bunch: */
+    float *t;                 /* which they are, from y0, */
+    uint32_t *list;           /* and from the first plane; */
+    uint32_t *start;          /* what is added to their values */
     const char *source;       /* this lane's column, of row 0 */
     int32_t count, y0, first; /* first: point */
     float turn[POINTS];
 } points;
-
-/* The value of row j. There are fewer than 2^12 rows and columns, for squared distances are below 2^24. */
-DM_DEVICE int32_t value_of(const mc_stage &p, const points &at, uint32_t j) {
-    return *(const int32_t *)(at.source + (uint64_t)j * (uint32_t)p.source.stride[2]);
-}
-
-/* What two rows offer, in two halves of a word. */
-DM_DEVICE uint2 two_offers(const mc_stage &p, const points &at, uint32_t rows) {
-    const int32_t j[2] = {(int32_t)(rows & 0xFFFF), (int32_t)(rows >> 16)};
-    return make_uint2(slow_row(p, value_of(p, at, (uint32_t)j[0]), j[0] - at.y0, MC_POINT_ROWS),
-                      slow_row(p, value_of(p, at, (uint32_t)j[1]), j[1] - at.y0, MC_POINT_ROWS));
-}
 
 /* A bunch of rows, for the points that it may reach. */
 DM_DEVICE void take_bunch(const mc_stage &p, const points &at, int32_t first, uint32_t reach, winners *w) {
     uint4 bits[BUNCH / 4];
     float4 t[BUNCH / 4];
 #pragma unroll
-    for (int i = 0; i < BUNCH / 4; i++) {
-        const uint2 rows = *(const uint2 *)(at.list + first + i * 4);
-        const uint2 one = two_offers(p, at, rows.x), two = two_offers(p, at, rows.y);
-        bits[i] = make_uint4(one.x, one.y, two.x, two.y), t[i] = *(const float4 *)(at.t + first + i * 4);
-    }
+    for (int i = 0; i < BUNCH / 4; i++)
+        t[i] = *(const float4 *)(at.t + first + i * 4),
+        bits[i] = slow_offers(p, at.source, *(const uint4 *)(at.list + first + i * 4),
+                              *(const uint4 *)(at.start + first + i * 4));
 #pragma unroll
     for (int q = 0; q < POINTS; q++) {
         if (!(reach >> q & 1))
@@ -63,16 +53,42 @@ DM_DEVICE void take_bunch(const mc_stage &p, const points &at, int32_t first, ui
     }
 }
 
-/* For a warp: how far point q is from its sites at most, squared, by some of the rows. */
-DM_DEVICE float find_bound(const mc_stage &p, const points &at, int q) {
-    const int32_t y = point_row(p, at.first + q);
-    int32_t least = MC_NOTHING;
-#pragma unroll 8
-    for (int32_t n = SOME / 2; n < at.count + SOME / 2; n += SOME) {
-        const int32_t j = at.list[min(n, at.count - 1)];
-        least = min(least, value_of(p, at, (uint32_t)j) + p.wy2 * (y - j) * (y - j));
+/* A block's shared memory, besides its rows. */
+typedef struct point_room {
+    int32_t counts[WARPS];
+    float bound[POINTS];
+    union {
+        int32_t sample[MOST_SAMPLES][32];
+        int32_t best[POINTS][WARPS][32];
+    };
+    uint16_t from[POINTS][WARPS][32];
+} point_room;
+
+/* The row of a sample. */
+DM_DEVICE int32_t sample_row(const points &at, int32_t sample) {
+    return (int32_t)at.list[min(sample * SOME + SOME / 2, at.count - 1)];
+}
+
+/* For the whole block: how far points are from their sites at most, squared, by some of the rows. */
+DM_DEVICE void find_bounds(const mc_stage &p, const points &at, point_room &room) {
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    const int32_t samples = (at.count + SOME - 1) / SOME;
+#pragma unroll 1
+    for (int32_t i = warp; i < samples; i += WARPS)
+        room.sample[i][lane] =
+            *(const int32_t *)(at.source + mc_wide((uint32_t)sample_row(at, i), (uint32_t)p.source.stride[2]));
+    __syncthreads();
+    if (warp < POINTS) {
+        const int32_t y = point_row(p, at.first + warp);
+        int32_t least = MC_NOTHING;
+#pragma unroll 4
+        for (int32_t i = 0; i < samples; i++) {
+            const int32_t dy = y - sample_row(at, i);
+            least = min(least, room.sample[i][lane] + p.wy2 * dy * dy);
+        }
+        room.bound[warp] = (float)mc_warp_most(least);
     }
-    return (float)mc_warp_most(least);
+    __syncthreads();
 }
 
 /* Which points one of a warp's bunches may reach, the lane's: those that are no farther from it than they are from their sites. */
@@ -101,7 +117,7 @@ DM_DEVICE void query_reached(const mc_stage &p, const points &at, const float bo
 }
 
 /* The rows that have a site; how many they are, with those that come again. */
-DM_DEVICE int32_t list_sites(const mc_stage &p, const uint8_t *alive, uint16_t *list, int32_t *counts) {
+DM_DEVICE int32_t list_sites(const mc_stage &p, const uint8_t *alive, uint32_t *list, int32_t *counts) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     const int32_t words = (p.height + WARPS * 32 - 1) / (WARPS * 32), first = warp * words * 32 + lane;
     bool any[WORDS];
@@ -123,7 +139,7 @@ DM_DEVICE int32_t list_sites(const mc_stage &p, const uint8_t *alive, uint16_t *
     for (int i = 0; i < WORDS; i++) {
         const uint32_t rows = __ballot_sync(MC_WHOLE, any[i]);
         if (any[i])
-            list[at + __popc(rows & ((1u << lane) - 1))] = (uint16_t)(first + i * 32);
+            list[at + __popc(rows & ((1u << lane) - 1))] = (uint32_t)(first + i * 32);
         at += __popc(rows);
     }
     __syncthreads();
@@ -134,17 +150,10 @@ DM_DEVICE int32_t list_sites(const mc_stage &p, const uint8_t *alive, uint16_t *
     return whole;
 }
 
-/* A block's shared memory, besides its rows. */
-typedef struct point_room {
-    int32_t counts[WARPS];
-    float bound[POINTS];
-    int32_t best[POINTS][WARPS][32];
-    uint16_t from[POINTS][WARPS][32];
-} point_room;
-
 /* POINTS points of a strip, of all planes. */
 DM_DEVICE void solve_points(const mc_stage &p, uint32_t strip, uint32_t group, float *t, point_room &room) {
-    uint16_t *list = (uint16_t *)(t + (p.height + BUNCH) / BUNCH * BUNCH);
+    const int32_t room_for = (p.height + BUNCH) / BUNCH * BUNCH;
+    uint32_t *list = (uint32_t *)t + room_for, *start = list + room_for;
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     const mc_divided place = mc_divide(strip, p.by_strips);
     const uint32_t plane = place.whole;
@@ -155,18 +164,18 @@ DM_DEVICE void solve_points(const mc_stage &p, uint32_t strip, uint32_t group, f
         dm_prefetch_far(values + j * p.source.stride[2]);
     const int32_t count = list_sites(p, mc_alive(p, plane), list, room.counts);
     const int32_t first_point = (int32_t)group * (POINTS - 1), y0 = point_row(p, first_point);
-    for (int32_t n = (int)threadIdx.x; n < count; n += WARPS * 32)
-        t[n] = (float)(list[n] - y0);
-    points at = {t, list, values + lane_column(p, across, lane) * 4, count, y0, first_point, {}};
+    for (int32_t n = (int)threadIdx.x; n < count; n += WARPS * 32) {
+        const int32_t from = (int32_t)list[n] - y0;
+        t[n] = (float)from, start[n] = offer_start(p, 0, from, MC_POINT_ROWS);
+    }
+    points at = {t, list, start, mc_forget(values + lane_column(p, across, lane) * 4), count, y0, first_point, {}};
     winners w;
 #pragma unroll
     for (int q = 0; q < POINTS; q++) {
         at.turn[q] = (float)(-2 * p.wy2 * (point_row(p, first_point + q) - y0));
         w.best[q] = NO_OFFER, w.at[q] = 0;
     }
-    if (warp < POINTS && count)
-        room.bound[warp] = find_bound(p, at, warp);
-    __syncthreads();
+    find_bounds(p, at, room);
     query_reached(p, at, room.bound, &w);
 #pragma unroll
     for (int q = 0; q < POINTS; q++)
@@ -182,7 +191,8 @@ DM_DEVICE void solve_points(const mc_stage &p, uint32_t strip, uint32_t group, f
         const int32_t d2 = offered_square(p, (int32_t)__int_as_float(least), row - y0, MC_POINT_ROWS);
         mc_point made = {1, 0, 0}; /* no row */
         if (count) {
-            made.first = list[-mc_warp_most(-first)], made.last = list[mc_warp_most(first) + BUNCH - 1];
+            made.first = (uint16_t)list[-mc_warp_most(-first)],
+            made.last = (uint16_t)list[mc_warp_most(first) + BUNCH - 1];
             made.farthest = mc_warp_most(d2);
         }
         if (lane == 0)
@@ -191,7 +201,7 @@ DM_DEVICE void solve_points(const mc_stage &p, uint32_t strip, uint32_t group, f
     __syncthreads(); /* for those who still read */
 }
 
-/* Grid: any, blocks have some strips. Shared memory: 6 bytes for each row and for a bunch more. */
+/* Grid: any, blocks have some strips. Shared memory: 12 bytes for each row and for a bunch more. */
 static __global__ void __launch_bounds__(WARPS * 32, 2)
     find_points(const __grid_constant__ mc_stage p, mc_divisor groups) {
     DM_DYNAMIC_SHARED(float, t);
@@ -209,7 +219,7 @@ static __global__ void __launch_bounds__(WARPS * 32, 2)
 
 cudaError_t mc_points(const mc_stage *p, cudaStream_t stream) {
     const int32_t groups = (p->spans + POINTS - 2) / (POINTS - 1);
-    const size_t bytes = (size_t)(p->height + BUNCH) * (sizeof(float) + sizeof(uint16_t));
+    const size_t bytes = (size_t)(p->height + BUNCH) * (sizeof(float) + 2 * sizeof(uint32_t));
     const cudaError_t error =
         cudaFuncSetAttribute((const void *)find_points, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     if (error != cudaSuccess)

@@ -19,7 +19,7 @@ DM_DEVICE void solve_span(const mc_stage &p, uint32_t strip, int32_t at, span_ro
     u.plane = place.whole;
     u.strip = (int32_t)place.rest;
     u.y0 = at * MC_SPAN;
-    u.source = mc_row(p.source, u.plane, 0) + ((int64_t)u.strip * 32 + lane_column(p, u.strip, lane)) * 4;
+    u.source = mc_forget(mc_row(p.source, u.plane, 0) + ((int64_t)u.strip * 32 + lane_column(p, u.strip, lane)) * 4);
     u.alive = mc_alive(p, u.plane);
     /* What the near search has stored stays. */
     const int32_t y = u.y0 + warp * HEIGHT;

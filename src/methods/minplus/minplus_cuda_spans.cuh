@@ -30,8 +30,8 @@ typedef struct span {
 /* Its shared memory. */
 typedef struct span_rows {
     float t[CHUNK * 4];                   /* a chunk of the list: which rows these are, */
-    int64_t from[CHUNK * 4];              /* where their values lie, */
-    int32_t start[CHUNK * 4];             /* what is added to these, */
+    uint32_t row[CHUNK * 4];              /* and from the first plane, */
+    uint32_t start[CHUNK * 4];            /* what is added to their values, */
     uint4 values[CHUNK][32];              /* and what they offer */
     uint32_t found[PARTS + 1][WARPS][32]; /* what warps found for the first rows of parts, and in which four */
     uint64_t counts;                      /* of rows that they list, a byte each */
@@ -81,19 +81,14 @@ DM_DEVICE void spread_chunk(const mc_stage &p, const span &u, const uint16_t *li
     if (i < fours * 4) {
         const int32_t row = list[start * 4 + min(i, count - 1)], t = row - u.y0;
         rows.t[i] = (float)(t + max(i - count + 1, 0));
-        rows.from[i] = row * p.source.stride[2];
-        rows.start[i] = i < count ? (int32_t)offer_start(p, 0, t, MC_SPAN) : (int32_t)__uint_as_float(NO_OFFER);
+        rows.row[i] = (uint32_t)row;
+        rows.start[i] = i < count ? offer_start(p, 0, t, MC_SPAN) : (uint32_t)__uint_as_float(NO_OFFER);
     }
     __syncthreads();
 #pragma unroll 1
     for (int32_t four = warp_number(); four < fours; four += WARPS) {
-        uint32_t own[4];
-#pragma unroll
-        for (int n = 0; n < 4; n++) {
-            const int32_t value = *(const int32_t *)(u.source + rows.from[four * 4 + n]);
-            own[n] = __float_as_uint((float)(value + rows.start[four * 4 + n]));
-        }
-        rows.values[four][lane] = make_uint4(own[0], own[1], own[2], own[3]);
+        rows.values[four][lane] =
+            slow_offers(p, u.source, ((const uint4 *)rows.row)[four], ((const uint4 *)rows.start)[four]);
     }
     __syncthreads();
 }
@@ -138,6 +133,7 @@ DM_DEVICE bracket query_parts(const mc_stage &p, int32_t fours, span_rows &rows)
     set_turns<PARTS + 1>(p, 0, HEIGHT, turn);
     const uint4 *values = rows.values[warp] + lane;
     const float4 *t = (const float4 *)rows.t + warp;
+#pragma unroll 2
     for (int32_t four = warp; four < fours; four += WARPS, values += WARPS * 32, t += WARPS) {
 #pragma unroll
         for (int q = 0; q <= PARTS; q++) {
