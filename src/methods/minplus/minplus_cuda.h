@@ -191,6 +191,8 @@ cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, dm_o
 cudaError_t mc_find_alive(const mc_stage *p, cudaStream_t stream);
 /* Kinds: all that p has of bands, and rims along rows, from the stage's elements. */
 cudaError_t mc_pack_kinds(const dm_elements *e, const mc_stage *p, const mc_rows *input, cudaStream_t stream);
+/* Of that the rims and sides of a signed map, if its elements can be read 16 bytes at a time. */
+void mc_find_sides(const dm_elements *e, const mc_stage *p, const mc_rows *input, cudaStream_t stream);
 /* Results, where a near search can tell them; what it leaves open. Without sites, and with them. */
 cudaError_t mc_near(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_small(const mc_stage *p, cudaStream_t stream);

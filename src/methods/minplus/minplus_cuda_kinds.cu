@@ -2,7 +2,12 @@
  * writes 1/4 byte per element, 1/8 more for each of `along`, `ground` and `negative`. */
 #include "methods/minplus/minplus_cuda_kinds.cuh"
 
-enum { FEWER = 128, /* threads, of a block that goes down columns */ AT_ONCE = 16 /* rows, or bands, that are waited for together */ };
+#include "cuda/sites.cuh"
+
+enum {
+    FEWER = 128,  /* threads, of a block that goes along columns */
+    AT_ONCE = 16, /* rows, or bands, that are waited for together */
+};
 
 /* One row of a band, as a lane with a column sees it. */
 template <class T> struct cell {
@@ -23,6 +28,7 @@ static __global__ void __launch_bounds__(MC_GROUP)
     find_rims(const __grid_constant__ dm_elements e, const __grid_constant__ mc_stage p,
               const __grid_constant__ mc_rows input) {
     __shared__ uint4 rows[32];
+    dm_let_next_begin();
     const uint32_t band = blockIdx.x / (uint32_t)p.groups; /* of all planes */
     const uint32_t plane = band / (uint32_t)p.bands;
     const int32_t group = (int32_t)(blockIdx.x - band * (uint32_t)p.groups), lane = (int32_t)threadIdx.x % 32;
@@ -85,37 +91,32 @@ static __global__ void __launch_bounds__(MC_GROUP)
     dm_raise(&e, raised);
 }
 
-/* Both sides of the entries: down a column, and back. Grid: a thread to a column. */
+/* The sides of entries: of one kind down a column, of the other back, by different threads. Grid: two threads to a column. */
 static __global__ void __launch_bounds__(FEWER) sides_across(const __grid_constant__ mc_stage p) {
-    const int64_t pitch = (int64_t)p.groups * MC_GROUP, i = (int64_t)blockIdx.x * FEWER + threadIdx.x;
-    const int64_t plane = i / p.width;
-    if (plane >= p.planes)
+    const int64_t pitch = (int64_t)p.groups * MC_GROUP, columns = p.planes * p.width;
+    const int64_t i = (int64_t)blockIdx.x * FEWER + threadIdx.x, own = i < columns ? i : i - columns;
+    dm_wait_for_last();
+    dm_let_next_begin();
+    if (own >= columns)
         return;
-    uint2 *const column = (uint2 *)p.across + mc_band_at(p, plane, 0, (int32_t)(i - plane * p.width));
+    const bool back = i >= columns;
+    const int64_t plane = own / p.width;
+    uint2 *column = (uint2 *)p.across + mc_band_at(p, plane, 0, (int32_t)(own - plane * p.width));
+    column += back ? (p.bands - 1) * pitch : 0;
+    const int64_t next = back ? -pitch : pitch;
     uint32_t gap = MC_NONE;
     for (int32_t first = 0; first < p.bands; first += AT_ONCE) {
         uint32_t rims[AT_ONCE];
 #pragma unroll
         for (int b = 0; b < AT_ONCE; b++)
-            rims[b] = column[min(first + b, p.bands - 1) * pitch].x;
+            rims[b] = column[min(first + b, p.bands - 1) * next].x;
 #pragma unroll
         for (int b = 0; b < AT_ONCE; b++) {
             if (first + b < p.bands)
-                column[(first + b) * pitch].y = gap;
-            gap = rims[b] ? (uint32_t)__clz((int)rims[b]) : min(gap + 32, (uint32_t)MC_NONE);
-        }
-    }
-    gap = MC_NONE;
-    for (int32_t last = p.bands - 1; last >= 0; last -= AT_ONCE) {
-        uint2 entry[AT_ONCE];
-#pragma unroll
-        for (int b = 0; b < AT_ONCE; b++)
-            entry[b] = column[max(last - b, 0) * pitch];
-#pragma unroll
-        for (int b = 0; b < AT_ONCE; b++) {
-            if (last - b >= 0)
-                column[(last - b) * pitch].y = entry[b].y | gap << 16;
-            gap = entry[b].x ? (uint32_t)__ffs((int)entry[b].x) - 1 : min(gap + 32, (uint32_t)MC_NONE);
+                ((uint16_t *)&column[(first + b) * next].y)[back] = (uint16_t)gap;
+            gap = !rims[b] ? min(gap + 32, (uint32_t)MC_NONE)
+                  : back   ? (uint32_t)__ffs((int)rims[b]) - 1
+                           : (uint32_t)__clz((int)rims[b]);
         }
     }
 }
@@ -130,10 +131,12 @@ static void launch(const dm_elements *e, const mc_stage *p, const mc_rows *input
 }
 
 cudaError_t mc_pack_kinds(const dm_elements *e, const mc_stage *p, const mc_rows *input, cudaStream_t stream) {
-    if (p->along)
+    if (e->sign && dm_sites_are_plain(e) && p->width % 16 == 0)
+        mc_find_sides(e, p, input, stream);
+    else if (p->along)
         launch<true>(e, p, input, stream);
     else
         launch<false>(e, p, input, stream);
-    DM_LAUNCH(sides_across, dm_blocks(p->planes * p->width, FEWER, INT32_MAX), FEWER, 0, stream, *p);
+    DM_LAUNCH_EARLY(sides_across, dm_blocks(2 * p->planes * p->width, FEWER, INT32_MAX), FEWER, 0, stream, *p);
     return cudaGetLastError();
 }

@@ -55,10 +55,11 @@ DM_DEVICE bool beyond(const mc_stage &p, const uint32_t best[STRIP], int k) {
     return __any_sync(MC_WHOLE, largest(best) > p.done[k]);
 }
 
-/* How results are stored: as ROOTS or SQUARES, of whole strips, side by side, and without a limit that could be passed; SIGNED as
- * roots with signs, of kinds. */
+/* How results are stored: as ROOTS, SQUARES or, of signed maps, SIGNED roots, of whole strips, side by side, and without a limit that
+ * could be passed; or in general. */
 typedef enum storing { ROOTS, SQUARES, SIGNED, ANY } storing;
 
+/* Bit 0 of `negative`: on which side. */
 template <storing HOW>
 DM_DEVICE void store_one(const mc_stage &p, char *to, uint32_t d2, float root, uint32_t negative, bool *none) {
     if (HOW == ROOTS)
@@ -66,6 +67,8 @@ DM_DEVICE void store_one(const mc_stage &p, char *to, uint32_t d2, float root, u
     else if (HOW == SQUARES)
         __stcs((unsigned *)to, d2);
     else if (HOW == SIGNED)
+        __stcs((unsigned *)to, __float_as_uint(root - p.surface) ^ negative << 31);
+    else if (KINDS && p.negative)
         mc_store_signed(p, to, d2, root, negative, none);
     else
         mc_store(p, to, d2, root, none);
@@ -77,9 +80,9 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x
     const bool first = x < p.width, second = x + 16 < p.width;
     enum { AT_ONCE = 8 };
     char *to = mc_row(p.target, plane, y) + x * p.target.stride[3];
-    const int64_t apart = 16 * (HOW <= SQUARES ? 4 : p.target.stride[3]);
+    const int64_t apart = 16 * (HOW != ANY ? 4 : p.target.stride[3]);
     uint32_t negative[2] = {0, 0};
-    if (HOW == SIGNED && y < p.height) {
+    if (KINDS && HOW >= SIGNED && p.negative && y < p.height) {
 #pragma unroll
         for (int c = 0; c < 2; c++)
             negative[c] = p.negative[mc_band_at(p, plane, y, min(x + c * 16, p.width - 1))];
@@ -93,16 +96,17 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x
     for (int start = 0; start < STRIP; start += AT_ONCE) {
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
-            if (HOW > SQUARES && y + start + i >= p.height)
+            if (HOW == ANY && y + start + i >= p.height)
                 return none;
             const uint32_t pair = coming[i], low = pair & 0xFFFF, high = pair >> 16;
             const float low_root = mc_root(mc_float_of(pair, 0)), high_root = mc_root(mc_float_of(pair, 1));
             if (first)
-                store_one<HOW>(p, to, low, low_root, negative[0] >> (start + i), &none);
+                store_one<HOW>(p, to, low, low_root, negative[0] >> i, &none);
             if (second)
-                store_one<HOW>(p, to + apart, high, high_root, negative[1] >> (start + i), &none);
+                store_one<HOW>(p, to + apart, high, high_root, negative[1] >> i, &none);
             to += p.target.stride[2];
         }
+        negative[0] >>= AT_ONCE, negative[1] >>= AT_ONCE;
         move_up<AT_ONCE>(coming);
     }
     return none;
@@ -110,8 +114,8 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x
 
 DM_DEVICE void store_strip(const mc_stage &p, int64_t plane, int32_t y, int32_t x, const uint32_t best[STRIP]) {
     const bool plain = p.most >= MC_SURE && p.target.stride[3] == 4 && y + STRIP <= p.height;
-    if (KINDS && p.negative)
-        mc_raise(p, store_rows<SIGNED>(p, plane, y, x, best));
+    if (KINDS && plain && p.negative)
+        store_rows<SIGNED>(p, plane, y, x, best);
     else if (plain && !p.squared)
         store_rows<ROOTS>(p, plane, y, x, best);
     else if (plain)

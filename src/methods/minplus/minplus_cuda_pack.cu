@@ -164,6 +164,8 @@ static __global__ void __launch_bounds__(WARPS * 32)
         __syncthreads();
     }
     set_to_zero(p, clear, outcome);
+    if (FROM == RIMS) /* sides across, which may still be written: this grid does not end before that one */
+        dm_wait_for_last();
     dm_let_next_begin();
     dm_raise(&e, raised);
 }
@@ -188,8 +190,12 @@ cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, dm_o
         if (error != cudaSuccess)
             return error;
     }
-    DM_LAUNCH(kernel, dm_blocks(p->planes * p->height, block_rows, 1 << 20), WARPS * 32, shared, stream, *e, *p, plain,
-              log_lanes, clear, (uint32_t *)outcome);
+    const unsigned blocks = dm_blocks(p->planes * p->height, block_rows, 1 << 20);
+    if (p->along) /* these are there when the sides across begin */
+        DM_LAUNCH_EARLY(kernel, blocks, WARPS * 32, shared, stream, *e, *p, plain, log_lanes, clear,
+                        (uint32_t *)outcome);
+    else
+        DM_LAUNCH(kernel, blocks, WARPS * 32, shared, stream, *e, *p, plain, log_lanes, clear, (uint32_t *)outcome);
     return cudaGetLastError();
 }
 
