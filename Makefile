@@ -13,7 +13,7 @@ help:
 	@echo 'make bench-gpu    times on an NVIDIA GPU, beside CuPy and the bandwidth of a copy'
 	@echo 'make install      into PREFIX=$(PREFIX) (and DESTDIR)'
 	@echo 'make check-large  images beyond 2^31 elements; needs 24 GB of memory and some minutes'
-	@echo 'make check-gpu    all tests of the GPU part on a real one, under compute-sanitizer too'
+	@echo 'make check-gpu    all tests of the GPU part on a real one, under compute-sanitizer too; JOBS=1 at once'
 	@echo 'make fuzz         every fuzz target for SECONDS=60 each (clang)'
 	@echo 'make coverage     line coverage of the tests'
 
@@ -43,7 +43,7 @@ check-large:
 
 check-gpu:
 	tools/build.sh release --group test
-	tools/check_gpu.sh build/release
+	tools/check_gpu.sh build/release $(or $(JOBS),1)
 
 fuzz:
 	tools/build.sh fuzz --group test --group fuzz

@@ -1,19 +1,19 @@
 #!/bin/bash
-# tools/check_gpu.sh BUILD
+# tools/check_gpu.sh BUILD [JOBS]
 # What CTest runs on the emulation, on the GPU of this machine: the contracts, the whole corpus against the oracle, drawn
-# problems up to 10^8 elements against the CPU; and some of it under compute-sanitizer, where that is installed.
+# problems up to 10^8 elements against the CPU; and some of it under compute-sanitizer, where that is installed. So many of these
+# at once; one after another by default.
 set -euo pipefail
-build=$1
+build=$1 jobs=${2:-1}
 [[ -x $build/tests/matrix/matrix_gpu ]] || { echo "check-gpu: $build has no GPU part: is the CUDA toolkit installed?" >&2; exit 1; }
 export LD_LIBRARY_PATH=$build/src${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
 "$build/distmap" devices
 groups=$("$build/tests/matrix/matrix_gpu" 2>&1 | sed -n 's/.*groups: //p' || true) # without one it names them
 operations='skeleton morphology comparison thickness cvt'
-failed=0
+commands=()
 run() {
-    printf '\n== %s\n' "$*"
-    "$@" || { echo "FAILED: $*"; failed=$((failed + 1)); }
+    commands+=("$(printf '%q ' "$@")")
 }
 run "$build/tests/api/api_gpu_device"
 run "$build/tests/api/api_gpu_execute"
@@ -46,20 +46,29 @@ fi
 if command -v compute-sanitizer >/dev/null; then
     for tool in memcheck racecheck; do
         for group in $groups; do
-            DISTMAP_TEST_SCALE=0.02 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
+            run env DISTMAP_TEST_SCALE=0.02 compute-sanitizer --tool "$tool" --error-exitcode 9 \
                 "$build/tests/matrix/matrix_gpu" "$group"
         done
         for group in steps rest; do
-            DISTMAP_TEST_SCALE=0.05 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
+            run env DISTMAP_TEST_SCALE=0.05 compute-sanitizer --tool "$tool" --error-exitcode 9 \
                 "$build/tests/matrix/strength_gpu" "$group"
         done
         for operation in $operations; do
-            DISTMAP_TEST_SCALE=0.05 run compute-sanitizer --tool "$tool" --error-exitcode 9 \
+            run env DISTMAP_TEST_SCALE=0.05 compute-sanitizer --tool "$tool" --error-exitcode 9 \
                 "$build/tests/matrix/${operation}_gpu"
         done
     done
 else
     printf '\ncheck-gpu: no compute-sanitizer on the PATH: left out\n'
 fi
-[[ $failed == 0 ]] || { printf '\ncheck-gpu: %d failed\n' "$failed"; exit 1; }
-printf '\ncheck-gpu: all passed\n'
+
+one() {
+    local output status=0
+    output=$(bash -c "$1" 2>&1) || status=$?
+    printf '\n== %s\n%s\n' "$1" "$output"
+    [[ $status == 0 ]] || { printf 'FAILED (%d): %s\n' "$status" "$1"; return 1; }
+}
+export -f one
+printf '%s\0' "${commands[@]}" | xargs -0 -n 1 -P "$jobs" bash -c 'one "$1"' check-gpu ||
+    { printf '\ncheck-gpu: some of %d failed\n' "${#commands[@]}"; exit 1; }
+printf '\ncheck-gpu: all %d passed\n' "${#commands[@]}"
