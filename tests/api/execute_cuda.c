@@ -35,6 +35,36 @@ static void test_spaces(void **state) {
     distmap_context_destroy(&context);
 }
 
+/* By the method of choice: whichever axis has no elements, nothing is read or written, and no memory needed. */
+static void test_empty_arrays(void **state) {
+    (void)state;
+    distmap_context *context = open_gpu();
+    for (int bits = 1; bits < 16; bits++) {
+        const int64_t shape[4] = {bits & 1 ? 0 : 2, bits & 2 ? 0 : 3, bits & 4 ? 0 : 4, bits & 8 ? 0 : 5};
+        for (int ndim = 1; ndim <= 4; ndim++) {
+            const int64_t *last = shape + 4 - ndim;
+            distmap_problem p = {.dtype = DISTMAP_UINT8,
+                                 .ndim = ndim,
+                                 .want = {.distance = DISTMAP_FLOAT32, .index = ndim % 2 ? DISTMAP_INT32 : 0}};
+            memcpy(p.shape, last, (size_t)ndim * sizeof *last);
+            distmap_arrays a = {.input = distmap_view_make(NULL, DISTMAP_UINT8, ndim, last),
+                                .distance = distmap_view_make(NULL, DISTMAP_FLOAT32, ndim, last)};
+            if (p.want.index)
+                a.index = distmap_view_make(NULL, DISTMAP_INT32, ndim, last);
+            size_t bytes = 1;
+            ACCEPT(distmap_scratch_bytes(context, &p, NULL, &bytes));
+            if (bytes) /* the axes that are left have elements */
+                continue;
+            distmap_plan *plan = NULL;
+            ACCEPT(distmap_plan_create(context, &p, NULL, &plan));
+            ACCEPT(distmap_plan_execute(plan, &a));
+            ACCEPT(distmap_plan_wait(plan));
+            distmap_plan_destroy(&plan);
+        }
+    }
+    distmap_context_destroy(&context);
+}
+
 /* Arrays of many slots of staging memory, in strides. */
 static void test_staging(void **state) {
     (void)state;
@@ -219,9 +249,9 @@ static void test_fork(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spaces), cmocka_unit_test(test_staging),  cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_values), cmocka_unit_test(test_given_up), cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_fork),   cmocka_unit_test(test_fault),
+        cmocka_unit_test(test_spaces),       cmocka_unit_test(test_staging), cmocka_unit_test(test_flags),
+        cmocka_unit_test(test_empty_arrays), cmocka_unit_test(test_values),  cmocka_unit_test(test_given_up),
+        cmocka_unit_test(test_cancel),       cmocka_unit_test(test_fork),    cmocka_unit_test(test_fault),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -44,6 +44,14 @@ def test_drawn(name):
     check()
 
 
+@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("shape", [(0, 5), (5, 0), (0,), (2, 0, 3)])
+def test_without_elements(name, shape):
+    maker = MAKERS[name]
+    distance, index = distmap.edt(maker.from_numpy(np.empty(shape, np.uint8)), indices=True)
+    assert maker.to_numpy(distance).shape == maker.to_numpy(index).shape == shape
+
+
 def transposed(array):
     return array.permute(*range(array.ndim - 1, -1, -1)) if hasattr(array, "permute") else array.T
 

@@ -50,7 +50,7 @@ static const char *refuses(const distmap_plan *plan) {
         return "needs spacings of at most 50 along the last axis and 256 along the others";
     if (plan->max2 >= MC_NOTHING)
         return "needs squared distances below 2^31 - 1";
-    if (plan->elements / plan->shape[DM_X] * mc_divide_up(plan->shape[DM_X], MC_GROUP) >
+    if (plan->shape[0] * plan->shape[1] * plan->shape[2] * mc_divide_up(plan->shape[DM_X], MC_GROUP) >
         INT32_MAX) /* blocks of a grid */
         return "needs fewer than 2^31 rows of 128 elements";
     return NULL;
