@@ -39,7 +39,7 @@ def feature_transform(
     device: str | None = None, threads: int | None = None, method: str | None = None,
 ) -> Any: ...
 def chamfer(
-    mask: Array, weights: Literal["cityblock", "chessboard"] | Sequence[int] = (3, 4), sites: Sites = "zero", *,
+    mask: Array, weights: Literal["cityblock", "chessboard"] | Sequence[int] | None = None, sites: Sites = "zero", *,
     dtype: DType = "int32", limit: float | None = None, border: bool = False, axes: Axes = None,
     out: Array | None = None, device: str | None = None, threads: int | None = None, method: str | None = None,
 ) -> Any: ...

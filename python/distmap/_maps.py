@@ -2,6 +2,9 @@
 
 import sys
 
+import numpy as np
+
+from . import _arrays
 from ._problem import choice, number
 from ._transform import transform
 
@@ -155,7 +158,7 @@ def feature_transform(mask, sampling=None, sites="zero", *, coords=False, distan
     return (found, result.distance) if distances else found
 
 
-def chamfer(mask, weights=(3, 4), sites="zero", *, dtype="int32", limit=None, border=False, axes=None, out=None,
+def chamfer(mask, weights=None, sites="zero", *, dtype="int32", limit=None, border=False, axes=None, out=None,
             device=None, threads=None, method=None):
     """City-block, chessboard and chamfer distances: the lengths of shortest walks from element to element.
 
@@ -164,7 +167,8 @@ def chamfer(mask, weights=(3, 4), sites="zero", *, dtype="int32", limit=None, bo
     mask, sites, border, axes, device, threads, method : as of edt()
     weights : "cityblock", "chessboard", (a, b) or (a, b, c)
         What a step along one axis costs, a diagonal one, and c: with three measured axes a step along all three, else a
-        knight's step. (3, 4), (5, 7, 11) and, in volumes, (3, 4, 5) are usual. Rules: a <= b <= 2a; with a knight's
+        knight's step. (3, 4), (5, 7, 11) and, in volumes, (3, 4, 5) are usual. None: (3, 4, 5) with three measured axes,
+        else (3, 4). Rules: a <= b <= 2a; with a knight's
         step 2a <= c, 3b <= 2c, c <= a + b; in volumes b <= 2a, b <= c, a + c <= 2b.
     dtype : any integer type that holds more than the largest possible distance, float32 or float64.
     limit : in the unit of the weights.
@@ -187,6 +191,9 @@ def chamfer(mask, weights=(3, 4), sites="zero", *, dtype="int32", limit=None, bo
     >>> chamfer(mask, "cityblock", dtype=np.uint8)[2].tolist()
     [2, 3, 4, 5, 6]
     """
+    if weights is None:
+        mask = _arrays.take(mask, "the input")
+        weights = (3, 4, 5) if (len(mask.shape) if axes is None else np.size(axes)) == 3 else (3, 4)
     if isinstance(weights, str):
         choice("weights", weights, ("cityblock", "chessboard"))
     metric, weights = (weights, None) if isinstance(weights, str) else ("chamfer", weights)
