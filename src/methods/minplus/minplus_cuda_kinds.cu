@@ -14,11 +14,11 @@ template <class T> struct cell {
     T here, beside; /* beside: lanes 0 and 31, the element before the strip, and after it */
 };
 
-/* The rims along a row, in lane 31. A *turn* is an element of another kind than the one before it: both are rims. */
+/* The rims along a row, in lane 31. */
 template <class T> DM_DEVICE uint32_t rims_along(const cell<T> &c, int lane) {
     const T before = __shfl_up_sync(MC_WHOLE, c.here, 1);
     const uint32_t turns = __ballot_sync(MC_WHOLE, c.here != (lane == 0 ? c.beside : before));
-    return turns | turns >> 1 | (uint32_t)(c.here != c.beside) << 31;
+    return mc_rims(turns, c.here != c.beside);
 }
 
 /* Rims across rows and, in the plane stage, along them; background and sides. What is beyond the image is taken for the last
@@ -72,7 +72,7 @@ static __global__ void __launch_bounds__(MC_GROUP)
         }
     }
     const auto after = mc_kind<SOURCE>(e, row + across, &raised);
-    const uint32_t rims = turns | turns >> 1 | (uint32_t)(after != before) << 31;
+    const uint32_t rims = mc_rims(turns, after != before);
     if (x < p.width) {
         const int64_t at = mc_band_at(p, plane, y, x);
         ((uint2 *)p.across)[at] = make_uint2(rims, MC_WHOLE);

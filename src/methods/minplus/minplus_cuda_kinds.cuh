@@ -41,6 +41,10 @@ template <int SOURCE> DM_DEVICE auto mc_kind(const dm_elements &e, const char *a
         return *(const uint64_t *)at;
 }
 
+/* Rims among 32 elements of a line. A *turn* is an element of another kind than the one before it: both are rims. `next`: the one after
+ * the last is a turn. */
+DM_DEVICE uint32_t mc_rims(uint32_t turns, uint32_t next) { return turns | turns >> 1 | next << 31; }
+
 /* ---- Bands ---- */
 
 /* Where the band of row y of a plane has column x. */

@@ -1,7 +1,6 @@
 /* minplus/cuda: rims of signed maps (minplus_cuda_kinds.cuh) whose elements can be read 16 bytes at a time. A warp has the 32 rows of
  * a band in a group. Sides are bits, in words of 32 elements of a row: they tell rims along rows, and transposed, as words of
- * columns, rims across them. Reads each element once for each stage, and writes as much as minplus_cuda_kinds.cu does, with a
- * quarter of the instructions. */
+ * columns, rims across them. Reads each element once for each stage, and writes as much as minplus_cuda_kinds.cu does. */
 #include "cuda/sites.cuh"
 #include "methods/minplus/minplus_cuda_kinds.cuh"
 
@@ -15,11 +14,9 @@ enum {
     ROWS, /* and of all */
 };
 
-/* The rims among 32 elements of a line, by their sides and those of their neighbours. A *turn* is an element of another side than the
- * one before it: both are rims. */
+/* The rims among 32 elements of a line, by their sides and those of their neighbours. */
 DM_DEVICE uint32_t rims_of(uint32_t sides, uint32_t before, uint32_t after) {
-    const uint32_t turns = sides ^ (sides << 1 | before);
-    return turns | turns >> 1 | (sides >> 31 ^ after) << 31;
+    return mc_rims(sides ^ (sides << 1 | before), sides >> 31 ^ after);
 }
 
 /* Bit r of lane c becomes bit c of lane r: halves, quarters, ... of 32 by 32 bits change places. */
