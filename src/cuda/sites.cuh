@@ -46,4 +46,7 @@ static inline bool dm_sites_are_plain(const dm_elements *e) {
     return input->stride[DM_X] == 1 || e->shape[DM_X] == 1;
 }
 
+/* The same, and rows are whole sixteens. */
+static inline bool dm_rows_are_plain(const dm_elements *e) { return dm_sites_are_plain(e) && e->shape[DM_X] % 16 == 0; }
+
 #endif

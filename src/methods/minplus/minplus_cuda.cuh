@@ -72,8 +72,8 @@ DM_DEVICE uint32_t mc_plus(uint32_t a, uint32_t b) {
     asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(made) : "r"(a), "r"(blockDim.z), "r"(b));
     return made;
 }
-/* The same value, but nothing is known of it: what was found from it before is not kept in registers until here, and what is
- * found from it later is not taken apart. */
+/* The same value, but nothing is known of it, save that pointers are to global memory: what was found from it before is not kept in
+ * registers until here, and what is found from it later is not taken apart. */
 template <class T> DM_DEVICE T mc_forget(T value) {
     if constexpr (sizeof(T) == 8) {
         asm volatile("" : "+l"(value));

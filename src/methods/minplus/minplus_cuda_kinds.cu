@@ -29,11 +29,10 @@ static __global__ void __launch_bounds__(MC_GROUP)
               const __grid_constant__ mc_rows input) {
     __shared__ uint4 rows[32];
     dm_let_next_begin();
-    const uint32_t band = blockIdx.x / (uint32_t)p.groups; /* of all planes */
-    const uint32_t plane = band / (uint32_t)p.bands;
-    const int32_t group = (int32_t)(blockIdx.x - band * (uint32_t)p.groups), lane = (int32_t)threadIdx.x % 32;
-    const int32_t y = (int32_t)(band - plane * (uint32_t)p.bands) * 32, last = p.height - 1;
-    const int32_t x = group * MC_GROUP + (int32_t)threadIdx.x;
+    const mc_tract own = mc_tract_at(p, blockIdx.x);
+    const uint32_t plane = own.plane;
+    const int32_t lane = (int32_t)threadIdx.x % 32, y = own.y, last = p.height - 1;
+    const int32_t x = own.group * MC_GROUP + (int32_t)threadIdx.x;
     const int32_t beside = min(max(lane == 0 ? x - 1 : x + 1, 0), p.width - 1);
     const char *row = mc_row(input, plane, y), *const above = mc_row(input, plane, max(y - 1, 0));
     const int64_t across = min(x, p.width - 1) * input.stride[3], side = beside * input.stride[3];
@@ -86,7 +85,8 @@ static __global__ void __launch_bounds__(MC_GROUP)
         if (p.alive && __any_sync(MC_WHOLE, (rims | ground) != 0) && lane == 0)
             p.alive[plane] = true;
         if (threadIdx.x < 32 && y + (int32_t)threadIdx.x <= last)
-            ((uint4 *)p.along)[((int64_t)plane * p.height + y + threadIdx.x) * p.groups + group] = rows[threadIdx.x];
+            ((uint4 *)p.along)[((int64_t)plane * p.height + y + threadIdx.x) * p.groups + own.group] =
+                rows[threadIdx.x];
     }
     dm_raise(&e, raised);
 }
@@ -96,7 +96,7 @@ static __global__ void __launch_bounds__(FEWER) sides_across(const __grid_consta
     const int64_t pitch = (int64_t)p.groups * MC_GROUP, columns = p.planes * p.width;
     const int64_t i = (int64_t)blockIdx.x * FEWER + threadIdx.x, own = i < columns ? i : i - columns;
     dm_wait_for_last();
-    dm_let_next_begin();
+    dm_let_next_begin(); /* not before: packing, which comes next, needs the rims along rows, and does not wait for them */
     if (own >= columns)
         return;
     const bool back = i >= columns;
@@ -131,7 +131,7 @@ static void launch(const dm_elements *e, const mc_stage *p, const mc_rows *input
 }
 
 cudaError_t mc_pack_kinds(const dm_elements *e, const mc_stage *p, const mc_rows *input, cudaStream_t stream) {
-    if (e->sign && dm_sites_are_plain(e) && p->width % 16 == 0)
+    if (e->sign && dm_rows_are_plain(e))
         mc_find_sides(e, p, input, stream);
     else if (p->along)
         launch<true>(e, p, input, stream);

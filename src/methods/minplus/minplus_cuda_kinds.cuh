@@ -52,6 +52,19 @@ DM_DEVICE int64_t mc_band_at(const mc_stage &p, int64_t plane, int32_t y, int32_
     return (plane * p.bands + y / 32) * p.groups * MC_GROUP + x;
 }
 
+/* A group's columns of a band, by number: of all planes, their bands, and groups of these. `y` is the first row. */
+typedef struct mc_tract {
+    uint32_t plane;
+    int32_t group, y;
+} mc_tract;
+
+DM_DEVICE mc_tract mc_tract_at(const mc_stage &p, uint32_t number) {
+    const uint32_t band = number / (uint32_t)p.groups, plane = band / (uint32_t)p.bands;
+    const mc_tract made = {plane, (int32_t)(number - band * (uint32_t)p.groups),
+                           (int32_t)(band - plane * (uint32_t)p.bands) * 32};
+    return made;
+}
+
 DM_DEVICE uint2 mc_across(const mc_stage &p, int64_t band_at) { return ((const uint2 *)p.across)[band_at]; }
 DM_DEVICE uint32_t mc_ground(const mc_stage &p, int64_t band_at) { return p.ground ? p.ground[band_at] : 0; }
 

@@ -175,7 +175,7 @@ cudaError_t mc_pack(const dm_elements *e, const mc_stage *p, int64_t clear, dm_o
     void (*kernel)(dm_elements, mc_stage, bool, int, int64_t, uint32_t *) = pack<ELEMENTS>;
     if (p->along)
         kernel = pack<RIMS>;
-    else if (plain && p->width % 16 == 0)
+    else if (dm_rows_are_plain(e))
         kernel = pack<WHOLE_BYTES>;
     /* A lane to a group; with few rows, more of them, for less to wait for. */
     const int64_t rows = p->planes * p->height;

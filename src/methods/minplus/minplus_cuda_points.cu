@@ -7,10 +7,10 @@
 enum {
     POINTS = 9, /* of a block */
     WARPS = 16,
-    BUNCH = 8, /* rows that a point's winner is among */
-    WORDS = 8, /* of 32 rows, that a warp lists at most */
-    SOME = 64, /* one row in so many bounds how far points are from their sites */
-    MOST_SAMPLES = (1 << 12) / SOME,
+    BUNCH = 8,                       /* rows that a point's winner is among */
+    WORDS = 8,                       /* of 32 rows, that a warp lists at most */
+    SOME = 64,                       /* one row in so many bounds how far points are from their sites */
+    MOST_SAMPLES = (1 << 12) / SOME, /* of fewer than 2^12 rows (slow_offers()) */
 };
 static_assert((POINTS - 1) * MC_SPAN <= MC_POINT_ROWS,
               "minplus_cuda_stages.c sees to it that numbers are small enough");
@@ -57,7 +57,7 @@ DM_DEVICE void take_bunch(const mc_stage &p, const points &at, int32_t first, ui
 typedef struct point_room {
     int32_t counts[WARPS];
     float bound[POINTS];
-    union {
+    union { /* first these, then those */
         int32_t sample[MOST_SAMPLES][32];
         int32_t best[POINTS][WARPS][32];
     };

@@ -84,12 +84,11 @@ static __global__ void __launch_bounds__(WARPS * 32)
     __shared__ uint4 rows[WARPS][ROWS];
     dm_let_next_begin();
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    const uint32_t item = blockIdx.x * WARPS + (uint32_t)warp, band = item / (uint32_t)p.groups; /* of all planes */
-    const uint32_t plane = band / (uint32_t)p.bands;
+    const mc_tract tract = mc_tract_at(p, blockIdx.x * WARPS + (uint32_t)warp);
+    const uint32_t plane = tract.plane;
     if (plane >= p.planes)
         return;
-    const int32_t group = (int32_t)(item - band * (uint32_t)p.groups), x0 = group * MC_GROUP;
-    const int32_t y = (int32_t)(band - plane * (uint32_t)p.bands) * 32, count = min(p.width - x0, (int32_t)MC_GROUP);
+    const int32_t y = tract.y, x0 = tract.group * MC_GROUP, count = min(p.width - x0, (int32_t)MC_GROUP);
     const char *const first = mc_row(input, plane, 0) + x0;
     uint32_t before = 0, after = 0;
     if (ALONG) {
@@ -124,7 +123,7 @@ static __global__ void __launch_bounds__(WARPS * 32)
         rims[s] =
             rims_of(own.word[s], s ? own.word[s - 1] >> 31 : before, s < STRIPS - 1 ? own.word[s + 1] & 1 : after);
     if (y + lane < p.height)
-        ((uint4 *)p.along)[((int64_t)plane * p.height + y + lane) * p.groups + group] =
+        ((uint4 *)p.along)[((int64_t)plane * p.height + y + lane) * p.groups + tract.group] =
             make_uint4(rims[0], rims[1], rims[2], rims[3]);
 }
 
