@@ -2,10 +2,8 @@
 
 import sys
 
-import numpy as np
-
 from . import _arrays
-from ._problem import choice, number
+from ._problem import axes_bits, choice, number
 from ._transform import transform
 
 LEAST = sys.float_info.min  # a limit that nothing but 0 is within
@@ -167,9 +165,8 @@ def chamfer(mask, weights=None, sites="zero", *, dtype="int32", limit=None, bord
     mask, sites, border, axes, device, threads, method : as of edt()
     weights : "cityblock", "chessboard", (a, b) or (a, b, c)
         What a step along one axis costs, a diagonal one, and c: with three measured axes a step along all three, else a
-        knight's step. (3, 4), (5, 7, 11) and, in volumes, (3, 4, 5) are usual. None: (3, 4, 5) with three measured axes,
-        else (3, 4). Rules: a <= b <= 2a; with a knight's
-        step 2a <= c, 3b <= 2c, c <= a + b; in volumes b <= 2a, b <= c, a + c <= 2b.
+        knight's step. (3, 4), (5, 7, 11) and, in volumes, (3, 4, 5) are usual; None: (3, 4), in volumes (3, 4, 5). Rules:
+        a <= b <= 2a; with a knight's step 2a <= c, 3b <= 2c, c <= a + b; in volumes b <= 2a, b <= c, a + c <= 2b.
     dtype : any integer type that holds more than the largest possible distance, float32 or float64.
     limit : in the unit of the weights.
     out : array of that dtype, of any strides.
@@ -193,7 +190,8 @@ def chamfer(mask, weights=None, sites="zero", *, dtype="int32", limit=None, bord
     """
     if weights is None:
         mask = _arrays.take(mask, "the input")
-        weights = (3, 4, 5) if (len(mask.shape) if axes is None else np.size(axes)) == 3 else (3, 4)
+        ndim = len(mask.shape)
+        weights = (3, 4, 5) if (axes_bits(axes, ndim).bit_count() or ndim) == 3 else (3, 4)
     if isinstance(weights, str):
         choice("weights", weights, ("cityblock", "chessboard"))
     metric, weights = (weights, None) if isinstance(weights, str) else ("chamfer", weights)

@@ -61,7 +61,7 @@ class Plan:
         self.context, self.handle = context, c.c_void_p()
         if scratch is not None:
             room = _arrays.take(scratch, "scratch", writable=True)
-            contiguous = len(room.shape) == 1 and (room.strides[0] == 1 or room.shape[0] < 2)  # those of few say nothing
+            contiguous = len(room.shape) == 1 and (room.strides[0] == 1 or room.shape[0] == 0)  # then they say nothing
             if _structs.DTYPES[room.dtype] != "uint8" or not contiguous:
                 raise ValueError("scratch must be a contiguous array of uint8 with one axis")
             if (room.ordinal is None) != (context.device == "cpu"):
