@@ -39,9 +39,9 @@ static void test_spaces(void **state) {
 static void test_empty_arrays(void **state) {
     (void)state;
     distmap_context *context = open_gpu();
-    for (int bits = 1; bits < 16; bits++) {
-        const int64_t shape[4] = {bits & 1 ? 0 : 2, bits & 2 ? 0 : 3, bits & 4 ? 0 : 4, bits & 8 ? 0 : 5};
-        for (int ndim = 1; ndim <= 4; ndim++) {
+    for (int ndim = 1; ndim <= 4; ndim++) {
+        for (int bits = 1; bits < 1 << ndim; bits++) { /* the axes without elements, from the last on */
+            const int64_t shape[4] = {bits & 8 ? 0 : 2, bits & 4 ? 0 : 3, bits & 2 ? 0 : 4, bits & 1 ? 0 : 5};
             const int64_t *last = shape + 4 - ndim;
             distmap_problem p = {.dtype = DISTMAP_UINT8,
                                  .ndim = ndim,
@@ -53,8 +53,7 @@ static void test_empty_arrays(void **state) {
                 a.index = distmap_view_make(NULL, DISTMAP_INT32, ndim, last);
             size_t bytes = 1;
             ACCEPT(distmap_scratch_bytes(context, &p, NULL, &bytes));
-            if (bytes) /* the axes that are left have elements */
-                continue;
+            assert_int_equal(bytes, 0);
             distmap_plan *plan = NULL;
             ACCEPT(distmap_plan_create(context, &p, NULL, &plan));
             ACCEPT(distmap_plan_execute(plan, &a));
