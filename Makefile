@@ -43,7 +43,7 @@ check-large:
 
 check-gpu:
 	tools/build.sh release --group test
-	tools/check_gpu.sh build/release $(or $(JOBS),1)
+	tools/check_gpu.sh build/release $(JOBS)
 
 fuzz:
 	tools/build.sh fuzz --group test --group fuzz

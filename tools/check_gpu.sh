@@ -12,49 +12,49 @@ export LD_LIBRARY_PATH=$build/src${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 groups=$("$build/tests/matrix/matrix_gpu" 2>&1 | sed -n 's/.*groups: //p' || true) # without one it names them
 operations='skeleton morphology comparison thickness cvt'
 commands=()
-run() {
+later() {
     commands+=("$(printf '%q ' "$@")")
 }
-run "$build/tests/api/api_gpu_device"
-run "$build/tests/api/api_gpu_execute"
-run "$build/tests/api/api_gpu_phases"
-run "$build/tests/api/api_gpu_several"
-run "$build/tests/api/api_gpu_strength"
+later "$build/tests/api/api_gpu_device"
+later "$build/tests/api/api_gpu_execute"
+later "$build/tests/api/api_gpu_phases"
+later "$build/tests/api/api_gpu_several"
+later "$build/tests/api/api_gpu_strength"
 for group in $groups; do
-    run "$build/tests/matrix/matrix_gpu" "$group"
+    later "$build/tests/matrix/matrix_gpu" "$group"
 done
 for group in 2d 3d 4d dense sparse deep batches spacing limits dtypes strides volumes; do
-    run "$build/tests/matrix/matrix_several_gpu" "$group"
+    later "$build/tests/matrix/matrix_several_gpu" "$group"
 done
 for group in steps large rest; do
-    run "$build/tests/matrix/strength_gpu" "$group"
+    later "$build/tests/matrix/strength_gpu" "$group"
 done
 for operation in $operations; do
-    run "$build/tests/matrix/${operation}_gpu"
+    later "$build/tests/matrix/${operation}_gpu"
 done
-run "$build/tests/matrix/shapes_gpu"
-run "$build/tests/matrix/shapes_gpu" 8 1 jumps
-run "$build/tests/matrix/shapes_gpu" 8 1 rings
-run "$build/tests/matrix/shapes_gpu" 40 1 holes
-run "$build/tests/matrix/shapes_gpu" 20 30000000 kinds
+later "$build/tests/matrix/shapes_gpu"
+later "$build/tests/matrix/shapes_gpu" 8 1 jumps
+later "$build/tests/matrix/shapes_gpu" 8 1 rings
+later "$build/tests/matrix/shapes_gpu" 40 1 holes
+later "$build/tests/matrix/shapes_gpu" 20 30000000 kinds
 gpus=$("$build/distmap" devices | grep -c '^cuda:' || true)
 if [[ $gpus -gt 1 ]]; then
-    run "$build/tests/matrix/shapes_gpu" 20 100000000 any "$((gpus > 8 ? 8 : gpus))"
-    run "$build/tests/matrix/shapes_gpu" 8 1 jumps 2
+    later "$build/tests/matrix/shapes_gpu" 20 100000000 any "$((gpus > 8 ? 8 : gpus))"
+    later "$build/tests/matrix/shapes_gpu" 8 1 jumps 2
 fi
 
 if command -v compute-sanitizer >/dev/null; then
     for tool in memcheck racecheck; do
         for group in $groups; do
-            run env DISTMAP_TEST_SCALE=0.02 compute-sanitizer --tool "$tool" --error-exitcode 9 \
+            later env DISTMAP_TEST_SCALE=0.02 compute-sanitizer --tool "$tool" --error-exitcode 9 \
                 "$build/tests/matrix/matrix_gpu" "$group"
         done
         for group in steps rest; do
-            run env DISTMAP_TEST_SCALE=0.05 compute-sanitizer --tool "$tool" --error-exitcode 9 \
+            later env DISTMAP_TEST_SCALE=0.05 compute-sanitizer --tool "$tool" --error-exitcode 9 \
                 "$build/tests/matrix/strength_gpu" "$group"
         done
         for operation in $operations; do
-            run env DISTMAP_TEST_SCALE=0.05 compute-sanitizer --tool "$tool" --error-exitcode 9 \
+            later env DISTMAP_TEST_SCALE=0.05 compute-sanitizer --tool "$tool" --error-exitcode 9 \
                 "$build/tests/matrix/${operation}_gpu"
         done
     done
