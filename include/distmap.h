@@ -11,9 +11,10 @@
  *
  * What holds for every exact method, instruction set, thread count and device:
  *
- *  1. Exact. With integer spacing, squared distances are exact integers: unsigned 32 bits wide where the problem's largest
- *     possible value fits, else 64 bits. With any other spacing they are FP64, by one formula (see distmap_problem.spacing).
- *     Distances of the other metrics are exact integers. Bits agree everywhere.
+ *  1. Exact. Where the pitches are whole multiples of a decimal unit, as 0.65 or 2.5 x 0.7 x 0.7 are, squared distances are exact
+ *     integers times the squared unit: unsigned 32 bits wide where the problem's largest possible integer fits, else 64 bits; what
+ *     is given out is rounded once. With any other spacing they are FP64, by one formula (see distmap_problem.spacing). Distances
+ *     of the other metrics are exact integers. Bits agree everywhere.
  *  2. Ties. Of several nearest sites the one with the lowest linear index (row-major, slowest axis first) is given.
  *  3. No site. An element without a site (none in its batch, or none within the limit) gets +inf in floating-point
  *     outputs, the type's largest value in integer ones, index -1, label 0, within 0; DISTMAP_FLAG_NO_SITE is then set.
@@ -162,7 +163,7 @@ typedef enum distmap_device {
 
 typedef struct distmap_device_info {
     char name[256];
-    size_t memory_bytes;       /* of the device; this and all that follows: 0 for the CPU */
+    size_t memory_bytes; /* of the device; this and all that follows: 0 for the CPU */
     int multiprocessors;
     int capability[2];         /* compute capability: {9, 0} */
     int driver[2], runtime[2]; /* CUDA versions: what the driver supports, what this library was built with: {13, 0} */
@@ -181,12 +182,13 @@ typedef struct distmap_context_options {
     distmap_allocator allocator; /* allocate == NULL: the C library's. Host memory only */
     distmap_progress *progress;  /* NULL: none */
     void *progress_user;
-    int ordinal;                 /* which device of its kind; 0 on the CPU */
-    void *stream;                /* CUDA: a cudaStream_t of that GPU, kept by the caller as long as the context uses it;
+    int ordinal;  /* which device of its kind; 0 on the CPU */
+    void *stream; /* CUDA: a cudaStream_t of that GPU, kept by the caller as long as the context uses it;
                                     NULL: the default stream. NULL on the CPU */
-    const int *ordinals;         /* CUDA: the numbers of several GPUs, to be one device (distmap_plan_execute_slabs()), all of one
+    const int
+        *ordinals;     /* CUDA: the numbers of several GPUs, to be one device (distmap_plan_execute_slabs()), all of one
                                     compute capability; `ordinal` and `stream` stay zero then. Read here */
-    int ordinal_count;           /* how many: up to DISTMAP_MAX_GPUS. 0: there is `ordinal` alone */
+    int ordinal_count; /* how many: up to DISTMAP_MAX_GPUS. 0: there is `ordinal` alone */
 } distmap_context_options;
 
 typedef struct distmap_context distmap_context;
@@ -207,9 +209,9 @@ DISTMAP_API const char *distmap_context_isa(const distmap_context *context);
 
 typedef enum distmap_input {
     DISTMAP_INPUT_MASK = 0, /* any dtype; sites by the sites rule. NaN is never a site (DISTMAP_FLAG_NAN) */
-    DISTMAP_INPUT_LABELS,   /* integers or bool; an element's sites are the elements of any other label. Elements that the
+    DISTMAP_INPUT_LABELS, /* integers or bool; an element's sites are the elements of any other label. Elements that the
                                sites rule selects (by default label 0, the background) are at distance 0, from themselves */
-    DISTMAP_INPUT_SAMPLED,  /* squared distances f to start from, f >= 0: out(p) = min over q of f(q) + |p - q|^2. NaN, +inf
+    DISTMAP_INPUT_SAMPLED, /* squared distances f to start from, f >= 0: out(p) = min over q of f(q) + |p - q|^2. NaN, +inf
                                or an integer type's largest value: q offers nothing. Integers beyond 2^61, and negative
                                values, end execute with DISTMAP_ERROR_VALUE. Float samples make the arithmetic FP64 */
 } distmap_input;
@@ -242,8 +244,8 @@ typedef enum distmap_metric {
  * distances negative. The nearest element of the other side is also what index, coords and label outputs tell. */
 typedef enum distmap_sign {
     DISTMAP_SIGN_NONE = 0, /* no signed map */
-    DISTMAP_SIGN_OUTSIDE,  /* positive outside the shape, negative in it, as signed distance functions are in geometry */
-    DISTMAP_SIGN_INSIDE,   /* positive in the shape, negative outside it */
+    DISTMAP_SIGN_OUTSIDE, /* positive outside the shape, negative in it, as signed distance functions are in geometry */
+    DISTMAP_SIGN_INSIDE,  /* positive in the shape, negative outside it */
 } distmap_sign;
 
 /* From where a signed map measures. */
@@ -270,22 +272,25 @@ typedef struct distmap_window {
 
 /* The outputs wanted, by dtype; DISTMAP_NONE (zero) for those that are not. At least one. */
 typedef struct distmap_outputs {
-    distmap_dtype distance; /* float32, float64: the correctly rounded root of the squared distance as a float of that type;
+    distmap_dtype
+        distance; /* float32, float64: the correctly rounded root of the squared distance as a float of that type;
                                float32 is sqrtf of the float nearest to the squared distance. Metrics other than the
                                Euclidean: the whole number itself, as float32, float64 (correctly rounded), or any integer
                                type that holds values above the largest possible one, for "no site" */
-    distmap_dtype squared;  /* uint32, uint64, float32, float64; an integer type must hold the largest possible value, and
+    distmap_dtype
+        squared;          /* uint32, uint64, float32, float64; an integer type must hold the largest possible value, and
                                needs integer arithmetic (see spacing). Euclidean metric only */
-    distmap_dtype index;    /* int32, int64: the nearest site's linear index in the input's shape, row-major */
-    distmap_dtype coords;   /* int16, int32, int64: one plane per axis of the input, its coordinate of the nearest site */
-    distmap_dtype label;    /* any integer type that holds the input's: its element at the nearest site (not for SAMPLED).
+    distmap_dtype index;  /* int32, int64: the nearest site's linear index in the input's shape, row-major */
+    distmap_dtype coords; /* int16, int32, int64: one plane per axis of the input, its coordinate of the nearest site */
+    distmap_dtype label;  /* any integer type that holds the input's: its element at the nearest site (not for SAMPLED).
                                FIELD_MORPHOLOGY: the label that is left or has grown to there, else 0.
                                FIELD_CVT: the number of the site whose cell it is in, any integer type that holds it */
     distmap_dtype strength; /* FIELD_EDGE_STRENGTH, and nothing else there: float32, on the CPU float64 too */
-    distmap_dtype mask;     /* FIELD_SKELETON, FIELD_MORPHOLOGY: bool or uint8, 1 on the skeleton, or in the set, else 0 */
+    distmap_dtype mask; /* FIELD_SKELETON, FIELD_MORPHOLOGY: bool or uint8, 1 on the skeleton, or in the set, else 0 */
     /* Masks, which need a limit. Where nothing else is wanted no distances are kept, and often none are found. */
-    distmap_dtype within;   /* bool, uint8: 1 where a site lies within the limit, else 0 */
-    distmap_dtype beyond;   /* the opposite, bool or uint8: 1 where none does. LABELS: there the element itself, its label, in
+    distmap_dtype within; /* bool, uint8: 1 where a site lies within the limit, else 0 */
+    distmap_dtype
+        beyond; /* the opposite, bool or uint8: 1 where none does. LABELS: there the element itself, its label, in
                                any integer type that holds the input's, else 0 */
     /* FIELD_CVT, see distmap_cvt. */
     distmap_dtype sites;     /* int32, int64: where the sites stand */
@@ -333,10 +338,10 @@ typedef enum distmap_field {
  *
  * Without a shape in its batch v is 0, and DISTMAP_FLAG_NO_SITE is set. */
 typedef struct distmap_esf {
-    double rho;       /* 1e-15 to 1e15 elements */
-    double dt;        /* > 0 and below the limit of stability 2 / (4m + 1/rho^2), m measured axes: 2 / (8 + 1/rho^2) in an
+    double rho;    /* 1e-15 to 1e15 elements */
+    double dt;     /* > 0 and below the limit of stability 2 / (4m + 1/rho^2), m measured axes: 2 / (8 + 1/rho^2) in an
                          image; 0: 1 / (2m + 1), 0.2 in an image. Zero at rest */
-    int64_t steps;    /* > 0: so many explicit steps; 0: the state at rest */
+    int64_t steps; /* > 0: so many explicit steps; 0: the state at rest */
     double tolerance; /* at rest: at least 1e-6 with float32, 1e-14 with float64; 0: 1e-5 and 1e-10. Zero with steps */
 } distmap_esf;
 
@@ -510,7 +515,7 @@ typedef struct distmap_cvt {
     int64_t steps;  /* 0 to 2^20, on every grid; 0: the start itself */
     double omega;   /* above 0 and below 2; 0: 1. Above 1: over-relaxation, which needs fewer steps */
     uint64_t seed;
-    int grids;      /* at most so many, 1 to 16; 0: 16. 1: the image alone */
+    int grids; /* at most so many, 1 to 16; 0: 16. 1: the image alone */
 } distmap_cvt;
 
 typedef struct distmap_problem {
@@ -538,19 +543,32 @@ typedef struct distmap_problem {
      *
      * City-block and chessboard are {1, 2} and {1, 1}; usual ones are {2, 3}, {3, 4}, {5, 7, 11} and, in 3-D, {3, 4, 5}. */
     int chamfer[3];
-    /* Element pitch along each axis, > 0 and finite; 0 means 1. All integers (at most 2^20): integer arithmetic. Otherwise
-     * FP64: D2 = fma(w0^2, d0^2, fma(w1^2, d1^2, ... wn^2 * dn^2)), innermost the last axis, d exact integer offsets,
-     * minimised axis by axis from the last to the first. Where those products are exact (pitches such as 0.5, 1.25) the
-     * tie rule holds; elsewhere sites whose D2 round to the same value are ties, and any of them may be given. */
+    /* Element pitch along each axis, > 0 and finite; 0 means 1.
+     *
+     * A pitch means the shortest decimal that reads back as it, as float64 or, where its value is exactly a float32 and that is
+     * shorter, as float32: 0.7 and 0.7f both mean 0.7. Where the measured pitches are whole multiples n_a, at most 2^20, of one
+     * decimal unit u, and sum n_a^2 (shape_a - 1)^2 is at most 2^61, the squared distance is u^2 N with the exact integer
+     * N = sum n_a^2 d_a^2. So 0.65, 0.65 are 1 : 1 of unit 0.65, and 2.5, 0.7, 0.7 are 25 : 7 : 7 of unit 0.1. Ties are equal N.
+     * Outputs are rounded once, to nearest, ties to even: distances are u sqrt(N), squared distances u^2 N for the decimal u.
+     *
+     * Other pitches are FP64: D2 = fma(w0^2, d0^2, fma(w1^2, d1^2, ... wn^2 * dn^2)), innermost the last axis, d exact integer
+     * offsets, w the double nearest to the decimal, minimised axis by axis from the last to the first. Distances are sqrt(D2),
+     * rounded to float64 and then to the output's type. Where those products are exact the tie rule holds; elsewhere sites whose
+     * D2 round to the same value are ties, and any of them may be given. */
     double spacing[DISTMAP_MAX_NDIM];
-    double limit; /* > 0: elements farther than this have no site (rule 3); work shrinks with it where the metric is the
-                     Euclidean. 0: none. In the metric's own unit */
-    bool border;  /* what lies just outside the image along the measured axes counts as sites too. An element nearer to it
+    /* > 0: elements farther than this have no site (rule 3); work shrinks with it where the metric is the Euclidean. 0: none. In
+     * the unit of the spacing. An element is within the limit where its distance, rounded to the type of `want.distance` (float64
+     * where no distance is wanted), is at most the limit; of a signed map that is the distance before it is shortened. */
+    double limit;
+    bool
+        border; /* what lies just outside the image along the measured axes counts as sites too. An element nearer to it
                      than to any site gets index DISTMAP_INDEX_BORDER and label 0; at equal distance the site inside wins */
-    distmap_dtype payload; /* SAMPLED with index output: int32 or int64, the site that each sample stands for, given out in
+    distmap_dtype
+        payload; /* SAMPLED with index output: int32 or int64, the site that each sample stands for, given out in
                               place of the sample's own linear index; ties by the samples' indices. DISTMAP_NONE: no payload */
     distmap_outputs want;
-    distmap_field field; /* EDGE_STRENGTH takes a mask, without metric, limit and border; SKELETON one without metric and limit;
+    distmap_field
+        field; /* EDGE_STRENGTH takes a mask, without metric, limit and border; SKELETON one without metric and limit;
                             MORPHOLOGY a mask or labels, COMPARISON masks, without these; THICKNESS a mask, without metric and
                             limit; CVT weights, without these */
     distmap_esf esf;               /* FIELD_EDGE_STRENGTH; zeros otherwise */
@@ -565,7 +583,19 @@ typedef struct distmap_problem {
     distmap_sign sign;
     distmap_surface surface; /* zero without sign */
     distmap_window window;   /* zeros: the whole image */
+    /* SAMPLED by integers, all measured pitches whole: what they count. Samples and pitches are N and n_a in the words of `spacing`,
+     * and this is u: distances, floating-point squares and the limit are in the unit of u, integer squares are N. 0: 1. So the
+     * transform of an image in parts, by squares between them, is that of the whole. */
+    double unit;
+    /* Squared distances are FP64 even where the pitches have a unit: for parts, along some axes, of an image whose pitches have none. */
+    bool real;
 } distmap_problem;
+
+/* The unit u of a problem's measured pitches and how many of it each is, n_a in the words of distmap_problem.spacing; 0 for axes that
+ * are not measured. *unit is 0, and so are all, where squared distances are FP64; 1 and all 1 where the metric is not the Euclidean.
+ * The problem is checked. */
+DISTMAP_API distmap_status distmap_problem_unit(const distmap_problem *problem, double *unit,
+                                                int64_t multiples[DISTMAP_MAX_NDIM]);
 
 #define DISTMAP_INDEX_NONE (-1)   /* also every coordinate of it */
 #define DISTMAP_INDEX_BORDER (-2) /* also every coordinate of it */
@@ -583,7 +613,7 @@ typedef struct distmap_arrays {
     distmap_view strength;
     distmap_view mask;
     distmap_view within, beyond;
-    distmap_view other; /* an input: FIELD_COMPARISON, the second mask */
+    distmap_view other;         /* an input: FIELD_COMPARISON, the second mask */
     distmap_view before, after; /* inputs: of a window, what is told about the other rows */
     /* FIELD_CVT */
     distmap_view sites;     /* points x ndim: coordinates, in elements */
@@ -628,26 +658,29 @@ typedef struct distmap_plan_options {
     const char *method;          /* NULL: the first exact one of the context's device that accepts the problem */
     const distmap_param *params; /* the method's own parameters; unnamed ones keep their defaults */
     size_t param_count;
-    void *scratch; /* NULL: the plan allocates its own. Else at least distmap_scratch_bytes() bytes, aligned to 64 (CUDA:
+    void
+        *scratch; /* NULL: the plan allocates its own. Else at least distmap_scratch_bytes() bytes, aligned to 64 (CUDA:
                       device memory, aligned to 256), kept by the caller until the plan is destroyed; CUDA: and until its work
                       is complete, for which destroying the plan does not wait then */
     size_t scratch_bytes;
     bool host_views; /* CUDA: execute also takes views in host memory, mixed as you like. The plan then holds room for a
                         copy of every array in device memory (in its scratch), and up to 16 MiB of page-locked host
                         memory. What the caller has page-locked is copied from and to directly. Ignored on the CPU */
-    bool timed;      /* execute takes the time of its phases, see distmap_plan_phase_get(). CUDA: it then returns when all is
+    bool timed; /* execute takes the time of its phases, see distmap_plan_phase_get(). CUDA: it then returns when all is
                         complete, whatever the views, and cannot be captured into a graph */
 } distmap_plan_options;
 
 typedef struct distmap_plan distmap_plan;
 
 typedef struct distmap_description {
-    const char *method;  /* its name in the table */
-    const char *isa;     /* instruction set */
+    const char *method; /* its name in the table */
+    const char *isa;    /* instruction set */
     int threads;
     size_t scratch_bytes;
-    bool integer;        /* integer arithmetic; false: FP64 */
-    int squared_bits;    /* 32 or 64: the width of squared distances (other metrics: of distances) */
+    bool integer;     /* integer arithmetic; false: FP64 */
+    int squared_bits; /* 32 or 64: the width of squared distances (other metrics: of distances) */
+    double unit;      /* as distmap_problem_unit() tells */
+    int64_t multiples[DISTMAP_MAX_NDIM];
 } distmap_description;
 
 /* Bytes of scratch that a plan for this problem would need, in the device's memory. `options` may be NULL; its scratch

@@ -101,7 +101,8 @@ class Problem(c.Structure):
                 ("spacing", c.c_double * MAX_NDIM), ("limit", c.c_double), ("border", c.c_bool), ("payload", c.c_int),
                 ("want", Outputs), ("field", c.c_int), ("esf", Esf), ("skeleton", Skeleton),
                 ("morphology", Morphology), ("comparison", Comparison), ("cvt", Cvt),
-                ("sign", c.c_int), ("surface", c.c_int), ("window", Window)]
+                ("sign", c.c_int), ("surface", c.c_int), ("window", Window),
+                ("unit", c.c_double), ("real", c.c_bool)]
 
 
 class Arrays(c.Structure):
@@ -134,7 +135,8 @@ class PlanOptions(c.Structure):
 
 class Description(c.Structure):
     _fields_ = [("method", c.c_char_p), ("isa", c.c_char_p), ("threads", c.c_int), ("scratch_bytes", c.c_size_t),
-                ("integer", c.c_bool), ("squared_bits", c.c_int)]
+                ("integer", c.c_bool), ("squared_bits", c.c_int), ("unit", c.c_double),
+                ("multiples", c.c_int64 * MAX_NDIM)]
 
 
 class Phase(c.Structure):

@@ -17,40 +17,22 @@
 
 /* The exponent of the power of two that is the least above x > 0. */
 static int exponent_above(double x) {
-    int exponent;
+    int exponent = 0;
     frexp(x, &exponent);
     return exponent;
 }
 
-void dm_comparison_scale(distmap_plan *plan) {
-    distmap_problem *p = &plan->problem;
-    distmap_problem scaled = *p;
-    double largest = 0;
-    for (int a = 0; a < p->ndim; a++)
-        scaled.spacing[a] = p->spacing[a] == 0 ? 1 : p->spacing[a];
-    const double unit = dm_whole_scale(&scaled);
-    for (int a = 0; a < p->ndim; a++) {
-        scaled.spacing[a] *= unit;
-        largest += pow(scaled.spacing[a] * (double)p->shape[a], 2);
-    }
-    plan->comparison.unit = unit;
-    if (largest < 0x1p61)
-        memcpy(p->spacing, scaled.spacing, sizeof p->spacing);
-    else
-        plan->comparison.unit = 1;
-}
-
 static void set_sums(distmap_plan *plan) {
+    const distmap_problem *p = &plan->problem;
     double pitch = INFINITY, extent2 = 1e-300;
-    for (int n = 0; n < DM_NDIM; n++) {
-        if (!plan->measured[n])
-            continue;
-        pitch = fmin(pitch, sqrt(plan->w2f[n]));
-        extent2 += plan->w2f[n] * ((double)plan->shape[n] * (double)plan->shape[n]);
+    for (int a = 0; a < p->ndim; a++) {
+        pitch = fmin(pitch, p->spacing[a]);
+        extent2 += pow(p->spacing[a] * (double)p->shape[a], 2);
     }
     const int least = exponent_above(pitch) - 1, room = 127 - exponent_above((double)plan->elements + 1);
     const int of_roots = 52 - least, of_squares = 52 - 2 * least;
     const int most_roots = room - exponent_above(sqrt(extent2)), most_squares = room - exponent_above(extent2);
+    plan->comparison.unit = plan->unit;
     plan->comparison.scale[0] = ldexp(1, of_roots < most_roots ? of_roots : most_roots);
     plan->comparison.scale[1] =
         plan->number != DM_F64 ? 1 : ldexp(1, of_squares < most_squares ? of_squares : most_squares);
@@ -59,7 +41,7 @@ static void set_sums(distmap_plan *plan) {
 static void set_tolerance(distmap_plan *plan) {
     uint64_t limit2;
     double limit2f;
-    dm_square_limit(plan, plan->problem.comparison.tolerance * plan->comparison.unit, &limit2, &limit2f);
+    dm_square_limit(plan, plan->problem.comparison.tolerance, &limit2, &limit2f);
     limit2f = fmin(limit2f, DBL_MAX);
     if (plan->number == DM_F64)
         memcpy(&limit2, &limit2f, sizeof limit2);
@@ -110,12 +92,8 @@ static double number_of(wide sum, double scale) { return (double)sum / scale; }
 
 static wide wide_from(const uint64_t sum[2]) { return (wide)sum[1] << 64 | sum[0]; }
 
-/* The distance that a key stands for, in the caller's unit. */
 static double distance_of(const distmap_plan *plan, uint64_t key) {
-    double square = (double)key;
-    if (plan->number == DM_F64)
-        memcpy(&square, &key, sizeof square);
-    return sqrt(square) / plan->comparison.unit;
+    return dm_key_distance(&plan->comparison, plan->number == DM_F64, key);
 }
 
 /* Between a and b as numpy.percentile interpolates. */
@@ -126,8 +104,8 @@ static double between(double a, double b, double part) {
 static void set_means(const distmap_plan *plan, distmap_directed *to, wide sum, wide squares) {
     const dm_comparison *c = &plan->comparison;
     const double points = (double)to->points;
-    to->mean = number_of(sum, c->scale[0]) / c->unit / points;
-    to->rms = sqrt(number_of(squares, c->scale[1]) / points) / c->unit;
+    to->mean = number_of(sum, c->scale[0]) / points;
+    to->rms = sqrt(number_of(squares, c->scale[1]) / points) * (plan->number == DM_F64 ? 1 : c->unit.high);
 }
 
 /* All distances alike, where there is no point to measure from, or to. */

@@ -8,11 +8,11 @@
 
 #include <math.h>
 
-#include "core/metric.h"
+#include "core/unit.h"
 
 /* distmap_comparison in normal form. */
 typedef struct dm_comparison {
-    double unit;     /* lengths, the spacing among them, are in 1/unit of the caller's: a power of two */
+    dm_unit unit;    /* of keys that are integers */
     double scale[2]; /* the last place of sums of distances, and of squares, is 1/scale: powers of two */
     uint64_t within; /* keys up to this one are within the tolerance */
 } dm_comparison;
@@ -30,6 +30,15 @@ typedef struct dm_compared {
     dm_distances directed[2];
     uint64_t elements[2], common;
 } dm_compared;
+
+/* The distance that a key stands for. */
+DM_ANYWHERE double dm_key_distance(const dm_comparison *c, bool real, uint64_t key) {
+    double square;
+    if (!real)
+        return dm_unit_distance(&c->unit, key);
+    memcpy(&square, &key, sizeof square);
+    return sqrt(square);
+}
 
 DM_ANYWHERE void dm_wide_add(uint64_t sum[2], uint64_t low, uint64_t high) {
     sum[0] += low;

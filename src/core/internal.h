@@ -11,6 +11,7 @@
 #include "core/comparison.h"
 #include "core/metric.h"
 #include "core/phases.h"
+#include "core/unit.h"
 #include "distmap.h"
 
 /* CUDA sources are C++, which had its own name for this header until C++23. */
@@ -71,7 +72,8 @@ typedef struct dm_array {
 typedef struct dm_arrays {
     dm_array input, payload, other, before, after, distance, squared, index, label, strength, within, beyond, mask;
     dm_array coords[DM_NDIM]; /* [a + DM_NDIM - ndim] is the user's axis a; unused leading ones have data NULL */
-    dm_array sites, centroids, energies; /* of other shapes than the problem's: last axes, [points][ndim] and [steps + 1] */
+    dm_array sites, centroids,
+        energies; /* of other shapes than the problem's: last axes, [points][ndim] and [steps + 1] */
 } dm_arrays;
 
 /* ---- Context ---- */
@@ -127,26 +129,28 @@ struct distmap_plan {
     int64_t shape[DM_NDIM];
     int64_t linear[DM_NDIM]; /* linear-index stride of each axis, in elements */
     int64_t elements;
-    int64_t rows, first_row; /* along axis 2: of the whole image, and the first of the shape[2] rows that this plan has; fewer than
+    int64_t rows,
+        first_row; /* along axis 2: of the whole image, and the first of the shape[2] rows that this plan has; fewer than
                                 all in windows, and where the image is spread over several GPUs. `elements` are those of the plan,
                                 `linear`, and what follows, the image's */
     bool measured[DM_NDIM]; /* distances run along this axis; the others are batches */
     /* Euclidean metric: what follows is about squared distances. Other metrics: about the distances themselves, which then
      * take the place of squared ones in rows, kernels and limits. */
     dm_number number;
-    dm_chamfer chamfer;   /* all zero for the Euclidean metric */
-    uint64_t w2[DM_NDIM]; /* squared pitch, for DM_U32 and DM_U64; 0 where not measured */
-    double w2f[DM_NDIM];  /* the same in FP64 */
-    uint64_t max2;        /* largest geometric squared distance, integers only */
+    dm_chamfer chamfer; /* all zero for the Euclidean metric */
+    dm_unit unit;       /* of lengths, for DM_U32 and DM_U64: pitches, squared distances and the limit count it */
+    uint64_t multiple[DM_NDIM]; /* pitches in the unit, for DM_U32 and DM_U64; 0 where not measured */
+    uint64_t w2[DM_NDIM];       /* their squares */
+    double w2f[DM_NDIM];        /* the same in FP64; without a unit the squared pitches themselves */
+    uint64_t max2;              /* largest geometric squared distance, integers only */
     bool limited;
     uint64_t limit2; /* d2 <= limit2 is within the limit (integers); at most the largest finite value */
     double limit2f;
-    bool wants_site; /* index, coords or label is wanted */
-    bool wants_mask; /* within or beyond is */
-    double surface;  /* what signed distances are shortened by */
-    dm_esf esf;      /* FIELD_EDGE_STRENGTH; `number` and what follows it mean nothing there */
-    /* FIELD_COMPARISON; the spacing, and all that comes of it, is in its unit. */
-    dm_comparison comparison;
+    bool wants_site;          /* index, coords or label is wanted */
+    bool wants_mask;          /* within or beyond is */
+    double surface;           /* what signed distances are shortened by */
+    dm_esf esf;               /* FIELD_EDGE_STRENGTH; `number` and what follows it mean nothing there */
+    dm_comparison comparison; /* FIELD_COMPARISON */
 
     int64_t params[DM_MAX_PARAMS]; /* in the order of the method's table */
 
@@ -317,13 +321,15 @@ distmap_status dm_strength_check(distmap_plan *plan);
 distmap_status dm_sign_check(distmap_plan *plan);
 distmap_status dm_skeleton_check(const distmap_plan *plan);
 distmap_status dm_morphology_check(const distmap_plan *plan);
-/* Of comparisons: their unit, before the spacing is looked at, and all else after it. */
-void dm_comparison_scale(distmap_plan *plan);
 distmap_status dm_comparison_check(distmap_plan *plan);
-/* A unit, 2^-k, in which all measured pitches are whole numbers of at most 2^12: with it distances are integers, which are
- * compared exactly and found fastest. Nothing is rounded. 2^k; 1 where there is none. */
-double dm_whole_scale(const distmap_problem *problem);
-/* The squared limit for a distance r >= 0, in the plan's arithmetic: d2 <= limit2, or limit2f, is within it. */
+/* Pitches in a unit (unit.c): how a problem's become whole multiples, n[a] of those named by `axes`, at most DM_MOST_MULTIPLE, of one
+ * unit; false where they do not. Pitches are positive. */
+enum { DM_MOST_MULTIPLE = 1 << 20 };
+bool dm_unit_find(const double *pitch, unsigned axes, uint64_t n[DISTMAP_MAX_NDIM], dm_unit *unit);
+void dm_unit_set_one(dm_unit *unit);
+/* The double nearest to the decimal that a pitch stands for. */
+double dm_pitch_meant(double pitch);
+/* The squared limit for a distance r >= 0, in the plan's arithmetic: d2 <= limit2, or limit2f, is what is given out as at most r. */
 void dm_square_limit(const distmap_plan *plan, double r, uint64_t *limit2, double *limit2f);
 distmap_status dm_thickness_check(const distmap_plan *plan); /* but for its outputs' types */
 distmap_status dm_cvt_check(distmap_plan *plan);

@@ -5,23 +5,10 @@
 
 #define bad(...) dm_error(DISTMAP_ERROR_ARGUMENT, __VA_ARGS__)
 
-/* Rounded, the quotient is no less than a whole number that the true one reaches. One element more does no harm. */
+/* A little more than the quotient: what is within the radius is so when rounded. One element more does no harm. */
 int64_t dm_morphology_around(const distmap_plan *plan, int axis) {
-    const double steps = floor(plan->problem.morphology.radius / plan->problem.spacing[axis]);
+    const double steps = floor(plan->problem.morphology.radius / plan->problem.spacing[axis] * (1 + 0x1p-50));
     return !(plan->problem.axes >> axis & 1) ? 0 : steps < (double)INT32_MAX ? (int64_t)steps : INT32_MAX;
-}
-
-double dm_whole_scale(const distmap_problem *p) {
-    for (double scale = 1; scale <= 1 << 12; scale *= 2) {
-        bool whole = true;
-        for (int a = 0; a < p->ndim; a++) {
-            const double pitch = p->spacing[a] * scale;
-            whole &= !(p->axes >> a & 1) || (pitch == floor(pitch) && pitch <= 1 << 12);
-        }
-        if (whole)
-            return scale;
-    }
-    return 1;
 }
 
 static distmap_status check_labels(const distmap_problem *p) {

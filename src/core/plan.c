@@ -202,17 +202,19 @@ distmap_status distmap_plan_wait(distmap_plan *plan) {
 void distmap_plan_describe(const distmap_plan *plan, distmap_description *description) {
     if (!plan || !description)
         return;
-    /* Thickness counts squares in units of its own, where that makes them whole. */
-    const distmap_plan *squares =
-        plan->problem.field == DISTMAP_FIELD_THICKNESS && plan->inner[0] ? plan->inner[0] : plan;
     *description = (distmap_description){
         .method = plan->method->info.name,
         .isa = distmap_context_isa(plan->context),
         .threads = plan->context->threads,
         .scratch_bytes = plan->scratch_bytes,
-        .integer = squares->number != DM_F64,
-        .squared_bits = squares->number == DM_U32 ? 32 : 64,
+        .integer = plan->number != DM_F64,
+        .squared_bits = plan->number == DM_U32 ? 32 : 64,
     };
+    if (plan->number == DM_F64)
+        return;
+    description->unit = plan->unit.high;
+    for (int a = 0; a < plan->problem.ndim; a++)
+        description->multiples[a] = (int64_t)plan->multiple[a + DM_NDIM - plan->problem.ndim];
 }
 
 unsigned distmap_plan_flags(const distmap_plan *plan) {

@@ -1,13 +1,13 @@
 /* Checks a problem against the rules of distmap.h and brings it into normal form: four axes, squared pitches or the costs of
  * steps, the width of (squared) distances, the (squared) limit.
  *
- * Width. Along an axis of n elements and integer pitch w the largest offset contributes w^2 (n-1)^2; their sum over the
- * measured axes, max2, bounds every geometric squared distance. All of it is below 2^32 - 1: u32. Otherwise u64, which
- * axes of up to 2^20 elements at pitch 2^10 are far from filling; what would reach 2^61 goes to FP64's rules instead by
- * asking for a real pitch, and is an error here. Metrics other than the Euclidean have distances in place of their squares,
- * and max2 is the length of the shortest walk from corner to corner.
+ * Width. Pitches become whole multiples of a unit where they have one (core/unit.h). Along an axis of n elements and multiple w
+ * the largest offset contributes w^2 (n-1)^2; their sum over the measured axes, max2, bounds every geometric squared distance.
+ * Below 2^32 - 1 numbers are u32, up to 2^61 u64. Beyond that, and where there is no unit, they are FP64. Metrics other than the
+ * Euclidean have distances in place of their squares, and max2 is the length of the shortest walk from corner to corner.
  */
 #include <math.h>
+#include <string.h>
 
 #include "core/internal.h"
 
@@ -82,10 +82,8 @@ static distmap_status check_sites(const distmap_problem *p) {
     return DISTMAP_OK;
 }
 
-/* Fills spacing, number, w2, max2. */
-static distmap_status set_spacing(distmap_plan *plan) {
-    distmap_problem *p = &plan->problem;
-    bool integer = !(p->input == DISTMAP_INPUT_SAMPLED && dm_dtype_is_float(p->dtype));
+/* The pitches in the plan's problem: positive, 1 for 0, and as doubles of what they mean (core/unit.h). */
+static distmap_status check_spacing(distmap_problem *p) {
     for (int a = 0; a < p->ndim; a++) {
         double *w = &p->spacing[a];
         if (*w == 0)
@@ -94,40 +92,91 @@ static distmap_status set_spacing(distmap_plan *plan) {
             return bad("problem.spacing[%d] is %g, must be positive and finite", a, *w);
         if (*w * *w < 1e-290 || *w * *w > 1e290)
             return bad("problem.spacing[%d] is %g, its square leaves FP64's range", a, *w);
-        if (*w != floor(*w) || *w > 1 << 20)
-            integer = false;
+        if (*w != floor(*w))
+            *w = dm_pitch_meant(*w);
     }
-    plan->max2 = 0;
+    if (p->unit != 0 && p->input != DISTMAP_INPUT_SAMPLED)
+        return bad("problem.unit is %g, must stay zero where the input is no sampled function", p->unit);
+    return p->unit == 0 || (p->unit > 0 && !isinf(p->unit))
+               ? DISTMAP_OK
+               : bad("problem.unit is %g, must be positive and finite, or 0 for 1", p->unit);
+}
+
+/* Fills multiple and unit; false where the pitches have no unit. Samples are integers of the unit squared already: their pitches
+ * must be whole, and the unit is told. */
+static bool find_unit(distmap_plan *plan) {
+    const distmap_problem *p = &plan->problem;
+    uint64_t multiple[DISTMAP_MAX_NDIM] = {0};
+    if (p->real)
+        return false;
+    if (p->input != DISTMAP_INPUT_SAMPLED) {
+        if (!dm_unit_find(p->spacing, p->axes, multiple, &plan->unit))
+            return false;
+    } else if (dm_dtype_is_float(p->dtype)) {
+        return false;
+    } else {
+        const double unit = p->unit == 0 ? 1 : p->unit;
+        uint64_t once[DISTMAP_MAX_NDIM];
+        for (int a = 0; a < p->ndim; a++) {
+            if (p->axes >> a & 1 && (p->spacing[a] != floor(p->spacing[a]) || p->spacing[a] > DM_MOST_MULTIPLE))
+                return false;
+            multiple[a] = (uint64_t)p->spacing[a];
+        }
+        if (!dm_unit_find(&unit, 1, once, &plan->unit))
+            return false;
+        if (p->unit != 0)
+            plan->unit.whole = 1; /* integer squares count it */
+    }
+    for (int n = 0; n < DM_NDIM; n++)
+        plan->multiple[n] = plan->measured[n] ? multiple[n + p->ndim - DM_NDIM] : 0;
+    return true;
+}
+
+/* Fills spacing, unit, multiple, number, w2, max2. */
+static distmap_status set_spacing(distmap_plan *plan) {
+    distmap_problem *p = &plan->problem;
+    TRY(check_spacing(p));
+    bool integer = find_unit(plan);
     uint64_t to_border = UINT64_MAX; /* least over the axes of the largest distance to the border */
     double largest = 0;
     bool wide = false;
-    for (int a = 0; a < p->ndim; a++) {
-        const int n = a + DM_NDIM - p->ndim;
+    plan->max2 = 0;
+    for (int n = 0; n < DM_NDIM; n++) {
         if (!plan->measured[n])
             continue;
-        const uint64_t far = p->shape[a] > 0 ? (uint64_t)(p->shape[a] - 1) : 0, middle = far / 2 + 1;
-        plan->w2f[n] = p->spacing[a] * p->spacing[a];
+        const double pitch = p->spacing[n + p->ndim - DM_NDIM];
+        const uint64_t far = plan->shape[n] > 0 ? (uint64_t)(plan->shape[n] - 1) : 0, middle = far / 2 + 1;
+        plan->w2f[n] = pitch * pitch;
         largest += plan->w2f[n] * (double)(far * far);
-        if (!integer)
-            continue;
-        plan->w2[n] = (uint64_t)p->spacing[a] * (uint64_t)p->spacing[a];
-        if (middle * middle < to_border / plan->w2[n])
+        plan->w2[n] = integer ? plan->multiple[n] * plan->multiple[n] : 0;
+        if (integer && middle * middle < to_border / plan->w2[n])
             to_border = middle * middle * plan->w2[n];
         uint64_t term;
         wide |= __builtin_mul_overflow(far * far, plan->w2[n], &term) || term > largest_u64;
         plan->max2 = wide ? 0 : plan->max2 + term;
         wide |= plan->max2 > largest_u64;
     }
-    if (integer && wide)
+    if (wide && p->input == DISTMAP_INPUT_SAMPLED)
         return bad("problem.spacing: squared distances would pass 2^61; scale the pitches down");
-    if (largest > 1e300)
+    integer = integer && !wide;
+    if (!integer && p->unit != 0)
+        return bad("problem.unit is %g: needs integer samples, whole pitches, and a decimal of 1e-18 to 1e18", p->unit);
+    if (!integer && largest > 1e300)
         return bad("problem.spacing: squared distances would leave FP64's range; scale the pitches down");
     /* The border is farther than any site can be where every measured axis has one element. */
     if (p->border && to_border > plan->max2)
         plan->max2 = to_border;
     plan->number = !integer ? DM_F64 : plan->max2 < UINT32_MAX ? DM_U32 : DM_U64;
-    if (plan->number == DM_F64)
+    for (int n = 0; n < DM_NDIM; n++) {
+        if (plan->number == DM_F64)
+            plan->w2[n] = plan->multiple[n] = 0;
+        else if (plan->measured[n])
+            plan->w2f[n] = (double)plan->w2[n];
+    }
+    if (plan->number == DM_F64) {
         plan->max2 = 0;
+        dm_unit_set_one(&plan->unit);
+    }
     return DISTMAP_OK;
 }
 
@@ -191,6 +240,8 @@ static distmap_status set_steps(distmap_plan *plan) {
         const uint64_t outside = plan->chamfer.step[1] * (corner[n] / 2 + 1);
         to_border = outside < to_border ? outside : to_border;
     }
+    for (int n = 0; n < DM_NDIM; n++)
+        plan->multiple[n] = plan->measured[n];
     plan->max2 = dm_chamfer_length(&plan->chamfer, corner);
     if (p->border && to_border > plan->max2)
         plan->max2 = to_border;
@@ -198,17 +249,56 @@ static distmap_status set_steps(distmap_plan *plan) {
     return DISTMAP_OK;
 }
 
-/* The largest integer m with m <= R^2 in exact arithmetic; R^2 below 2^62 here. Beyond 2^53 the rounded square is whole, and the
- * error, on either side, may be more than 1. */
-static uint64_t floor_square(double r) {
-    const double square = r * r, error = fma(r, r, -square), whole = floor(square);
-    return (uint64_t)((int64_t)whole + (whole == square ? (int64_t)floor(error) : 0));
+/* Whether the distance that a squared one gives out is at most r, as a float where `single`. */
+static bool is_within(const distmap_plan *plan, uint64_t squared, double r, bool single) {
+    return single ? (double)dm_unit_distancef(&plan->unit, squared) <= r : dm_unit_distance(&plan->unit, squared) <= r;
+}
+static bool is_within_f64(uint64_t bits, double r, bool single) {
+    double squared;
+    memcpy(&squared, &bits, sizeof squared);
+    return (single ? (double)(float)sqrt(squared) : sqrt(squared)) <= r;
+}
+
+/* The largest squared distance within r: distances rise with squares, so that halving finds it between bounds which rounding to
+ * floats, by 2^-24, does not leave. Of doubles the bits rise as they do. */
+static uint64_t largest_within(const distmap_plan *plan, double r, bool single) {
+    const double about = r / plan->unit.high * (r / plan->unit.high);
+    if (!(about < 0x1p61))
+        return UINT64_MAX - 1;
+    uint64_t within = (uint64_t)(about * (1 - 0x1p-20)), beyond = (uint64_t)(about * (1 + 0x1p-20)) + 2;
+    while (beyond - within > 1) {
+        const uint64_t middle = within + (beyond - within) / 2;
+        *(is_within(plan, middle, r, single) ? &within : &beyond) = middle;
+    }
+    return within;
+}
+
+static double largest_within_f64(double r, bool single) {
+    const double about = r * r;
+    if (!(about >= 0x1p-1000 && about < 0x1p1000))
+        return about;
+    const double low = about * (1 - 0x1p-20), high = about * (1 + 0x1p-20);
+    uint64_t within, beyond;
+    memcpy(&within, &low, sizeof low);
+    memcpy(&beyond, &high, sizeof high);
+    while (beyond - within > 1) {
+        const uint64_t middle = within + (beyond - within) / 2;
+        *(is_within_f64(middle, r, single) ? &within : &beyond) = middle;
+    }
+    double squared;
+    memcpy(&squared, &within, sizeof squared);
+    return squared;
 }
 
 void dm_square_limit(const distmap_plan *plan, double r, uint64_t *limit2, double *limit2f) {
-    const bool euclidean = dm_is_euclidean(&plan->chamfer);
-    *limit2f = euclidean ? r * r : r;
-    *limit2 = !(*limit2f < 0x1p61) ? UINT64_MAX - 1 : euclidean ? floor_square(r) : (uint64_t)r;
+    const bool single = plan->problem.want.distance == DISTMAP_FLOAT32;
+    if (!dm_is_euclidean(&plan->chamfer)) {
+        *limit2f = r;
+        *limit2 = r < 0x1p61 ? (uint64_t)r : UINT64_MAX - 1;
+    } else {
+        *limit2f = plan->number == DM_F64 ? largest_within_f64(r, single) : INFINITY;
+        *limit2 = plan->number == DM_F64 ? UINT64_MAX - 1 : largest_within(plan, r, single);
+    }
     if (plan->number == DM_U32 && *limit2 > UINT32_MAX - 1)
         *limit2 = UINT32_MAX - 1;
 }
@@ -287,13 +377,17 @@ static distmap_status check_outputs(const distmap_plan *plan) {
     if (w->squared && !dm_is_euclidean(&plan->chamfer))
         return bad("problem.want.squared needs the Euclidean metric: ask for distance, which is a whole number here");
     if (w->squared == DISTMAP_UINT32 || w->squared == DISTMAP_UINT64) {
-        if (plan->number == DM_F64)
+        uint64_t value;
+        if (plan->number == DM_F64 || plan->unit.whole == 0)
             return bad(
                 "problem.want.squared is %s, but this problem's spacing or samples are not integers: use float64",
                 distmap_dtype_name(w->squared));
-        if (w->squared == DISTMAP_UINT32 && most >= UINT32_MAX)
+        if (__builtin_mul_overflow(most, plan->unit.whole, &value))
+            return bad("problem.want.squared is %s, too small for the largest value: use float64",
+                       distmap_dtype_name(w->squared));
+        if (w->squared == DISTMAP_UINT32 && value >= UINT32_MAX)
             return bad("problem.want.squared is uint32, too small for the largest value %llu: use uint64",
-                       (unsigned long long)most);
+                       (unsigned long long)value);
     } else if (w->squared && !dm_dtype_is_float(w->squared)) {
         return bad("problem.want.squared must be uint32, uint64, float32 or float64");
     }
@@ -345,8 +439,7 @@ distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *pl
     if (p->field == DISTMAP_FIELD_EDGE_STRENGTH)
         return dm_strength_check(plan);
     TRY(set_metric(plan));
-    if (p->field == DISTMAP_FIELD_COMPARISON)
-        dm_comparison_scale(plan);
+    dm_unit_set_one(&plan->unit);
     TRY(dm_is_euclidean(&plan->chamfer) ? set_spacing(plan) : set_steps(plan));
     TRY(dm_sign_check(plan));
     TRY(set_limit(plan));
@@ -365,4 +458,15 @@ distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *pl
     plan->wants_site = p->want.index || p->want.coords || p->want.label;
     plan->wants_mask = p->want.within || p->want.beyond;
     return dm_window_check(plan);
+}
+
+distmap_status distmap_problem_unit(const distmap_problem *problem, double *unit, int64_t multiples[DISTMAP_MAX_NDIM]) {
+    if (!unit || !multiples)
+        return bad("%s is NULL", unit ? "multiples" : "unit");
+    distmap_plan plan = {.problem = {0}};
+    TRY(dm_problem_check(problem, &plan));
+    *unit = plan.number == DM_F64 ? 0 : plan.unit.high;
+    for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
+        multiples[a] = a < problem->ndim ? (int64_t)plan.multiple[a + DM_NDIM - problem->ndim] : 0;
+    return DISTMAP_OK;
 }

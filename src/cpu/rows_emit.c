@@ -7,12 +7,14 @@
  * Metrics other than the Euclidean have the distances themselves where squares stand here: the border is k steps away, and
  * distances are stored as they are.
  *
- * Roots: sqrt is correctly rounded by IEEE 754, so the bits are the same whatever instruction set computes them.
+ * Distances and squares in floats are those of cpu/lengths.h.
  */
+#include "cpu/lengths.h"
 #include "cpu/rows.h"
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 enum { BLOCK = 256 }; /* elements of a row that are dealt with at once where that takes memory */
 
@@ -128,44 +130,45 @@ static void finish_row(distmap_plan *plan, const dm_arrays *arrays, const int64_
                 *(OUT *)(p + i * stride) = (OUT)(expression); \
     } while (0)
 
-#define DEFINE_STORE(T, none)                                                                                      \
-    static void distance_##T(const T *squared, int64_t count, distmap_dtype dtype, char *p, int64_t stride) {      \
-        if (dtype == DISTMAP_FLOAT32)                                                                              \
-            STORE_ROW(float, squared[i] == (none) ? (float)INFINITY : sqrtf((float)squared[i]));                   \
-        else                                                                                                       \
-            STORE_ROW(double, squared[i] == (none) ? (double)INFINITY : sqrt((double)squared[i]));                 \
-    }                                                                                                              \
-    static void squared_float_##T(const T *squared, int64_t count, distmap_dtype dtype, char *p, int64_t stride) { \
-        if (dtype == DISTMAP_FLOAT32)                                                                              \
-            STORE_ROW(float, squared[i] == (none) ? (float)INFINITY : (float)squared[i]);                          \
-        else                                                                                                       \
-            STORE_ROW(double, squared[i] == (none) ? (double)INFINITY : (double)squared[i]);                       \
+static void store_lengths(const distmap_plan *plan, dm_length length, const void *squared, int64_t count,
+                          distmap_dtype dtype, char *p, int64_t stride) {
+    const int64_t size = (int64_t)distmap_dtype_size(dtype), step = (int64_t)dm_number_size(plan->number);
+    if (stride == size) {
+        dm_lengths(plan, length, squared, count, dtype, p);
+        return;
     }
-DEFINE_STORE(uint32_t, UINT32_MAX)
-DEFINE_STORE(uint64_t, UINT64_MAX)
-DEFINE_STORE(double, (double)INFINITY)
+    double block[BLOCK];
+    for (int64_t done = 0; done < count; done += BLOCK) {
+        const int64_t n = count - done < BLOCK ? count - done : BLOCK;
+        dm_lengths(plan, length, (const char *)squared + done * step, n, dtype, block);
+        for (int64_t i = 0; i < n; i++)
+            memcpy(p + (done + i) * stride, (const char *)block + i * size, (size_t)size);
+    }
+}
 
-/* Integers to integers: "none" is all ones in either width. Samples may carry a 64-bit result beyond what a 32-bit output
+/* Integers to integers, in the caller's unit: "none" is all ones in either width. Samples may carry a result beyond what the output
  * holds, which no check beforehand can tell. */
 static void squared_integers(distmap_plan *plan, const void *squared, int64_t count, distmap_dtype dtype, char *p,
                              int64_t stride) {
     const uint32_t *narrow = squared;
-    const uint64_t *wide = squared;
-    if (plan->number == DM_U32 && dtype == DISTMAP_UINT32) {
+    const uint64_t *wide = squared, whole = plan->unit.whole;
+    const uint64_t most = (dtype == DISTMAP_UINT32 ? UINT32_MAX : UINT64_MAX) / whole;
+    if (plan->number == DM_U32 && dtype == DISTMAP_UINT32 && whole == 1) {
         STORE_ROW(uint32_t, narrow[i]);
-    } else if (plan->number == DM_U32) {
-        STORE_ROW(uint64_t, narrow[i] == UINT32_MAX ? UINT64_MAX : narrow[i]);
-    } else if (dtype == DISTMAP_UINT64) {
-        STORE_ROW(uint64_t, wide[i]);
-    } else {
-        bool fits = true;
-        for (int64_t i = 0; i < count; i++)
-            fits &= wide[i] < UINT32_MAX || wide[i] == UINT64_MAX;
-        if (!fits)
-            dm_fail(plan, DISTMAP_ERROR_VALUE);
-        else
-            STORE_ROW(uint32_t, wide[i]);
+        return;
     }
+    bool fits = true;
+    for (int64_t i = 0; i < count; i++) {
+        const bool none = plan->number == DM_U32 ? narrow[i] == UINT32_MAX : wide[i] == UINT64_MAX;
+        const uint64_t n = plan->number == DM_U32 ? narrow[i] : wide[i], value = none ? UINT64_MAX : n * whole;
+        fits &= none || (n <= most && value < dm_dtype_max(dtype));
+        if (dtype == DISTMAP_UINT32)
+            *(uint32_t *)(p + i * stride) = (uint32_t)value;
+        else
+            *(uint64_t *)(p + i * stride) = value;
+    }
+    if (!fits)
+        dm_fail(plan, DISTMAP_ERROR_VALUE);
 }
 
 /* Whole distances as a type that holds them, and its largest value for "none". */
@@ -182,43 +185,23 @@ static void squared_integers(distmap_plan *plan, const void *squared, int64_t co
 DEFINE_STORE_WHOLE(uint32_t, UINT32_MAX)
 DEFINE_STORE_WHOLE(uint64_t, UINT64_MAX)
 
-static void emit_whole(const distmap_plan *plan, const dm_array *out, char *p, int64_t count, const void *distance) {
-    const int64_t stride = out->stride[DM_X];
-    const bool narrow = plan->number == DM_U32, real = dm_dtype_is_float(out->dtype);
-    if (real && narrow)
-        squared_float_uint32_t(distance, count, out->dtype, p, stride);
-    else if (real)
-        squared_float_uint64_t(distance, count, out->dtype, p, stride);
-    else if (narrow)
-        whole_uint32_t(distance, count, out->dtype, p, stride);
-    else
-        whole_uint64_t(distance, count, out->dtype, p, stride);
-}
-
 static void emit_distance(distmap_plan *plan, const dm_array *out, char *p, int64_t count, const void *squared) {
     const int64_t stride = out->stride[DM_X];
-    if (!dm_is_euclidean(&plan->chamfer)) {
-        emit_whole(plan, out, p, count, squared);
-        return;
-    }
-    switch (plan->number) {
-    case DM_U32: distance_uint32_t(squared, count, out->dtype, p, stride); break;
-    case DM_U64: distance_uint64_t(squared, count, out->dtype, p, stride); break;
-    case DM_F64: distance_double(squared, count, out->dtype, p, stride); break;
-    }
+    if (dm_is_euclidean(&plan->chamfer))
+        store_lengths(plan, DM_DISTANCE, squared, count, out->dtype, p, stride);
+    else if (dm_dtype_is_float(out->dtype))
+        store_lengths(plan, DM_SQUARE, squared, count, out->dtype, p, stride); /* they are whole, as squares are */
+    else if (plan->number == DM_U32)
+        whole_uint32_t(squared, count, out->dtype, p, stride);
+    else
+        whole_uint64_t(squared, count, out->dtype, p, stride);
 }
 
 static void emit_squared(distmap_plan *plan, const dm_array *out, char *p, int64_t count, const void *squared) {
-    const int64_t stride = out->stride[DM_X];
-    if (!dm_dtype_is_float(out->dtype)) {
-        squared_integers(plan, squared, count, out->dtype, p, stride);
-        return;
-    }
-    switch (plan->number) {
-    case DM_U32: squared_float_uint32_t(squared, count, out->dtype, p, stride); break;
-    case DM_U64: squared_float_uint64_t(squared, count, out->dtype, p, stride); break;
-    case DM_F64: squared_float_double(squared, count, out->dtype, p, stride); break;
-    }
+    if (dm_dtype_is_float(out->dtype))
+        store_lengths(plan, DM_SQUARE, squared, count, out->dtype, p, out->stride[DM_X]);
+    else
+        squared_integers(plan, squared, count, out->dtype, p, out->stride[DM_X]);
 }
 
 /* ---- Sites: index, coordinates, label, a block at a time ---- */

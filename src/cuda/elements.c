@@ -15,6 +15,7 @@ dm_elements dm_elements_make(const distmap_plan *plan, const dm_arrays *arrays) 
         .sample_none = dm_dtype_max(plan->problem.dtype),
         .distance_none = dm_dtype_max(plan->problem.want.distance),
         .chamfer = plan->chamfer,
+        .unit = plan->unit,
         .number = plan->number,
         .input = plan->problem.input,
         .border = plan->problem.border,

@@ -186,28 +186,34 @@ DM_DEVICE void dm_apply_border(const dm_elements *e, const int64_t at[DM_NDIM], 
 /* ---- Out ---- */
 
 DM_DEVICE void dm_store_distance(const dm_elements *e, const dm_array *out, char *p, dm_value v, bool none) {
-    if (out->dtype == DISTMAP_FLOAT32) {
-        const float x = e->number == DM_F64 ? (float)v.f64 : (float)v.u64;
-        *(float *)p = none ? (float)INFINITY : sqrtf(x);
-    } else {
-        const double x = e->number == DM_F64 ? v.f64 : (double)v.u64;
-        *(double *)p = none ? (double)INFINITY : sqrt(x);
-    }
+    if (out->dtype == DISTMAP_FLOAT32)
+        *(float *)p = none                  ? (float)INFINITY
+                      : e->number == DM_F64 ? (float)sqrt(v.f64)
+                                            : dm_unit_distancef(&e->unit, v.u64);
+    else
+        *(double *)p = none ? (double)INFINITY : e->number == DM_F64 ? sqrt(v.f64) : dm_unit_distance(&e->unit, v.u64);
 }
 
 DM_DEVICE void dm_store_squared(const dm_elements *e, const dm_array *out, char *p, dm_value v, bool none,
                                 unsigned *raised) {
     switch (out->dtype) {
     case DISTMAP_FLOAT32:
-        *(float *)p = none ? (float)INFINITY : e->number == DM_F64 ? (float)v.f64 : (float)v.u64;
+        *(float *)p = none ? (float)INFINITY : e->number == DM_F64 ? (float)v.f64 : dm_unit_squaref(&e->unit, v.u64);
         break;
-    case DISTMAP_FLOAT64: *(double *)p = none ? (double)INFINITY : e->number == DM_F64 ? v.f64 : (double)v.u64; break;
-    case DISTMAP_UINT64: *(uint64_t *)p = v.u64; break;
-    default: /* samples may carry a result beyond 32 bits */
-        if (!none && v.u64 >= UINT32_MAX)
+    case DISTMAP_FLOAT64:
+        *(double *)p = none ? (double)INFINITY : e->number == DM_F64 ? v.f64 : dm_unit_square(&e->unit, v.u64);
+        break;
+    default: { /* samples may carry a result beyond what the output holds */
+        const uint64_t most = out->dtype == DISTMAP_UINT32 ? UINT32_MAX : UINT64_MAX;
+        const uint64_t value = none ? UINT64_MAX : v.u64 * e->unit.whole;
+        if (!none && (v.u64 > most / e->unit.whole || value >= most))
             *raised |= DM_RAISED_VALUE;
-        *(uint32_t *)p = (uint32_t)v.u64;
+        if (out->dtype == DISTMAP_UINT32)
+            *(uint32_t *)p = (uint32_t)value;
+        else
+            *(uint64_t *)p = value;
         break;
+    }
     }
 }
 

@@ -12,6 +12,7 @@ typedef struct dm_elements {
     dm_arrays arrays; /* in device memory */
     int64_t shape[DM_NDIM], linear[DM_NDIM], elements;
     dm_chamfer chamfer;   /* as in the plan */
+    dm_unit unit;         /* as in the plan */
     uint64_t w2[DM_NDIM]; /* as in the plan */
     double w2f[DM_NDIM];
     uint64_t limit2; /* beyond this: none. Without a limit the largest finite value */

@@ -6,7 +6,7 @@
 static bool of_surfaces(const distmap_plan *plan) { return plan->problem.comparison.points == DISTMAP_POINTS_SURFACE; }
 
 static distmap_problem inner_problem(const distmap_plan *plan, int direction) {
-    distmap_problem inner = op_distances(plan);
+    distmap_problem inner = op_counts(plan);
     inner.want.squared = plan->number == DM_U32   ? DISTMAP_UINT32
                          : plan->number == DM_U64 ? DISTMAP_UINT64
                                                   : DISTMAP_FLOAT64;

@@ -62,7 +62,7 @@ DM_ANYWHERE void co_add(const dm_comparison *c, dm_number number, uint64_t key, 
     if (key == 0 || square > 1e300)
         return;
     uint64_t wide[2];
-    dm_wide_of(sqrt(square) * c->scale[0], wide);
+    dm_wide_of(dm_key_distance(c, number == DM_F64, key) * c->scale[0], wide);
     dm_wide_add(to->sum, wide[0], wide[1]);
     if (number != DM_F64) {
         dm_wide_add(to->squares, key, 0);

@@ -51,6 +51,7 @@ static size_t lay_out(const distmap_plan *plan, const cv_device *device, cv_work
     w->omega = plan->problem.cvt.omega;
     w->wide = plan->elements > INT32_MAX;
     w->units.integer = plan->number != DM_F64;
+    w->units.square = plan->unit.square_high;
     for (int k = 0; k < CV_AXES; k++) {
         w->units.w2[k] = plan->w2[k + DM_NDIM - CV_AXES];
         w->units.w2f[k] = plan->w2f[k + DM_NDIM - CV_AXES];

@@ -48,7 +48,8 @@ typedef struct cv_sums {
 /* How FP64 makes an energy of Q. */
 typedef struct cv_units {
     bool integer;
-    uint64_t w2[CV_AXES]; /* squared pitches */
+    double square;        /* u^2; 1 where the numbers are FP64 */
+    uint64_t w2[CV_AXES]; /* squared pitches, in it */
     double w2f[CV_AXES];
 } cv_units;
 
@@ -135,7 +136,7 @@ DM_ANYWHERE double cv_double(cv_wide x) {
 
 DM_ANYWHERE double cv_energy(const cv_units *u, const cv_wide q[CV_AXES]) {
     if (u->integer)
-        return cv_double(u->w2[0] * q[0] + u->w2[1] * q[1] + u->w2[2] * q[2]);
+        return cv_double(u->w2[0] * q[0] + u->w2[1] * q[1] + u->w2[2] * q[2]) * u->square;
     return fma(u->w2f[0], cv_double(q[0]), fma(u->w2f[1], cv_double(q[1]), u->w2f[2] * cv_double(q[2])));
 }
 

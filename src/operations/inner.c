@@ -12,6 +12,15 @@ distmap_problem op_distances(const distmap_plan *plan) {
     return distances;
 }
 
+distmap_problem op_counts(const distmap_plan *plan) {
+    distmap_problem counts = op_distances(plan);
+    for (int a = 0; a < counts.ndim && plan->number != DM_F64; a++) {
+        const uint64_t multiple = plan->multiple[a + DM_NDIM - counts.ndim];
+        counts.spacing[a] = multiple ? (double)multiple : 1;
+    }
+    return counts;
+}
+
 size_t op_inner_bytes(const distmap_plan *plan, const distmap_problem *problem) {
     size_t bytes, most = 0;
     if (!plan->inner[0])

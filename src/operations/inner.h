@@ -16,6 +16,9 @@ extern "C" {
 /* The operation's problem as one of distances, without outputs and the operation's own members. */
 distmap_problem op_distances(const distmap_plan *plan);
 
+/* The same with pitches in the plan's unit, where it has one: squared distances are its integers then. */
+distmap_problem op_counts(const distmap_plan *plan);
+
 /* Scratch of a plan for `problem`; 0 where none can be made, which op_inner_make then explains. Once inner plans are made,
  * the most that one of them uses. */
 size_t op_inner_bytes(const distmap_plan *plan, const distmap_problem *problem);

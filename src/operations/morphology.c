@@ -27,10 +27,7 @@ static double limit_of(double radius) { return radius > 0 ? radius : DBL_MIN; }
 
 static distmap_problem distances(const distmap_plan *plan) {
     distmap_problem p = op_distances(plan);
-    const double scale = dm_whole_scale(&p);
-    for (int a = 0; a < p.ndim; a++)
-        p.spacing[a] = p.axes >> a & 1 ? p.spacing[a] * scale : 1;
-    p.limit = limit_of(plan->problem.morphology.radius * scale);
+    p.limit = limit_of(plan->problem.morphology.radius);
     return p;
 }
 

@@ -13,7 +13,11 @@ sk_rule sk_rule_of(const distmap_plan *plan) {
         rule.axis[rule.axes] = n;
         rule.length[rule.axes] = plan->shape[n];
         rule.w2[rule.axes++] = plan->w2f[n];
-        rule.pitch = fmin(rule.pitch, p->spacing[n - (DM_NDIM - p->ndim)]);
+        rule.pitch = fmin(rule.pitch, sqrt(plan->w2f[n]));
+    }
+    if (rule.pruning == DISTMAP_PRUNING_CONSTANT) { /* a length; LINEAR's is a ratio */
+        const double gamma = p->skeleton.gamma / plan->unit.high;
+        rule.gamma2 = gamma * gamma;
     }
     rule.more = (rule.axes == 3 ? 1.5 : 1.0) * (rule.pitch * rule.pitch);
     return rule;

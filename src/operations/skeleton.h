@@ -15,7 +15,7 @@ typedef struct sk_rule {
     int axes;                /* measured ones */
     int axis[SK_AXES];       /* their numbers in the normal form */
     int64_t length[SK_AXES]; /* elements along them */
-    double w2[SK_AXES];      /* squared pitches */
+    double w2[SK_AXES];      /* squared pitches, in the plan's unit as all that follows */
     double pitch, more;      /* h, and C h^2 */
     double gamma2;
     distmap_pruning pruning;

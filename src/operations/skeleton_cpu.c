@@ -254,9 +254,9 @@ static double distance_of(const distmap_plan *plan, const sk_rule *r, const sk_p
         squared += plan->w2[r->axis[k]] * (uint64_t)(d * d);
         real = fma(r->w2[k], (double)(d * d), real);
     }
-    if (single)
-        return sqrtf(plan->number == DM_F64 ? (float)real : (float)squared);
-    return sqrt(plan->number == DM_F64 ? real : (double)squared);
+    if (plan->number == DM_F64)
+        return single ? (double)(float)sqrt(real) : sqrt(real);
+    return single ? (double)dm_unit_distancef(&plan->unit, squared) : dm_unit_distance(&plan->unit, squared);
 }
 
 static void emit_mask(const dm_array *mask, char *row, const uint8_t *marks, int64_t nx) {

@@ -3,51 +3,24 @@
 
 #include "operations/inner.h"
 
-/* The pitch h in which all measured ones are whole numbers of at most 2^12, exactly; 1 where there is none, or where they are
- * integers anyway. */
-static double unit_of(const distmap_plan *plan) {
-    const distmap_problem *p = &plan->problem;
-    double least = (double)INFINITY;
-    if (plan->number != DM_F64)
-        return 1;
-    for (int a = 0; a < p->ndim; a++)
-        if (p->axes >> a & 1)
-            least = fmin(least, p->spacing[a]);
-    for (int a = 0; a < p->ndim; a++) {
-        const double times = rint(p->spacing[a] / least);
-        if (p->axes >> a & 1 && !(times <= 1 << 12 && fma(times, least, -p->spacing[a]) == 0))
-            return 1;
-    }
-    return least;
-}
-
 distmap_problem th_inner(const distmap_plan *plan, th_volumes *v) {
-    distmap_problem inner = op_distances(plan);
+    distmap_problem inner = op_counts(plan);
     inner.field = DISTMAP_FIELD_DISTANCE;
-    const double unit = unit_of(plan);
-    for (int a = 0; a < inner.ndim; a++)
-        inner.spacing[a] = !(inner.axes >> a & 1) ? 1 : unit == 1 ? inner.spacing[a] : rint(inner.spacing[a] / unit);
-    inner.want.squared = DISTMAP_FLOAT64;
-    *v = (th_volumes){.length = {1, 1, 1}, .axis = {-1, -1, -1}, .w2 = {1, 1, 1}, .w2f = {1, 1, 1}, .count = 1};
-    distmap_plan made = {
-        .context =
-            plan->context}; /* its normal form is wanted; it was checked before, but may be too large in units of h */
-    bool whole = unit != 1;
-    if (dm_problem_check(&inner, &made) != DISTMAP_OK) {
-        memcpy(inner.spacing, plan->problem.spacing, sizeof inner.spacing);
-        made = *plan;
-        whole = false;
-    }
-    v->unit = whole ? unit * unit : 1;
-    v->number = made.number;
+    *v = (th_volumes){.length = {1, 1, 1},
+                      .axis = {-1, -1, -1},
+                      .w2 = {1, 1, 1},
+                      .w2f = {1, 1, 1},
+                      .count = 1,
+                      .number = plan->number,
+                      .unit = plan->unit};
     inner.want.squared = v->number == DM_U32 ? DISTMAP_UINT32 : v->number == DM_U64 ? DISTMAP_UINT64 : DISTMAP_FLOAT64;
     for (int n = DM_NDIM - 1, k = TH_LAST; n >= 0; n--) {
         if (!plan->measured[n])
             continue;
         v->axis[k] = n;
         v->length[k] = plan->shape[n];
-        v->w2[k] = made.w2[n];
-        v->w2f[k--] = made.w2f[n];
+        v->w2[k] = plan->w2[n];
+        v->w2f[k--] = plan->w2f[n];
     }
     for (int n = 0; n < DM_NDIM; n++)
         if (!plan->measured[n]) {

@@ -42,9 +42,9 @@ typedef struct th_volumes {
     int batch[DM_NDIM];      /* those of the others, slowest first */
     int batches;             /* how many these are */
     dm_number number;        /* how squares are stored */
-    uint64_t w2[TH_AXES];    /* squared pitches, in units of h^2 */
+    uint64_t w2[TH_AXES];    /* squared pitches, as in the plan */
     double w2f[TH_AXES];
-    double unit;    /* h^2; 1 where the problem itself has integers, or FP64 */
+    dm_unit unit;   /* as in the plan */
     uint64_t least; /* key of the least squared pitch: a ball no larger holds its centre alone */
 } th_volumes;
 
@@ -100,18 +100,22 @@ DM_ANYWHERE bool th_is_none(dm_number number, uint64_t key) {
 /* What an output holds for a square, as the bits of its type. */
 DM_ANYWHERE uint64_t th_ink_of(const th_volumes *v, distmap_dtype dtype, uint64_t key, bool thickness) {
     const bool none = th_is_none(v->number, key);
+    const bool real = v->number == DM_F64;
     if (dtype == DISTMAP_UINT32 || dtype == DISTMAP_UINT64)
-        return none ? UINT64_MAX : key;
+        return none ? UINT64_MAX : key * v->unit.whole;
+    const double square = th_real(v->number, key);
     uint64_t bits = 0;
     if (dtype == DISTMAP_FLOAT32) {
-        const float square = v->number == DM_F64 ? (float)th_real(DM_F64, key)
-                             : v->unit != 1      ? (float)(v->unit * (double)key)
-                                                 : (float)key;
-        const float value = none ? (float)INFINITY : thickness ? 2 * sqrtf(square) : square;
+        const float value = none        ? (float)INFINITY
+                            : thickness ? 2 * (real ? (float)sqrt(square) : dm_unit_distancef(&v->unit, key))
+                            : real      ? (float)square
+                                        : dm_unit_squaref(&v->unit, key);
         memcpy(&bits, &value, sizeof value);
     } else {
-        const double square = v->unit * th_real(v->number, key);
-        const double value = none ? (double)INFINITY : thickness ? 2 * sqrt(square) : square;
+        const double value = none        ? (double)INFINITY
+                             : thickness ? 2 * (real ? sqrt(square) : dm_unit_distance(&v->unit, key))
+                             : real      ? square
+                                         : dm_unit_square(&v->unit, key);
         memcpy(&bits, &value, sizeof value);
     }
     return bits;

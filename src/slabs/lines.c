@@ -20,17 +20,19 @@
 
 #include "slabs/slabs.h"
 
-double dms_limit(const distmap_problem *p, distmap_dtype samples) {
+double dms_limit(const distmap_problem *problem, distmap_dtype samples) {
     if (samples != DISTMAP_UINT32)
-        return p->limit;
+        return problem->limit;
+    const distmap_problem p = dms_counted(problem);
     double square = 0;
-    for (int a = 0; a < p->ndim; a++) {
-        const double length = (p->spacing[a] == 0 ? 1 : p->spacing[a]) * (double)p->shape[a];
-        square += p->axes >> a & 1 ? length * length : 0;
+    for (int a = 0; a < p.ndim; a++) {
+        const double length = (p.spacing[a] == 0 ? 1 : p.spacing[a]) * (double)p.shape[a];
+        square += p.axes >> a & 1 ? length * length : 0;
     }
-    /* What 32 bits hold: squares up to 2^32 - 2. */
-    const double diagonal = fmin(ceil(sqrt(square)), nextafter(sqrt(4294967294.0), INFINITY));
-    return p->limit > 0 && p->limit < diagonal ? p->limit : diagonal;
+    /* What 32 bits hold is below 2^16. */
+    const double counted = fmin(ceil(sqrt(square)), 0x1p16),
+                 diagonal = p.unit > 0 ? counted * p.unit * DMS_ROOM : counted;
+    return p.limit > 0 && p.limit < diagonal ? p.limit : diagonal;
 }
 
 bool dms_keeps_border(const distmap_problem *p, int axis) {
@@ -66,24 +68,26 @@ static distmap_status make_plans(distmap_context *context, int64_t width, int cu
     TRY(dms_plan_make(context, &problem, &made->finish, &lines->bytes));
     if (!lines->bordered || !squared || squared == lines->samples)
         return DISTMAP_OK;
-    problem.want = (distmap_outputs){.squared = squared};
+    /* With the distance, by whose type it is told what is within the limit. */
+    problem.want = (distmap_outputs){.squared = squared, .distance = lines->problem.want.distance};
     problem.payload = DISTMAP_NONE;
     return dms_plan_make(context, &problem, &made->squares, &lines->bytes);
 }
 
-/* One output of a slice without sites. */
-static distmap_status draw_border(distmap_context *context, distmap_problem slice, distmap_outputs want,
-                                  distmap_view *view, struct dms_lines *lines) {
-    static uint8_t no_site = 1;
+/* What a slice without sites gives out: samples that offer nothing. */
+static distmap_status draw_border(distmap_context *context, const distmap_problem *slice, distmap_view *squared,
+                                  distmap_view *distance, struct dms_lines *lines) {
+    static const uint64_t no_integer = UINT64_MAX;
+    static const double no_real = (double)INFINITY;
     const distmap_plan_options options = {.host_views = true};
-    slice.want = want;
-    TRY(reserve(slice.shape, slice.ndim, want.distance ? want.distance : want.squared, view, &lines->bytes));
-    distmap_view input = distmap_view_make(&no_site, DISTMAP_BOOL, slice.ndim, slice.shape);
-    memset(input.strides, 0, sizeof input.strides);
-    distmap_arrays arrays = {.input = input};
-    *(want.distance ? &arrays.distance : &arrays.squared) = *view;
+    TRY(reserve(slice->shape, slice->ndim, slice->want.squared, squared, &lines->bytes));
+    TRY(reserve(slice->shape, slice->ndim, slice->want.distance, distance, &lines->bytes));
+    distmap_arrays arrays = {.squared = *squared, .distance = *distance};
+    arrays.input = distmap_view_make(slice->dtype == DISTMAP_FLOAT64 ? (void *)&no_real : (void *)&no_integer,
+                                     slice->dtype, slice->ndim, slice->shape);
+    memset(arrays.input.strides, 0, sizeof arrays.input.strides);
     distmap_plan *plan = NULL;
-    distmap_status status = distmap_plan_create(context, &slice, &options, &plan);
+    distmap_status status = distmap_plan_create(context, slice, &options, &plan);
     if (status == DISTMAP_OK)
         status = distmap_plan_execute(plan, &arrays);
     if (status == DISTMAP_OK)
@@ -94,18 +98,28 @@ static distmap_status draw_border(distmap_context *context, distmap_problem slic
 
 static distmap_status draw_borders(distmap_context *context, const distmap_problem *p, int axis,
                                    struct dms_lines *lines) {
-    distmap_problem slice = {.dtype = DISTMAP_BOOL, .ndim = p->ndim, .axes = p->axes & ~(1u << axis), .border = true};
+    const distmap_problem counted = dms_counted(p);
+    distmap_problem slice = {.input = DISTMAP_INPUT_SAMPLED,
+                             .dtype = lines->samples,
+                             .ndim = p->ndim,
+                             .axes = p->axes & ~(1u << axis),
+                             .border = true,
+                             .limit = lines->problem.limit,
+                             .unit = counted.unit,
+                             .real = counted.real,
+                             .want = {.squared = lines->samples, .distance = p->want.distance}};
+    if (lines->samples == DISTMAP_UINT32) /* a border that is farther than 32 bits say is never the nearest */
+        slice.limit = fmin(slice.limit, 65535.5 * (counted.unit > 0 ? counted.unit : 1));
     memcpy(slice.shape, p->shape, sizeof slice.shape);
-    memcpy(slice.spacing, p->spacing, sizeof slice.spacing);
+    memcpy(slice.spacing, counted.spacing, sizeof slice.spacing);
     slice.shape[axis] = 1;
-    slice.limit = lines->problem.limit;
-    TRY(draw_border(context, slice, (distmap_outputs){.squared = lines->samples}, &lines->border_exact, lines));
-    if (p->want.distance)
-        TRY(draw_border(context, slice, (distmap_outputs){.distance = p->want.distance}, &lines->border_distance,
-                        lines));
-    if (p->want.squared && p->want.squared != lines->samples)
-        TRY(draw_border(context, slice, (distmap_outputs){.squared = p->want.squared}, &lines->border_squared, lines));
-    return DISTMAP_OK;
+    TRY(draw_border(context, &slice, &lines->border_exact, &lines->border_distance, lines));
+    distmap_view none = {0};
+    slice.want = (distmap_outputs){.squared = p->want.squared};
+    slice.limit = 0; /* what is beyond it is not taken */
+    return p->want.squared && p->want.squared != lines->samples
+               ? draw_border(context, &slice, &lines->border_squared, &none, lines)
+               : DISTMAP_OK;
 }
 
 enum { ALIGNMENT = 64 };
@@ -157,8 +171,11 @@ static distmap_problem lines_problem(const distmap_problem *p, const struct dms_
                                .border = p->border,
                                .payload = p->want.index,
                                .want = p->want};
+    const distmap_problem counted = dms_counted(p);
     memcpy(problem.shape, l->shape, sizeof problem.shape);
-    memcpy(problem.spacing, p->spacing, sizeof p->spacing);
+    memcpy(problem.spacing, counted.spacing, sizeof problem.spacing);
+    problem.unit = counted.unit;
+    problem.real = counted.real;
     problem.shape[l->cut] = width;
     if (dms_keeps_border(p, l->axis))
         problem.want.squared = samples;
@@ -190,7 +207,7 @@ size_t dms_lines_estimate(const distmap_context *context, const distmap_problem 
     if (!dms_keeps_border(p, l->axis))
         return bytes + 1;
     if (p->want.squared && p->want.squared != samples) {
-        problem.want = (distmap_outputs){.squared = p->want.squared};
+        problem.want = (distmap_outputs){.squared = p->want.squared, .distance = p->want.distance};
         problem.payload = DISTMAP_NONE;
         if (distmap_scratch_bytes(context, &problem, &options, &squares) != DISTMAP_OK)
             return 0;
@@ -343,7 +360,7 @@ distmap_status dms_lines_finish(const struct dms_layout *l, const struct dms_box
     TRY(distmap_plan_wait(plans->finish));
     lines->flags = distmap_plan_flags(plans->finish) & DISTMAP_FLAG_NO_SITE;
     if (plans->squares) {
-        arrays = (distmap_arrays){.input = panel->sample, .squared = panel->squared};
+        arrays = (distmap_arrays){.input = panel->sample, .squared = panel->squared, .distance = panel->distance};
         TRY(distmap_plan_execute(plans->squares, &arrays));
         TRY(distmap_plan_wait(plans->squares));
     }

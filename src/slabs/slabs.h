@@ -75,10 +75,16 @@ distmap_status dms_check_kind(const distmap_problem *problem, const char *where)
 distmap_status dms_find_samples(const distmap_context *context, const distmap_problem *problem, distmap_dtype *samples);
 /* With two axes at least, and no pitch and no axis left to defaults. */
 distmap_problem dms_normal_problem(const distmap_problem *problem);
+/* A little more than 1: what is dropped beyond a limit on the way may not be missed in the end, whatever distances are rounded to. */
+#define DMS_ROOM (1 + 0x1p-20)
+/* The problem with pitches, and `unit` and `real`, as samples count them: squares between passes are whole numbers of a unit that is not. Where
+ * that is not needed `unit` stays 0. */
+distmap_problem dms_counted(const distmap_problem *problem);
 /* `count` slices by themselves, of a problem in normal form. */
 distmap_problem dms_slices_of(const distmap_problem *normal, distmap_dtype samples, int axis, int64_t count);
 /* A plan for views on the host; *bytes grows by its scratch memory. */
-distmap_status dms_plan_make(distmap_context *context, const distmap_problem *problem, distmap_plan **plan, size_t *bytes);
+distmap_status dms_plan_make(distmap_context *context, const distmap_problem *problem, distmap_plan **plan,
+                             size_t *bytes);
 
 /* ---- windows.c ---- */
 

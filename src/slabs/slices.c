@@ -27,9 +27,11 @@ distmap_status dms_find_samples(const distmap_context *context, const distmap_pr
                                 distmap_dtype *samples) {
     static const distmap_dtype types[] = {DISTMAP_UINT32, DISTMAP_UINT64, DISTMAP_FLOAT64};
     const distmap_plan_options options = {.host_views = true};
-    distmap_problem p = *problem;
+    distmap_problem p = dms_counted(problem);
     size_t bytes;
     TRY(distmap_scratch_bytes(context, problem, &options, &bytes)); /* by all of the core's rules */
+    p.limit = p.unit > 0 ? p.limit / p.unit : p.limit;
+    p.unit = 0;
     distmap_status status = DISTMAP_OK;
     for (int i = 0; i < 3; i++) {
         p.want = (distmap_outputs){.squared = *samples = types[i]};
@@ -54,19 +56,38 @@ distmap_problem dms_normal_problem(const distmap_problem *problem) {
     return p;
 }
 
+/* A whole unit needs no care: the core counts squares in it by itself. */
+distmap_problem dms_counted(const distmap_problem *problem) {
+    distmap_problem p = *problem;
+    double unit;
+    int64_t multiples[DISTMAP_MAX_NDIM];
+    if (distmap_problem_unit(problem, &unit, multiples) != DISTMAP_OK)
+        return p;
+    p.real = unit == 0;
+    if (unit == floor(unit))
+        return p;
+    for (int a = 0; a < p.ndim; a++)
+        p.spacing[a] = multiples[a] ? (double)multiples[a] : 1;
+    p.unit = unit;
+    return p;
+}
+
 /* Where no other axis is measured, a limit below every pitch lets each element see itself alone. */
 distmap_problem dms_slices_of(const distmap_problem *normal, distmap_dtype samples, int axis, int64_t count) {
-    distmap_problem p = *normal;
+    distmap_problem p = dms_counted(normal);
+    const double unit = p.unit > 0 ? p.unit : 1, limit = normal->limit / unit * DMS_ROOM;
+    p.unit = 0;
+    p.limit = limit;
     p.axes &= ~(1u << axis);
     p.shape[axis] = count;
     p.want.distance = DISTMAP_NONE;
     p.want.squared = samples;
     p.border = normal->border && !dms_keeps_border(normal, axis);
     if (p.border)
-        p.limit = dms_limit(normal, samples);
+        p.limit = dms_limit(normal, samples) / unit * DMS_ROOM;
     if (p.axes == 0) {
         p.axes = 1u << axis;
-        p.limit = fmin(normal->limit > 0 ? normal->limit : INFINITY, normal->spacing[axis] / 2);
+        p.limit = fmin(limit > 0 ? limit : INFINITY, p.spacing[axis] / 2);
     }
     return p;
 }

@@ -84,14 +84,14 @@ static void test_memory(void **state) {
     (void)state;
     enum { SIDE = 128, SIZE = SIDE * SIDE * SIDE };
     static const int64_t shape[] = {SIDE, SIDE, SIDE};
-    static const double spacings[] = {1, 0.25, 0.3};
+    static const double spacings[] = {1, 0.25, 1.2345678};
     for (int s = 0; s < 3; s++)
         for (int points = 0; points < 2; points++) {
             distmap_problem p = comparison(3, shape, (distmap_comparison){.points = (distmap_points)points});
             distmap_problem map = {.dtype = DISTMAP_UINT8, .ndim = 3, .shape = {SIDE, SIDE, SIDE}};
             size_t bytes, own;
             p.spacing[1] = spacings[s];
-            map.spacing[1] = s == 2 ? 0.3 : 1;
+            map.spacing[1] = s == 2 ? spacings[s] : 1;
             map.want.squared = s == 2 ? DISTMAP_FLOAT64 : DISTMAP_UINT32;
             assert_int_equal(distmap_scratch_bytes(context, &p, NULL, &bytes), DISTMAP_OK);
             assert_int_equal(distmap_scratch_bytes(context, &map, NULL, &own), DISTMAP_OK);

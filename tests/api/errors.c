@@ -53,7 +53,14 @@ static void test_geometry(void **state) {
     REFUSE("problem.spacing[1]", p.spacing[1] = INFINITY);
     REFUSE("problem.spacing[0]", p.spacing[0] = 1e-200);
     REFUSE("problem.spacing[0]", p.spacing[0] = 1e200);
-    REFUSE("problem.spacing", p.shape[0] = 1 << 30; p.spacing[0] = 1 << 20);
+    REFUSE("problem.spacing", p.shape[0] = 1 << 30; p.spacing[0] = 1 << 20; p.input = DISTMAP_INPUT_SAMPLED);
+    REFUSE("problem.unit", p.unit = 0.5);
+    REFUSE("problem.unit", p.input = DISTMAP_INPUT_SAMPLED; p.unit = -1);
+    REFUSE("problem.unit", p.input = DISTMAP_INPUT_SAMPLED; p.unit = NAN);
+    REFUSE("problem.unit", p.input = DISTMAP_INPUT_SAMPLED; p.unit = 1e-30);
+    REFUSE("problem.unit", p.input = DISTMAP_INPUT_SAMPLED; p.unit = 0.5; p.spacing[0] = 0.5);
+    REFUSE("problem.unit", p.input = DISTMAP_INPUT_SAMPLED; p.unit = 0.5; p.dtype = DISTMAP_FLOAT32);
+    ACCEPT(p.input = DISTMAP_INPUT_SAMPLED; p.unit = 0.5);
     REFUSE("problem.spacing", p.shape[0] = 1 << 30; p.spacing[0] = 1e144);
     REFUSE("problem.limit", p.limit = -1);
     REFUSE("problem.limit", p.limit = NAN);

@@ -143,9 +143,9 @@ static void test_widths(void **state) {
         double pitch;
         int bits;
         bool integer, border;
-    } rows[] = {{65536, 1, 32, true, false},  {65537, 1, 64, true, false},     {65536, 2, 64, true, false},
-                {100, 0.5, 64, false, false}, {100, 1048576, 64, true, false}, {100, 1048577, 64, false, false},
-                {1, 70000, 32, true, false},  {1, 70000, 64, true, true}};
+    } rows[] = {{65536, 1, 32, true, false}, {65537, 1, 64, true, false},     {65536, 2, 32, true, false},
+                {100, 0.5, 32, true, false}, {100, 1048577, 32, true, false}, {100, 1e-25, 64, false, false},
+                {1, 70000, 32, true, false}, {1, 70000, 32, true, true}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const distmap_problem p = {.dtype = DISTMAP_UINT8,
                                    .ndim = 1,

@@ -58,14 +58,14 @@ static void test_memory(void **state) {
     assert_in_range(bytes, stated, stated + (own > least ? own : least) + 2 * thread);
 }
 
-/* Pitches that are multiples of one another make squares whole, whatever the unit. */
+/* Pitches with a unit make squares whole. */
 static void test_description(void **state) {
     (void)state;
     static const struct {
         double spacing[2];
         bool integer;
-    } rows[] = {{{1, 1}, true}, {{0.5, 0.5}, true}, {{0.7, 1.4}, true}, {{1, 1.5}, false}};
-    for (int i = 0; i < 4; i++) {
+    } rows[] = {{{1, 1}, true}, {{0.5, 0.5}, true}, {{0.7, 1.4}, true}, {{1, 1.5}, true}, {{1, 1.2345678}, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         distmap_problem p = small_problem();
         distmap_description d;
         distmap_plan *plan;

@@ -39,7 +39,7 @@ static void test_rules(void **state) {
     p.window.count = 1;
     refuse(&p, &(distmap_plan_options){.method = "envelope/cpu"}, DISTMAP_ERROR_UNSUPPORTED, "needs the whole image",
            __LINE__);
-    p.spacing[0] = 0.5;
+    p.spacing[0] = 1.2345678;
     refuse(&p, NULL, DISTMAP_ERROR_UNSUPPORTED, "no method accepts", __LINE__);
 }
 

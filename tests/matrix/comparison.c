@@ -34,7 +34,7 @@ struct job {
 
 /* ---- The definition ---- */
 
-static double pitch(const distmap_problem *p, int a) { return p->spacing[a] == 0 ? 1 : p->spacing[a]; }
+static double pitch(const distmap_problem *p, int a) { return exact_pitch(p->spacing[a]); }
 
 static void find_points(const struct job *j, struct set *s) {
     for (int64_t i = 0; i < j->elements; i++) {
@@ -80,16 +80,6 @@ static wide whole(double value, int place) {
     return (wide)scaled;
 }
 
-/* The header's words, for a tolerance as for a limit: exactly where pitches are, else in FP64. */
-static bool is_within(const struct job *j, const struct expected *e, int64_t i) {
-    const double t = j->problem.comparison.tolerance;
-    bool exact = true;
-    for (int a = 0; a < j->problem.ndim; a++)
-        exact &= pitch(&j->problem, a) * 8 == floor(pitch(&j->problem, a) * 8);
-    const long double d2 = e->integer ? (long double)e->d2[i] : (long double)e->d2f[i];
-    return exact ? d2 <= (long double)t * (long double)t : e->d2f[i] <= t * t;
-}
-
 static void measure(const struct job *j, const struct set *from, const struct set *to, struct distances *d,
                     distmap_directed *out) {
     distmap_problem p = {.dtype = DISTMAP_UINT8, .ndim = j->problem.ndim, .sites.rule = DISTMAP_SITES_NONZERO};
@@ -105,11 +95,11 @@ static void measure(const struct job *j, const struct set *from, const struct se
     for (int64_t i = 0; to->points && i < j->elements; i++) {
         if (!from->point[i])
             continue;
-        const double square = e.integer ? (double)e.d2[i] : e.d2f[i];
-        d->root[d->count++] = sqrt(square);
-        d->sum += whole(sqrt(square), place_of(j));
-        d->squares += e.integer ? (wide)e.d2[i] : whole(square, 2 * place_of(j) - 52);
-        out->within += is_within(j, &e, i);
+        const double distance = oracle_distance(&p, &e, i, false);
+        d->root[d->count++] = distance;
+        d->sum += whole(distance, place_of(j));
+        d->squares += e.integer ? (wide)e.d2[i] : whole(e.d2f[i], 2 * place_of(j) - 52);
+        out->within += distance <= j->problem.comparison.tolerance;
     }
     qsort(d->root, (size_t)d->count, sizeof *d->root, ascending);
     measured += d->count;
@@ -121,11 +111,10 @@ static void measure(const struct job *j, const struct set *from, const struct se
 static double average(wide sum, int place, int64_t count) { return ldexp((double)sum, -place) / (double)count; }
 
 static void set_means(const struct job *j, distmap_directed *out, wide sum, wide squares, int64_t count) {
-    bool integer = true;
-    for (int a = 0; a < j->problem.ndim; a++)
-        integer &= pitch(&j->problem, a) == floor(pitch(&j->problem, a));
+    const struct exact_unit unit = exact_unit_of(&j->problem);
     out->mean = average(sum, place_of(j), count);
-    out->rms = sqrt(average(squares, integer ? 0 : 2 * place_of(j) - 52, count));
+    out->rms = unit.integer ? sqrt(average(squares, 0, count)) * exact_distance(&unit, 1, false)
+                            : sqrt(average(squares, 2 * place_of(j) - 52, count));
 }
 
 static void set_all(const struct job *j, distmap_directed *out, double value) {

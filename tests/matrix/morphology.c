@@ -29,20 +29,12 @@ struct job {
 
 /* ---- The definition ---- */
 
-/* Of an offset: FP64 by the header's formula, which is exact for pitches and images like these. */
-static double square_of(const distmap_problem *p, const int64_t offset[4]) {
-    double sum = 0;
-    for (int a = p->ndim - 1; a >= 0; a--) {
-        const double w = p->spacing[a] == 0 ? 1 : p->spacing[a];
-        sum = fma(w * w, (double)(offset[a] * offset[a]), sum);
-    }
+/* Of an offset, in the unit of the pitches, which all here have. */
+static uint64_t square_of(const struct exact_unit *unit, const int64_t offset[4]) {
+    uint64_t sum = 0;
+    for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
+        sum += unit->n[a] * unit->n[a] * (uint64_t)(offset[a] * offset[a]);
     return sum;
-}
-
-/* All pitches here are whole numbers of quarters. (64 bits of precision tell the radii here from whole squares.) */
-static bool is_within(const distmap_problem *p, double square) {
-    const double r = p->morphology.radius;
-    return (long double)square <= (long double)r * r;
 }
 
 static bool is_measured(const distmap_problem *p, int axis) { return p->axes == 0 || p->axes >> axis & 1; }
@@ -50,19 +42,21 @@ static bool is_measured(const distmap_problem *p, int axis) { return p->axes == 
 /* Finds the offsets. False when they are too many. */
 static bool find_offsets(struct job *j) {
     const distmap_problem *p = &j->problem;
+    const struct exact_unit unit = exact_unit_of(p);
     int64_t bound[4] = {0}, at[4] = {0};
     for (int a = 0; a < p->ndim; a++) {
-        const double w = p->spacing[a] == 0 ? 1 : p->spacing[a];
+        const double w = exact_pitch(p->spacing[a]);
         bound[a] = is_measured(p, a) ? (int64_t)(p->morphology.radius / w) + 1 : 0;
         at[a] = -bound[a];
         if (bound[a] > 100)
             return false;
     }
     for (;;) {
-        if (is_within(p, square_of(p, at))) {
+        const uint64_t square = square_of(&unit, at);
+        if (exact_distance(&unit, square, false) <= p->morphology.radius) {
             if (j->offsets == MOST_OFFSETS)
                 return false;
-            j->square[j->offsets] = square_of(p, at);
+            j->square[j->offsets] = (double)square;
             memcpy(j->offset[j->offsets++], at, sizeof at);
             for (int a = 0; a < p->ndim; a++)
                 j->reach[a] = llabs(at[a]) > j->reach[a] ? llabs(at[a]) : j->reach[a];
@@ -237,16 +231,24 @@ static void tell(const struct drawn_job *d) {
 static void draw_morphology(distmap_problem *p, struct rng *r) {
     static const double radii[] = {0, 0.5, 1, 1, 1.4142135623730951, 2, 2, 2.5, 3, 3.605551275463989, 5, 7.3, 11};
     static const double halves[] = {0.5, 1.25, 1, 2, 0.75}; /* products of these are exact */
+    static const double written[] = {0.65, 1.3, 0.7, 2.5, 0.7f};
+    const double kind = rng_unit(r), *some = kind < 0.2 ? halves : written;
     double least = INFINITY;
-    if (rng_chance(r, 0.2))
-        for (int a = 0; a < p->ndim; a++)
-            p->spacing[a] = halves[rng_range(r, 0, 4)];
+    for (int a = 0; kind < 0.5 && a < p->ndim; a++)
+        p->spacing[a] = some[rng_range(r, 0, 4)];
     for (int a = 0; a < p->ndim; a++)
-        least = fmin(least, p->spacing[a] == 0 ? 1 : p->spacing[a]);
+        least = fmin(least, exact_pitch(p->spacing[a]));
     const bool labels = p->input == DISTMAP_INPUT_LABELS;
     p->field = DISTMAP_FIELD_MORPHOLOGY;
     p->morphology.step = (distmap_morphology_step)rng_range(r, 0, labels ? 2 : 3);
     p->morphology.radius = radii[rng_range(r, 0, 12)] * least;
+    if (rng_chance(r, 0.3)) { /* a distance of the map itself */
+        const struct exact_unit unit = exact_unit_of(p);
+        int64_t offset[DISTMAP_MAX_NDIM] = {0};
+        for (int a = 0; a < p->ndim; a++)
+            offset[a] = is_measured(p, a) ? rng_range(r, 0, 2) : 0;
+        p->morphology.radius = exact_distance(&unit, square_of(&unit, offset), false);
+    }
     p->morphology.outside = rng_chance(r, 0.4) && !(labels && p->morphology.step != DISTMAP_MORPHOLOGY_ERODE);
     if (labels)
         p->want.label = p->dtype == DISTMAP_UINT64 || rng_chance(r, 0.5) ? p->dtype : DISTMAP_INT64;

@@ -35,16 +35,9 @@ int64_t oracle_elements(const distmap_problem *p) {
 }
 
 static bool is_measured(const distmap_problem *p, int a) { return p->axes == 0 || (p->axes >> a & 1); }
-static double pitch(const distmap_problem *p, int a) { return p->spacing[a] == 0 ? 1 : p->spacing[a]; }
+static double pitch(const distmap_problem *p, int a) { return exact_pitch(p->spacing[a]); }
 
 static bool is_float(distmap_dtype t) { return t == DISTMAP_FLOAT32 || t == DISTMAP_FLOAT64; }
-
-static bool is_integer_problem(const distmap_problem *p) {
-    for (int a = 0; a < p->ndim; a++)
-        if (pitch(p, a) != floor(pitch(p, a)) || pitch(p, a) > 1048576)
-            return false;
-    return p->input != DISTMAP_INPUT_SAMPLED || !is_float(p->dtype);
-}
 
 static bool is_ruled(const distmap_sites *s, long double x) {
     switch (s->rule) {
@@ -103,7 +96,15 @@ static void coords_of(const distmap_problem *p, int64_t linear, int64_t *at) {
 
 /* ---- One pair ---- */
 
-static const struct walks *walks; /* of the problem in work */
+static const struct walks *walks; /* of the problem in work, */
+static struct exact_unit unit;    /* and its unit */
+static double pitch2[4];          /* without one, its squared pitches */
+
+static void set_pitches(const distmap_problem *p) {
+    unit = exact_unit_of(p);
+    for (int a = 0; a < p->ndim; a++)
+        pitch2[a] = pitch(p, a) * pitch(p, a);
+}
 
 static uint64_t distance_integer(const distmap_problem *p, const int64_t *u, const int64_t *v, long double f) {
     uint64_t sum = (uint64_t)f;
@@ -114,7 +115,7 @@ static uint64_t distance_integer(const distmap_problem *p, const int64_t *u, con
         return walks_length(walks, offset);
     }
     for (int a = 0; a < p->ndim; a++) {
-        const uint64_t w = (uint64_t)pitch(p, a), d = (uint64_t)(u[a] > v[a] ? u[a] - v[a] : v[a] - u[a]);
+        const uint64_t w = unit.n[a], d = (uint64_t)(u[a] > v[a] ? u[a] - v[a] : v[a] - u[a]);
         sum += w * w * d * d;
     }
     return sum;
@@ -125,13 +126,14 @@ static double distance_f64(const distmap_problem *p, const int64_t *u, const int
     for (int a = p->ndim - 1; a >= 0; a--) {
         const double d = (double)(u[a] - v[a]);
         if (is_measured(p, a))
-            sum = fma(pitch(p, a) * pitch(p, a), d * d, sum);
+            sum = fma(pitch2[a], d * d, sum);
     }
     return sum;
 }
 
 double oracle_distance_f64(const distmap_problem *p, const void *input, int64_t from, int64_t to) {
     int64_t u[4], v[4];
+    set_pitches(p);
     coords_of(p, from, u);
     coords_of(p, to, v);
     return distance_f64(p, u, v, offer(p, input, to));
@@ -282,7 +284,7 @@ static void kinds_by_rows(const distmap_problem *p, const void *input, bool inte
     free(kind);
 }
 
-/* ---- Border and limit ---- */
+/* ---- Border, limit, rounding ---- */
 
 static void apply_border(const distmap_problem *p, bool integer, int64_t i, struct best *best) {
     int64_t u[4], v[4] = {0};
@@ -302,24 +304,35 @@ static void apply_border(const distmap_problem *p, bool integer, int64_t i, stru
     }
 }
 
-static bool is_beyond(const distmap_problem *p, bool integer, const struct best *best) {
-    const double limit = p->limit;
+double oracle_distance(const distmap_problem *p, const struct expected *e, int64_t i, bool single) {
     if (p->metric != DISTMAP_METRIC_EUCLIDEAN)
-        return (double)best->d2 > limit;
-    const double square = limit * limit;
-    if (!integer)
-        return best->d2f > square;
-    if (isinf(square) || square > 0x1p62)
+        return single ? (double)(float)e->d2[i] : (double)e->d2[i];
+    if (e->integer)
+        return exact_distance(&e->unit, e->d2[i], single);
+    return single ? (double)(float)sqrt(e->d2f[i]) : sqrt(e->d2f[i]);
+}
+
+double oracle_square(const struct expected *e, int64_t i, bool single) {
+    if (e->integer)
+        return exact_square(&e->unit, e->d2[i], single);
+    return single ? (double)(float)e->d2f[i] : e->d2f[i];
+}
+
+bool oracle_is_beyond(const distmap_problem *p, const struct expected *e, int64_t i) {
+    if (!(p->limit > 0) || e->index[i] == DISTMAP_INDEX_NONE)
         return false;
-    const long double over = (long double)best->d2 - square; /* exact where it is near zero */
-    return over > fma(limit, limit, -square);
+    if (p->metric != DISTMAP_METRIC_EUCLIDEAN)
+        return (double)e->d2[i] > p->limit;
+    return oracle_distance(p, e, i, p->want.distance == DISTMAP_FLOAT32) > p->limit;
 }
 
 void oracle_compute(const distmap_problem *p, const void *input, struct expected *e) {
     const int64_t n = oracle_elements(p);
     struct best *best = malloc((size_t)n * sizeof *best + 1), *other = malloc((size_t)n * sizeof *other + 1);
     REQUIRE(best && other);
-    e->integer = is_integer_problem(p);
+    set_pitches(p);
+    e->unit = unit;
+    e->integer = unit.integer;
     e->flags = 0;
     int64_t sites = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -348,8 +361,6 @@ void oracle_compute(const distmap_problem *p, const void *input, struct expected
     for (int64_t i = 0; i < n; i++) {
         if (p->border && !(p->sign && oracle_is_ruled(p, input, i))) /* outside is of the shape */
             apply_border(p, e->integer, i, &best[i]);
-        if (best[i].index != -1 && p->limit > 0 && is_beyond(p, e->integer, &best[i]))
-            best[i] = (struct best){.index = -1};
         e->d2[i] = best[i].d2;
         e->d2f[i] = best[i].d2f;
         e->index[i] = best[i].index;

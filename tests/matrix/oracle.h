@@ -2,13 +2,14 @@
 #ifndef TESTS_MATRIX_ORACLE_H
 #define TESTS_MATRIX_ORACLE_H
 
-#include <distmap.h>
+#include "exact.h"
 
 struct expected {
-    bool integer; /* exact integers in d2; else FP64 in d2f */
-    uint64_t *d2; /* valid where index is not -1; the distance itself where the metric is not the Euclidean */
+    bool integer;           /* exact integers in d2; else FP64 in d2f */
+    struct exact_unit unit; /* of these integers */
+    uint64_t *d2;           /* valid where index is not -1; the distance itself where the metric is not the Euclidean */
     double *d2f;
-    int64_t *index; /* linear index of the site; DISTMAP_INDEX_NONE, DISTMAP_INDEX_BORDER */
+    int64_t *index; /* linear index of the site; DISTMAP_INDEX_NONE, DISTMAP_INDEX_BORDER. The limit is left aside */
     unsigned flags;
 };
 
@@ -24,6 +25,12 @@ int64_t oracle_elements(const distmap_problem *problem);
 
 /* `input` is row-major. Fills `e`, whose arrays hold one entry per element. */
 void oracle_compute(const distmap_problem *problem, const void *input, struct expected *e);
+
+/* Element i's distance and square as they are given out, without sign and limit, as float32 or float64; and whether it is beyond the
+ * limit, by the type of `want.distance`. */
+double oracle_distance(const distmap_problem *problem, const struct expected *e, int64_t i, bool single);
+double oracle_square(const struct expected *e, int64_t i, bool single);
+bool oracle_is_beyond(const distmap_problem *problem, const struct expected *e, int64_t i);
 
 /* FP64: the distance from p to the site with linear index q, by the header's formula. */
 double oracle_distance_f64(const distmap_problem *problem, const void *input, int64_t p, int64_t q);

@@ -19,12 +19,22 @@ static uint64_t type_max(distmap_dtype t) {
 
 static void make_spacing(distmap_problem *p, unsigned features, struct rng *r) {
     static const double integers[] = {0, 1, 2, 3, 5, 7, 1000, 1 << 20};
-    static const double reals[] = {0.1, 0.3, 1.0 / 3, 0.7, 1e-3, 1e3, 3.14159265358979, 0.5, 1.25, 1, 0.25};
+    /* Few have a unit together; each has one by itself. */
+    static const double reals[] = {0.1, 0.3,  1.0 / 3, 0.7,  1e-3,    1e3,  3.14159265358979,
+                                   0.5, 1.25, 1,       0.25, 0.1 * 3, 2e-17};
     static const double halves[] = {0.5, 1.25, 1, 2, 0.25, 0.75};
-    const bool exact = rng_chance(r, 0.3), same = rng_chance(r, features & VARY_REAL_SPACING ? 0.6 : 0.3);
+    /* As files and people write them, with a unit: per axis, slowest first. 0.7f is given as floats are. */
+    static const double sets[][4] = {
+        {2.5, 0.7, 0.7, 0.7},     {0.2, 0.065, 0.065, 0.065}, {0.65, 0.65, 0.65, 0.65}, {30, 30, 30, 30},
+        {0.05, 0.05, 0.05, 0.05}, {0.29, 0.108, 0.108, 0.29}, {0.7421875, 2.5, 2.5, 5}, {2.5, 0.9765625, 0.9765625, 1},
+        {0.7f, 2.5, 0.7f, 0.7},   {40e-9, 4e-9, 4e-9, 4e-9},  {1.1, 0.9, 1.3, 0.7},     {1000, 250, 250, 500}};
+    const double *set = sets[rng_range(r, 0, (int64_t)(sizeof sets / sizeof *sets) - 1)];
+    const double kind = rng_unit(r);
+    const bool exact = kind<0.2, written = kind> 0.5;
+    const bool same = rng_chance(r, features & VARY_REAL_SPACING ? 0.4 : 0.3);
     for (int a = 0; a < p->ndim; a++) {
         if (features & VARY_REAL_SPACING)
-            p->spacing[a] = exact ? PICK(r, halves) : PICK(r, reals);
+            p->spacing[a] = exact ? PICK(r, halves) : written ? set[a + 4 - p->ndim] : PICK(r, reals);
         else if (features & VARY_INTEGER_SPACING)
             p->spacing[a] = PICK(r, integers);
         if (same)
@@ -58,6 +68,13 @@ static void make_metric(distmap_problem *p, unsigned features, struct rng *r) {
         p->limit = (double)rng_range(r, 1, 10) * (p->chamfer[0] ? p->chamfer[0] : 1);
 }
 
+/* Samples may count a unit of the caller's. */
+static void make_unit(distmap_problem *p, struct rng *r) {
+    static const double units[] = {0.1, 0.65, 30, 0.005, 0.7f, 3};
+    if (p->input == DISTMAP_INPUT_SAMPLED && exact_unit_of(p).integer && rng_chance(r, 0.4))
+        p->unit = PICK(r, units);
+}
+
 static void make_geometry(distmap_problem *p, unsigned features, struct rng *r) {
     static const double limits[] = {
         0.5, 1, 1.5, 2, 3.7, 5, 10, 13, 20, 31.5, 64, 100, 300, 1e9, 1e200, 1.4142135623730951, 3.605551275463989};
@@ -67,10 +84,20 @@ static void make_geometry(distmap_problem *p, unsigned features, struct rng *r) 
         p->axes = (unsigned)rng_range(r, 0, (1 << p->ndim) - 1);
     if (features & STEP_METRICS)
         make_metric(p, features, r);
+    make_unit(p, r);
     if (features & VARY_LIMIT && p->limit == 0) {
+        const struct exact_unit unit = exact_unit_of(p);
         p->limit = PICK(r, limits);
-        if (p->spacing[0] > 0 && rng_chance(r, 0.5))
+        if (unit.integer && !(features & STEP_METRICS) && rng_chance(r, 0.4)) { /* a distance of the map itself */
+            uint64_t squared = 0;
+            for (int a = 0; a < p->ndim; a++) {
+                const uint64_t steps = (uint64_t)rng_range(r, 0, 6) * unit.n[a];
+                squared += steps * steps;
+            }
+            p->limit = exact_distance(&unit, squared + !squared, rng_chance(r, 0.5));
+        } else if (p->spacing[0] > 0 && rng_chance(r, 0.5)) {
             p->limit *= p->spacing[0];
+        }
     }
     if (features & ONE_SLOW_AXIS && p->ndim > 1) {
         static const double most[] = {3, 20, 100, 255, 256, 1000, 30000, 46000};
@@ -200,12 +227,7 @@ static void make_labels(struct test_case *c, const struct image *m, struct rng *
     }
 }
 
-static bool is_integer(const distmap_problem *p) {
-    bool integer = !(p->input == DISTMAP_INPUT_SAMPLED && is_float(p->dtype));
-    for (int a = 0; a < p->ndim; a++)
-        integer &= p->spacing[a] == floor(p->spacing[a]);
-    return integer;
-}
+static bool is_integer(const distmap_problem *p) { return exact_unit_of(p).integer; }
 
 static void make_samples(struct test_case *c, const struct image *m, struct rng *r) {
     distmap_problem *p = &c->problem;
@@ -246,7 +268,7 @@ void recipe_make(struct test_case *c, const struct image *m, unsigned features, 
     if (p->input == DISTMAP_INPUT_LABELS && is_float(p->dtype))
         p->dtype = DISTMAP_UINT16;
     make_geometry(p, features, r);
-    c->loose_ties = features & VARY_REAL_SPACING && !spacing_is_exact(p);
+    c->loose_ties = features & VARY_REAL_SPACING && !exact_unit_of(p).integer && !spacing_is_exact(p);
     if (features & VARY_LAYOUT) {
         c->in = (enum layout)rng_range(r, 0, LAYOUT_COUNT - 1);
         c->out = (enum layout)rng_range(r, 0, LAYOUT_COUNT - 1);
@@ -278,14 +300,18 @@ void recipe_make(struct test_case *c, const struct image *m, unsigned features, 
 
 /* ---- Outputs ---- */
 
-/* Whether every squared distance is below 2^32 - 1 by the shape alone. */
-static bool fits_u32(const distmap_problem *p) {
+/* The narrowest type that surely holds squared distances exactly: the shape alone tells. */
+static distmap_dtype exact_squares(const distmap_problem *p) {
+    const struct exact_unit unit = exact_unit_of(p);
+    const double one = p->unit > 0 || !unit.integer ? 1 : exact_square(&unit, 1, false);
+    if (!unit.integer || one != floor(one))
+        return DISTMAP_FLOAT64;
     double sum = p->input == DISTMAP_INPUT_SAMPLED ? 1e12 : 0;
     for (int a = 0; a < p->ndim; a++) {
-        const double w = p->spacing[a] == 0 ? 1 : p->spacing[a], n = (double)p->shape[a];
-        sum += w * w * fmax(n - 1, p->border) * fmax(n - 1, p->border);
+        const double n = (double)p->shape[a];
+        sum += (double)(unit.n[a] * unit.n[a]) * fmax(n - 1, p->border) * fmax(n - 1, p->border);
     }
-    return sum < 4294967295.0;
+    return sum * one < 4294967295.0 ? DISTMAP_UINT32 : sum * one < 0x1p63 ? DISTMAP_UINT64 : DISTMAP_FLOAT64;
 }
 
 /* Distances of the metrics that are made of steps: any type that surely holds them. */
@@ -315,7 +341,7 @@ static void draw_masks(const distmap_problem *p, struct rng *r, distmap_outputs 
 
 distmap_outputs recipe_outputs(const struct test_case *c, int number, struct rng *r) {
     const distmap_problem *p = &c->problem;
-    const distmap_dtype exact = !is_integer(p) ? DISTMAP_FLOAT64 : fits_u32(p) ? DISTMAP_UINT32 : DISTMAP_UINT64;
+    const distmap_dtype exact = exact_squares(p);
     const distmap_dtype index = c->loose_ties || p->payload == DISTMAP_INT64 ? DISTMAP_INT64 : DISTMAP_INT32;
     const bool coords = !p->payload, labels = p->input != DISTMAP_INPUT_SAMPLED && !is_float(p->dtype);
     const bool steps = p->metric != DISTMAP_METRIC_EUCLIDEAN;
@@ -348,7 +374,7 @@ distmap_outputs recipe_outputs(const struct test_case *c, int number, struct rng
         return w;
     }
     const distmap_dtype squares[] = {DISTMAP_NONE, DISTMAP_FLOAT32, DISTMAP_FLOAT64, exact,
-                                     is_integer(p) ? DISTMAP_UINT64 : DISTMAP_FLOAT32};
+                                     exact == DISTMAP_FLOAT64 ? DISTMAP_FLOAT32 : DISTMAP_UINT64};
     w.distance = PICK(r, roots);
     w.squared = PICK(r, squares);
     if (steps) {

@@ -40,7 +40,11 @@ static void split(const distmap_problem *p, int64_t i, int64_t at[4]) {
     }
 }
 
-static double pitch(const distmap_problem *p, int a) { return p->spacing[a] == 0 ? 1 : p->spacing[a]; }
+/* In the unit of the pitches, where they have one. */
+static double pitch(const struct job *j, int a) {
+    const struct exact_unit *unit = &j->expected->unit;
+    return unit->integer ? (double)unit->n[a] : exact_pitch(j->problem.spacing[a]);
+}
 
 /* The first of the nearest outside elements, all of them put in order. */
 static void nearest_outside(const struct job *j, struct place *p) {
@@ -51,7 +55,7 @@ static void nearest_outside(const struct job *j, struct place *p) {
             int64_t foot[4];
             memcpy(foot, p->at, sizeof foot);
             foot[a] = side ? j->problem.shape[a] : -1;
-            const double d = pitch(&j->problem, a) * (double)llabs(foot[a] - p->at[a]);
+            const double d = pitch(j, a) * (double)llabs(foot[a] - p->at[a]);
             int order = 0;
             for (int b = 0; b < j->problem.ndim && !order; b++)
                 order = (foot[b] > p->site[b]) - (foot[b] < p->site[b]);
@@ -90,16 +94,18 @@ static struct place place_of(const struct job *j, const int64_t at[4]) {
 /* T of the header's words. */
 static double threshold(const struct job *j, const struct place *p, const struct place *q) {
     const distmap_skeleton *how = &j->problem.skeleton;
+    const struct exact_unit *unit = &j->expected->unit;
+    const double gamma = how->gamma / (unit->integer ? exact_distance(unit, 1, false) : 1);
     double s2 = 0, turn = 0, least = INFINITY;
     for (int k = 0; k < j->n; k++) {
         const int a = j->axes[k];
-        const double w = pitch(&j->problem, a), s = (double)(p->at[a] - p->site[a] + q->at[a] - q->site[a]);
+        const double w = pitch(j, a), s = (double)(p->at[a] - p->site[a] + q->at[a] - q->site[a]);
         s2 += w * w * (s * s);
         turn += w * w * ((double)(p->at[a] - q->at[a]) * (double)(p->site[a] - q->site[a]));
         least = fmin(least, w);
     }
     if (how->pruning == DISTMAP_PRUNING_CONSTANT)
-        return how->gamma * how->gamma;
+        return gamma * gamma;
     if (how->pruning == DISTMAP_PRUNING_LINEAR)
         return how->gamma * how->gamma * s2;
     return least * sqrt(s2) + 2 * turn + (j->n == 3 ? 1.5 : 1.0) * (least * least);
@@ -113,7 +119,7 @@ static void look_at_pair(const struct job *j, const struct place *p, const struc
         return;
     for (int k = 0; k < j->n; k++) {
         const int a = j->axes[k];
-        const double w = pitch(&j->problem, a), u = (double)(p->site[a] - q->site[a]);
+        const double w = pitch(j, a), u = (double)(p->site[a] - q->site[a]);
         steps += llabs(p->site[a] - q->site[a]);
         d += w * w * (u * u);
         side += w * w * (u * (double)(p->site[a] + q->site[a] - p->at[a] - q->at[a]));
@@ -158,8 +164,8 @@ static bool output_is_right(const struct job *j, const struct placed *out, bool 
     char *values = malloc((size_t)j->elements * size);
     REQUIRE(values);
     for (int64_t i = 0; i < j->elements; i++) {
-        const float single = !j->on[i] ? 0 : sqrtf(e->integer ? (float)e->d2[i] : (float)e->d2f[i]);
-        const double wide = !j->on[i] ? 0 : sqrt(e->integer ? (double)e->d2[i] : e->d2f[i]);
+        const float single = !j->on[i] ? 0 : (float)oracle_distance(&j->problem, e, i, true);
+        const double wide = !j->on[i] ? 0 : oracle_distance(&j->problem, e, i, false);
         memcpy(values + (size_t)i * size, size == 4 ? (const void *)&single : &wide, size);
     }
     const bool right = layout_holds(out, j->elements, values, size);
@@ -193,9 +199,10 @@ static void draw_skeleton(distmap_problem *p, struct rng *r) {
     static const double halves[] = {0.5, 1.25, 1, 2, 0.75}; /* products of these are exact */
     while (__builtin_popcount(p->axes ? p->axes : (1u << p->ndim) - 1) > 3)
         p->axes = 1 + (unsigned)rng_range(r, 0, (1 << p->ndim) - 3);
-    if (rng_chance(r, 0.3))
-        for (int a = 0; a < p->ndim; a++)
-            p->spacing[a] = halves[rng_range(r, 0, 4)];
+    static const double written[] = {0.65, 1.3, 0.13, 2.6, 0.26};
+    const double kind = rng_unit(r), *some = kind < 0.3 ? halves : written;
+    for (int a = 0; kind < 0.5 && a < p->ndim; a++)
+        p->spacing[a] = some[rng_range(r, 0, 4)];
     p->field = DISTMAP_FIELD_SKELETON;
     p->skeleton.pruning = (distmap_pruning)rng_range(r, 0, 2);
     if (p->skeleton.pruning != DISTMAP_PRUNING_SQUARE_ROOT)

@@ -15,11 +15,10 @@ enum { CASES = 500, MOST = 2500 };
 static long grown;
 
 struct job {
-    distmap_problem problem, counted; /* counted: with pitches in units of h */
-    double h;
+    distmap_problem problem;
     int64_t elements;
-    const struct expected *radii; /* of `counted` */
-    int64_t *largest;             /* for each element the centre of the largest ball that holds it */
+    const struct expected *radii;
+    int64_t *largest; /* for each element the centre of the largest ball that holds it */
     struct placed input, distance, squared;
     unsigned char *untouched; /* the input's memory, as it must stay */
 };
@@ -27,21 +26,7 @@ struct job {
 /* ---- The definition ---- */
 
 static bool is_measured(const distmap_problem *p, int axis) { return p->axes == 0 || p->axes >> axis & 1; }
-static double pitch(const distmap_problem *p, int axis) { return p->spacing[axis] == 0 ? 1 : p->spacing[axis]; }
-
-/* The h of the header's words; 1 where squares are what they are. */
-static double find_h(const distmap_problem *p) {
-    double least = INFINITY;
-    bool whole = true;
-    for (int a = 0; a < p->ndim; a++) {
-        whole &= pitch(p, a) == floor(pitch(p, a)) && pitch(p, a) <= 1 << 20;
-        least = is_measured(p, a) ? fmin(least, pitch(p, a)) : least;
-    }
-    for (int a = 0; a < p->ndim; a++)
-        if (is_measured(p, a) && (fmod(pitch(p, a), least) != 0 || pitch(p, a) / least > 4096))
-            return 1;
-    return whole ? 1 : least;
-}
+static double pitch(const distmap_problem *p, int axis) { return exact_pitch(p->spacing[axis]); }
 
 static void split(const distmap_problem *p, int64_t i, int64_t at[4]) {
     for (int a = p->ndim - 1; a >= 0; a--) {
@@ -56,16 +41,17 @@ static bool is_larger(const struct expected *r, int64_t a, int64_t b) {
 
 /* Whether the ball of c holds p, both of one batch. */
 static bool holds(const struct job *j, int64_t c, const int64_t at_c[4], const int64_t at_p[4]) {
-    const distmap_problem *q = &j->counted;
+    const distmap_problem *q = &j->problem;
     uint64_t whole = 0;
     double real = 0;
     for (int a = q->ndim - 1; a >= 0; a--) {
         const int64_t d = at_c[a] - at_p[a];
-        const double w = pitch(q, a);
+        const uint64_t n = j->radii->unit.n[a];
         if (!is_measured(q, a) && d)
             return false;
-        whole += (uint64_t)w * (uint64_t)w * (uint64_t)(d * d);
-        real = fma(w * w, (double)(d * d), real);
+        whole += n * n * (uint64_t)(d * d);
+        if (!j->radii->integer)
+            real = fma(pitch(q, a) * pitch(q, a), (double)(d * d), real);
     }
     return j->radii->integer ? whole < j->radii->d2[c] : real < j->radii->d2f[c];
 }
@@ -91,14 +77,16 @@ static void find_largest(const struct job *j) {
 /* What an output must hold for the element, in `value`. */
 static void wanted_value(const struct job *j, int64_t i, distmap_dtype dtype, bool thickness, void *value) {
     const int64_t c = j->largest[i];
-    const bool none = has_none(j, i), integer = j->radii->integer;
-    const uint64_t whole = integer ? j->radii->d2[c] : 0;
-    const double square = !integer ? j->radii->d2f[c] : j->h == 1 ? (double)whole : j->h * j->h * (double)whole;
-    const float narrow = integer && j->h == 1 ? (float)whole : (float)square;
-    const float single = none ? INFINITY : thickness ? 2 * sqrtf(narrow) : narrow;
-    const double wide = none ? (double)INFINITY : thickness ? 2 * sqrt(square) : square;
-    const uint32_t u32 = none ? UINT32_MAX : (uint32_t)whole;
-    const uint64_t u64 = none ? UINT64_MAX : whole;
+    const bool none = has_none(j, i);
+    const struct expected *e = j->radii;
+    const float single = none        ? INFINITY
+                         : thickness ? 2 * (float)oracle_distance(&j->problem, e, c, true)
+                                     : (float)oracle_square(e, c, true);
+    const double wide = none        ? (double)INFINITY
+                        : thickness ? 2 * oracle_distance(&j->problem, e, c, false)
+                                    : oracle_square(e, c, false);
+    const uint64_t u64 = none ? UINT64_MAX : e->integer ? e->d2[c] * (uint64_t)exact_square(&e->unit, 1, false) : 0;
+    const uint32_t u32 = (uint32_t)u64;
     switch (dtype) {
     case DISTMAP_FLOAT32: memcpy(value, &single, 4); break;
     case DISTMAP_FLOAT64: memcpy(value, &wide, 8); break;
@@ -163,6 +151,7 @@ static void draw_thickness(distmap_problem *p, struct rng *r) {
     bool whole = true;
     for (int a = 0; a < p->ndim; a++)
         whole &= pitch(p, a) == floor(pitch(p, a)) && pitch(p, a) <= 1 << 20;
+    whole = whole && exact_unit_of(p).integer;
     p->field = DISTMAP_FIELD_THICKNESS;
     const int64_t outputs = rng_range(r, 0, 3);
     p->want.distance = outputs != 1 ? rng_chance(r, 0.5) ? DISTMAP_FLOAT32 : DISTMAP_FLOAT64 : DISTMAP_NONE;
@@ -193,15 +182,11 @@ static void run_case(int number, uint64_t seed, struct rng *r) {
                          .index = malloc((size_t)m.elements * sizeof *e.index)};
     REQUIRE(e.d2 && e.d2f && e.index);
     struct job j = {.problem = c.problem,
-                    .counted = c.problem,
-                    .h = find_h(&c.problem),
                     .elements = m.elements,
                     .radii = &e,
                     .largest = malloc((size_t)m.elements * sizeof *j.largest)};
     REQUIRE(j.largest);
-    for (int a = 0; a < m.ndim; a++)
-        j.counted.spacing[a] = is_measured(&c.problem, a) ? pitch(&c.problem, a) / j.h : 1;
-    oracle_compute(&j.counted, c.input, &e);
+    oracle_compute(&j.problem, c.input, &e);
     find_largest(&j);
     for (int64_t i = 0; i < m.elements; i++)
         grown += j.largest[i] != i;

@@ -103,6 +103,11 @@ static inline V32 f32_round(F32 a) { return _mm256_cvtps_epi32(a); }
 static inline F32 f32_add(F32 a, F32 b) { return _mm256_add_ps(a, b); }
 static inline F32 f32_sub(F32 a, F32 b) { return _mm256_sub_ps(a, b); }
 static inline F32 f32_mul(F32 a, F32 b) { return _mm256_mul_ps(a, b); }
+#define SIMD_FUSED
+static inline F32 f32_fma(F32 a, F32 b, F32 c) { return _mm256_fmadd_ps(a, b, c); }
+static inline F32 f32_fms(F32 a, F32 b, F32 c) { return _mm256_fmsub_ps(a, b, c); }
+static inline V32 f32_bits(F32 a) { return _mm256_castps_si256(a); }
+static inline F32 f32_of_bits(V32 a) { return _mm256_castsi256_ps(a); }
 static inline F32 f32_abs(F32 a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
 static inline F32 f32_sqrt(F32 a) { return _mm256_sqrt_ps(a); }
 static inline M32 f32_lt(F32 a, F32 b) { return _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_LT_OQ)); }

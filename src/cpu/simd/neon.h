@@ -81,6 +81,11 @@ static inline V32 f32_round(F32 a) { return vcvtnq_s32_f32(a); }
 static inline F32 f32_add(F32 a, F32 b) { return vaddq_f32(a, b); }
 static inline F32 f32_sub(F32 a, F32 b) { return vsubq_f32(a, b); }
 static inline F32 f32_mul(F32 a, F32 b) { return vmulq_f32(a, b); }
+#define SIMD_FUSED
+static inline F32 f32_fma(F32 a, F32 b, F32 c) { return vfmaq_f32(c, a, b); }
+static inline F32 f32_fms(F32 a, F32 b, F32 c) { return vfmaq_f32(vnegq_f32(c), a, b); }
+static inline V32 f32_bits(F32 a) { return vreinterpretq_s32_f32(a); }
+static inline F32 f32_of_bits(V32 a) { return vreinterpretq_f32_s32(a); }
 static inline F32 f32_abs(F32 a) { return vabsq_f32(a); }
 static inline F32 f32_sqrt(F32 a) { return vsqrtq_f32(a); }
 static inline M32 f32_lt(F32 a, F32 b) { return vcltq_f32(a, b); }

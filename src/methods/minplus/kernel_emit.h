@@ -28,8 +28,71 @@ static inline F32 root(V32 d2, V32 most) {
     return f32_blend(v32_lt(most, d2), f32_set(INFINITY), f32_sqrt(f32_signed(d2)));
 }
 
-static void emit_distance(const mp_job *job, const int32_t *d2, float *out, size_t n, bool none) {
+static void emit_words(const mp_job *job, const int32_t *values, int32_t *out, size_t n) {
+#define MAKE(x) v32_load(values + (x))
+    EMIT_ROW(int32_t, out, n, job->stream, v32_store, v32_stream, MAKE);
+#undef MAKE
+}
+
+/* How a row's distances are made. */
+typedef enum rooting { PLAIN_ROOTS, UNIT_ROOTS, GENERAL_ROOTS } rooting;
+
+/* Whether floats hold all of the row, but for what has no site. */
+static bool are_floats(const mp_job *job, const int32_t *d2, size_t n) {
+    int32_t any = 0;
+    for (size_t x = 0; x < n && !job->all_floats; x++)
+        any |= d2[x];
+    if (any < DM_UNIT_EXACT_FLOAT)
+        return true;
+    any = 0;
+    for (size_t x = 0; x < n; x++)
+        any |= d2[x] > job->most ? 0 : d2[x];
+    return any < DM_UNIT_EXACT_FLOAT;
+}
+
+static rooting rooting_of(const mp_job *job, const int32_t *d2, size_t n) {
+    const dm_unit *unit = &job->plan->unit;
+    if (!are_floats(job, d2, n))
+        return GENERAL_ROOTS;
+#ifdef SIMD_FUSED
+    if (!unit->is_one && unit->root_high > 0)
+        return UNIT_ROOTS;
+#endif
+    return unit->is_one ? PLAIN_ROOTS : GENERAL_ROOTS;
+}
+
+/* By the path that every method has; through the cache, then on. */
+static void general_roots(const mp_job *job, mp_worker *w, const int32_t *d2, float *made, size_t n) {
+    uint32_t *squared = (uint32_t *)w->squared;
+    for (size_t x = 0; x < n; x++)
+        squared[x] = d2[x] > job->most ? UINT32_MAX : (uint32_t)d2[x];
+    dm_lengths(job->plan, DM_DISTANCE, squared, (int64_t)n, DISTMAP_FLOAT32, made);
+}
+
+static void emit_distance(const mp_job *job, mp_worker *w, const int32_t *d2, float *out, size_t n, bool none) {
     const V32 most = v32_set(job->most);
+    const rooting how = rooting_of(job, d2, n);
+    if (how == GENERAL_ROOTS) {
+        float *made = (float *)w->site; /* no row's sites are needed now */
+        general_roots(job, w, d2, made, n);
+        emit_words(job, (const int32_t *)made, (int32_t *)out, n);
+        return;
+    }
+#ifdef SIMD_FUSED
+    if (how == UNIT_ROOTS) {
+        const dm_unit *unit = &job->plan->unit;
+        const F32 high = f32_set(unit->root_high), low = f32_set(unit->root_low);
+#define MAKE_ALL(x) unit_roots(unit, high, low, d2 + (x))
+#define MAKE_SOME(x) f32_blend(v32_lt(most, v32_load(d2 + (x))), f32_set(INFINITY), MAKE_ALL(x))
+        if (none)
+            EMIT_ROW(float, out, n, job->stream, f32_store, f32_stream, MAKE_SOME);
+        else
+            EMIT_ROW(float, out, n, job->stream, f32_store, f32_stream, MAKE_ALL);
+#undef MAKE_ALL
+#undef MAKE_SOME
+        return;
+    }
+#endif
 #define MAKE_ALL(x) f32_sqrt(f32_signed(v32_load(d2 + (x))))
 #define MAKE_SOME(x) root(v32_load(d2 + (x)), most)
     if (none)
@@ -38,12 +101,6 @@ static void emit_distance(const mp_job *job, const int32_t *d2, float *out, size
         EMIT_ROW(float, out, n, job->stream, f32_store, f32_stream, MAKE_ALL);
 #undef MAKE_ALL
 #undef MAKE_SOME
-}
-
-static void emit_words(const mp_job *job, const int32_t *values, int32_t *out, size_t n) {
-#define MAKE(x) v32_load(values + (x))
-    EMIT_ROW(int32_t, out, n, job->stream, v32_store, v32_stream, MAKE);
-#undef MAKE
 }
 
 /* d2 as uint32 squares, or sites as int32 indices: -1, which is the largest uint32, where there is none. */
@@ -63,12 +120,15 @@ static void emit_integers(const mp_job *job, const int32_t *d2, const int32_t *v
 static void emit_signed(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM], const int32_t *d2, float *out,
                         size_t n) {
     const V32 most = v32_set(job->most);
-    float *made = (float *)w->squared;
-    for (size_t x = 0; x < n; x += N32)
-        f32_store(made + x, root(v32_load(d2 + x), most));
+    float *made = (float *)w->site;
+    if (rooting_of(job, d2, n) == PLAIN_ROOTS)
+        for (size_t x = 0; x < n; x += N32)
+            f32_store(made + x, root(v32_load(d2 + x), most));
+    else
+        general_roots(job, w, d2, made, n);
     dm_row_sites(job->plan, &job->arrays->input, at, (int64_t)n, w->bytes);
     dm_sign_floats(job->plan, w->bytes, (int64_t)n, made);
-    emit_words(job, w->squared, (int32_t *)out, n);
+    emit_words(job, (const int32_t *)made, (int32_t *)out, n);
 }
 
 /* True when a value is beyond `most`, that is: has no site. */
@@ -117,7 +177,7 @@ static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM
     if (distance && plan->problem.sign)
         emit_signed(job, w, at, d2, distance, n);
     else if (distance)
-        emit_distance(job, d2, distance, n, none);
+        emit_distance(job, w, d2, distance, n, none);
     if (out->squared.data)
         emit_integers(job, d2, d2, (int32_t *)dm_row_address(&out->squared, at), n, none);
     if (out->within.data)
@@ -135,12 +195,13 @@ static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM
     }
 }
 
-/* A run of a row into the stores between stages; values beyond the limit become none. */
-static void emit_between(const mp_job *job, const int64_t at[DM_NDIM], int32_t *d2, const uint32_t *site, size_t n) {
-    if (job->most < MP_NONE - 1 && !job->wide_numbers && !job->offsets)
+/* A run of a row into the stores between stages, multiplied by `factor`; values beyond `most` become none. */
+static void emit_between(const mp_job *job, const int64_t at[DM_NDIM], int32_t *d2, int32_t most, int32_t factor,
+                         const uint32_t *site, size_t n) {
+    if ((most < MP_NONE - 1 || factor != 1) && !job->wide_numbers && !job->offsets)
         for (size_t x = 0; x < n; x += N32) {
             const V32 v = v32_load(d2 + x);
-            v32_store(d2 + x, v32_blend(v32_lt(v32_set(job->most), v), v32_set(MP_NONE), v));
+            v32_store(d2 + x, v32_blend(v32_lt(v32_set(most), v), v32_set(MP_NONE), v32_mul(v, v32_set(factor))));
         }
     const void *values[2] = {job->wide_numbers || job->offsets ? NULL : d2, site};
     const mp_store *stores[2] = {&job->d2_store, &job->site_store};

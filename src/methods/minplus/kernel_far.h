@@ -332,7 +332,7 @@ static bool far_fits(const mp_job *job, size_t first, size_t last, size_t from, 
 static void far_row(const mp_job *job, mp_worker *w, const uint16_t *below, int64_t y, uint32_t start, size_t first,
                     size_t last, size_t from, size_t to, uint16_t reach_y) {
     const int64_t bound = (int64_t)job->wy2 * reach_y * reach_y;
-    const int32_t most = bound < job->most ? (int32_t)bound : job->most;
+    const int32_t most = bound < job->plane_most ? (int32_t)bound : job->plane_most;
     const int32_t end = (int64_t)last < job->width ? (int32_t)last : (int32_t)job->width;
     size_t m = far_collect(job, w, below, from, to, reach_y, most);
     if (m == 0) {

@@ -46,11 +46,11 @@ static void slow_squares(const mp_job *job, const int64_t at[DM_NDIM], const int
 /* Squared distances of offsets. */
 static inline V32 offset_square(const mp_job *job, V32 offset) {
     const V32 none = v32_set((int32_t)MP_NO_OFFSET);
-    if (job->wx2 == 1 && job->wy2 == 1)
+    if (job->wx2 == 1 && job->wy2 == 1 && job->factor == 1)
         return v32_blend(v32_eq(offset, none), v32_set(MP_NONE), v32_madd(offset, offset));
     const V32 dx = v32_and(offset, v32_set(0xFFFF)), dy = v32_and(offset, v32_set((int32_t)0xFFFF0000));
-    const V32 square =
-        v32_add(v32_mul(v32_madd(dx, dx), v32_set(job->wx2)), v32_mul(v32_madd(dy, dy), v32_set(job->wy2)));
+    const V32 wx2 = v32_set(job->wx2 * job->factor), wy2 = v32_set(job->wy2 * job->factor);
+    const V32 square = v32_add(v32_mul(v32_madd(dx, dx), wx2), v32_mul(v32_madd(dy, dy), wy2));
     return v32_blend(v32_eq(offset, none), v32_set(MP_NONE), square);
 }
 
@@ -116,5 +116,5 @@ static void slow_emit(const mp_job *job, const mp_pass *pass, const int64_t at[D
     if (pass->last)
         emit_final(job, w, at, d2, site, (size_t)count);
     else
-        emit_between(job, at, d2, site, (size_t)count);
+        emit_between(job, at, d2, job->most, 1, site, (size_t)count);
 }

@@ -178,7 +178,7 @@ static void solve_block(const mp_job *job, const mp_plane *plane, int64_t block,
             else if (job->ball.on)
                 ball_rest(job, w, at, w->d2, (size_t)job->width);
             else
-                emit_between(job, at, w->d2, site, (size_t)job->width);
+                emit_between(job, at, w->d2, job->plane_most, job->factor, site, (size_t)job->width);
         }
     }
     stream_fence();

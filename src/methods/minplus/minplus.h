@@ -57,8 +57,8 @@ typedef struct mp_worker {
     uint16_t *keys_left, *keys_right; /* with sites: the same size, the row's keys */
     int32_t *d2;                      /* [wide] a row's results */
     uint32_t *found;                  /* [wide] and their sites, as linear indices */
-    int32_t *squared;                 /* [wide] u32, for dm_row_emit; the floats of a signed run */
-    int64_t *site;                    /* [wide] likewise */
+    int32_t *squared;                 /* [wide] u32, for dm_row_emit and dm_lengths */
+    int64_t *site;                    /* [wide] for dm_row_emit; or floats, from dm_lengths */
     uint8_t *open;                    /* [wide / 64] groups that the near search left open */
     uint8_t *deep;                    /* [wide / 64] groups that keys did not settle in the row before */
     uint64_t *inside;  /* [words] sites of the row that lie between two others; of labels the background */
@@ -109,7 +109,8 @@ typedef struct mp_job {
     size_t words, wide;      /* of a row: 64-bit words, elements rounded up to 64 */
     int tile_rows;           /* rows of a block done at once; divides MP_BLOCK */
     int64_t blocks;
-    int32_t wx2, wy2;
+    int32_t wx2, wy2;                /* squared pitches of planes, less their common factor in volumes: */
+    int32_t factor;                  /* the planes' squared distances are multiplied by it between stages */
     uint16_t near_y, near_x;         /* largest g with wy2 g^2 <= 65534, and the same along x */
     uint16_t near_cost[MP_NEAR + 2]; /* wx2 k^2, with sites doubled; saturated */
     int near_steps;                  /* near_cost is below 65535 up to here, at most MP_NEAR */
@@ -119,7 +120,8 @@ typedef struct mp_job {
     uint16_t near_cap;               /* the same for the near search; none with sites */
     uint16_t key_y, key_cost[MP_KEY_STEPS + 2]; /* the same for keys */
     int key_steps;
-    int32_t most;                    /* results above this are "none": the limit, or MP_NONE - 1 */
+    int32_t most;                    /* results above this are "none": the limit, or MP_NONE - 1; */
+    int32_t plane_most;              /* the same before `factor` */
     bool labels;                     /* an element looks for the nearest of another kind (kernel_labels.h), ... */
     bool sides;                      /* ... its kind being not its label but the side of a signed map */
     uint64_t *turns[2];              /* turns along t and z where these count, of all rows: [rows][words] */
@@ -131,6 +133,7 @@ typedef struct mp_job {
     bool payload_sites; /* the payload is the sites' store, and goes out as it is */
     bool tall;          /* the image's planes have rows beyond the u16 counters */
     bool stream;        /* outputs are too large for the cache */
+    bool all_floats;    /* floats hold every squared distance: they are below 2^24 */
     bool emit_general;  /* final rows go through dm_row_emit; else straight to float32, uint32 and index memory */
     bool last_is_plane; /* no slow pass follows: rows are final */
     mp_store d2_store, site_store; /* else they go here */

@@ -6,6 +6,7 @@
  *           parts of large volumes, a corner search; small ones by one direct search
  *   z:      the same along z, from the planes' squared distances or, with sites, the offsets of their sites: 4 bytes per
  *           voxel; a bracket search in place of the corner search
+ *   unit:   only where the unit of the pitches is not 1: distances from squared ones, in the output's memory
  *   emit:   only for outputs other than float32 distances or uint32 squares, and indices: from squared distances, and
  *           sites, in memory, 4 bytes each per element
  *
@@ -91,7 +92,7 @@ static void set_outputs(const distmap_plan *plan, const dm_arrays *arrays, const
     }
     const dm_array *out = plan->problem.want.distance ? &arrays->distance : &arrays->squared;
     last->target = stage_rows(plan, z, out->data, out->stride);
-    last->squared = !plan->problem.want.distance;
+    last->squared = !plan->problem.want.distance || !plan->unit.is_one;
     last->nothing = UINT32_MAX;
     if (plan->wants_site) {
         last->sites = plan->problem.want.index == DISTMAP_INT32 ? MC_SITES_INT32 : MC_SITES_INT64;
@@ -198,6 +199,9 @@ static distmap_status finish(distmap_plan *plan, const dm_arrays *arrays) {
     if (!mc_is_direct(plan)) {
         dm_phase(plan, "emit");
         TRY_CUDA(cuda, mc_emit(&elements, l.squared, l.site, cuda->multiprocessors, cuda->stream));
+    } else if (!plan->unit.is_one && (plan->problem.want.distance || plan->problem.want.squared)) {
+        dm_phase(plan, "unit");
+        TRY_CUDA(cuda, mc_scale(&elements, cuda->multiprocessors, cuda->stream));
     }
     return DISTMAP_OK;
 }

@@ -104,6 +104,17 @@ DM_DEVICE float mc_root(float x) {
     return fmaf(fmaf(-s, s, x), 0.5f * r, s);
 }
 
+/* The same of any below 2^32. s^2 is compared with the number, both times 2^24: with p the last place of s, which has 2^-12 for a
+ * unit there, it must lie between (s - p / 2)^2 and (s + p / 2)^2. Neither is a whole number, and no power of two is a wrong root. */
+DM_DEVICE float mc_large_root(uint32_t x) {
+    const float s = mc_root((float)x);
+    const uint64_t wanted = (uint64_t)x << 24;
+    const uint32_t bits = __float_as_uint(s), whole = (uint32_t)(s * 4096.0f), half = 1u << ((bits >> 23) - 127 - 12);
+    const uint64_t below = mc_wide(whole - half, whole - half), above = mc_wide(whole + half, whole + half);
+    return __uint_as_float(bits + (wanted > above) - (wanted < below));
+}
+DM_DEVICE float mc_root_of(uint32_t x) { return x < DM_UNIT_EXACT_FLOAT ? mc_root((float)x) : mc_large_root(x); }
+
 /* n / by; and with what is left. */
 DM_DEVICE uint32_t mc_over(uint32_t n, const mc_divisor &d) { return __umulhi(2 * n, d.times) >> d.shift; }
 typedef struct mc_divided {

@@ -24,36 +24,37 @@ enum {
     MC_NONE = 0xFFFF,       /* distance to a site that is not there */
     MC_NOTHING = INT32_MAX, /* the same of squared distances */
     MC_GROUP = 128,         /* columns of a group */
-    MC_SURE = 20000,      /* squared distances below this fit 16-bit lanes, whatever the near search adds on the way */
+    MC_SURE = 20000, /* squared distances below this fit 16-bit lanes, whatever the near search adds on the way */
     MC_CORNER_WEIGHT = 1024, /* largest squared pitch along y for corners in large planes (minplus_cuda_corners.cu) */
-    MC_WEIGHT = 2500,     /* largest squared pitch along x: then MC_SURE is reached without overflow */
-    MC_UNROLLED = 8,      /* the first steps of the near search */
-    MC_REACH = 24,        /* steps of the near search that every tile can take */
-    MC_KEYS = 28,         /* those that keys of 16 bits can take, */
-    MC_KEY_CLAMPS = 4,    /* with squares clamped so often */
-    MC_KEY_MOST = 1023,   /* squared distances in these keys */
-    MC_STRIDE = 64,       /* how far hard tiles go at first, */
-    MC_WIDE = 136,        /* and then, */
-    MC_SOON = 48,         /* unless brackets take what is farther */
-    MC_UNIT = 64,         /* rows of a unit, */
-    MC_FILL = 16,         /* and of a quarter of one */
-    MC_ROUNDS = 2,        /* of the corner search */
-    MC_DIRECT_ROWS = 32,  /* of a block of the direct search */
-    MC_SPAN = 128,        /* rows between points of the bracket search */
-    MC_POINT_ROWS = 1024, /* from the first to the last of a block's points, at most */
-    MC_TILE_ROWS = 128,   /* of a tile of the near search, at most, */
-    MC_TALL_ROWS = 256,   /* but of a tall one */
-    MC_MOST_UNITS = 768,  /* of a column: squared distances are below 2^31 */
-    MC_PLANE_THREADS = 256, /* of a block of the far search of planes, */
-    MC_Z_THREADS = 512,     /* and of the z stage's, of which fewer find room at once */
-    MC_TEAM_BYTES = 1728,   /* its shared memory for every 16 threads, */
-    MC_UNIT_BYTES = 4416,   /* for a unit, */
-    MC_STATIC_BYTES = 5120, /* and, at most, what is not asked for, */
-    MC_TILE_STATIC = 2048,  /* and of the near search */
+    MC_WEIGHT = 2500,        /* largest squared pitch along x: then MC_SURE is reached without overflow */
+    MC_UNROLLED = 8,         /* the first steps of the near search */
+    MC_REACH = 24,           /* steps of the near search that every tile can take */
+    MC_KEYS = 28,            /* those that keys of 16 bits can take, */
+    MC_KEY_CLAMPS = 4,       /* with squares clamped so often */
+    MC_KEY_MOST = 1023,      /* squared distances in these keys */
+    MC_STRIDE = 64,          /* how far hard tiles go at first, */
+    MC_WIDE = 136,           /* and then, */
+    MC_SOON = 48,            /* unless brackets take what is farther */
+    MC_UNIT = 64,            /* rows of a unit, */
+    MC_FILL = 16,            /* and of a quarter of one */
+    MC_ROUNDS = 2,           /* of the corner search */
+    MC_DIRECT_ROWS = 32,     /* of a block of the direct search */
+    MC_SPAN = 128,           /* rows between points of the bracket search */
+    MC_POINT_ROWS = 1024,    /* from the first to the last of a block's points, at most */
+    MC_TILE_ROWS = 128,      /* of a tile of the near search, at most, */
+    MC_TALL_ROWS = 256,      /* but of a tall one */
+    MC_MOST_UNITS = 768,     /* of a column: squared distances are below 2^31 */
+    MC_PLANE_THREADS = 256,  /* of a block of the far search of planes, */
+    MC_Z_THREADS = 512,      /* and of the z stage's, of which fewer find room at once */
+    MC_TEAM_BYTES = 1728,    /* its shared memory for every 16 threads, */
+    MC_UNIT_BYTES = 4416,    /* for a unit, */
+    MC_STATIC_BYTES = 5120,  /* and, at most, what is not asked for, */
+    MC_TILE_STATIC = 2048,   /* and of the near search */
 };
 
 /* The first of the steps that each of the clamps of keys is for, and what follows the last; 0: a pixel's own row. */
-#define MC_KEY_FROM {0, 14, 20, 25, MC_KEYS + 1}
+#define MC_KEY_FROM \
+    { 0, 14, 20, 25, MC_KEYS + 1 }
 
 /* Shared memory that a block of the near search asks for, at most: two bytes and a bit for a pixel of a tile and the rows
  * around it. */
@@ -123,8 +124,8 @@ typedef struct mc_stage {
     /* Plane stage: `rows` rows have entries, from `low` on. These are 0 and `height`, but for images spread over several GPUs:
      * rows 0 .. height are what this one solves, and the others' are around them. */
     int32_t low, rows;
-    int32_t groups, strips;      /* of a row */
-    int32_t units;               /* of a column */
+    int32_t groups, strips; /* of a row */
+    int32_t units;          /* of a column */
     mc_divisor by_strips, by_units;
     int32_t wx2, wy2;            /* squared pitch along rows (plane stage), and along columns */
     float per_wx2;               /* 1 / wx2 */
@@ -167,12 +168,13 @@ typedef struct mc_stage {
     /* by corners in other planes, if no more of a strip's rows are open; 0: not at all, */
     int32_t few;
     uint32_t *open_rows; /* [plane][strip]: how many are, MC_MANY if the corner search leaves some. If few */
-    int32_t spans;        /* of a column */
+    int32_t spans;       /* of a column */
     mc_divisor by_spans;
-    mc_point *points;     /* [plane][strip][spans + 1]. z stage */
-    uint32_t *finished;   /* [plane][strip][unit]: what the near search tells of it. If not mixed */
-    uint32_t *shared;     /* units that blocks share, numbers from 1 on; a round's from its first unit's place on. If not mixed */
-    int32_t resident;     /* blocks that take work in turn: twice those that find room, or more */
+    mc_point *points;   /* [plane][strip][spans + 1]. z stage */
+    uint32_t *finished; /* [plane][strip][unit]: what the near search tells of it. If not mixed */
+    uint32_t *
+        shared; /* units that blocks share, numbers from 1 on; a round's from its first unit's place on. If not mixed */
+    int32_t resident; /* blocks that take work in turn: twice those that find room, or more */
     /* and by strips. */
     int32_t parts, part_units, blocks; /* blocks take pieces of strips, part_units units of `parts` to a strip */
     int32_t column_bytes;              /* shared memory of a block */
@@ -212,6 +214,8 @@ cudaError_t mc_far(const mc_stage *p, cudaStream_t stream);
 /* Squared distances and, unless NULL, sites, one after another in linear order, into all outputs. */
 cudaError_t mc_emit(const dm_elements *e, const int32_t *squared, const int32_t *site, int multiprocessors,
                     cudaStream_t stream);
+/* What the searches stored as squared distances N into the only output with lengths becomes u sqrt(N), or u^2 N, there. */
+cudaError_t mc_scale(const dm_elements *e, int multiprocessors, cudaStream_t stream);
 #ifdef __cplusplus
 }
 #endif

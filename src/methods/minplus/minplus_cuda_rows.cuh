@@ -126,7 +126,7 @@ DM_DEVICE void store_plain(const mc_stage &p, char *to, int32_t x, int32_t y, co
 #pragma unroll
         for (int c = 0; c < COLUMNS; c++) {
             const uint32_t d2 = (uint32_t)best[c][i] + (uint32_t)p.wy2 * (uint32_t)(i * i);
-            const uint32_t result = ROOT ? __float_as_uint(mc_root((float)d2)) : d2;
+            const uint32_t result = ROOT ? __float_as_uint(mc_root_of(d2)) : d2;
             if (inside && x + c < p.width)
                 *(unsigned *)column[c] = result;
             column[c] += next;
@@ -157,7 +157,7 @@ DM_DEVICE bool store_kinds(const mc_stage &p, int64_t plane, int32_t x, int32_t 
             const uint32_t cap = has_any(across) ? (uint32_t)p.wy2 * (e * e) : (uint32_t)MC_NOTHING;
             const uint32_t found = b == MC_NOTHING ? b : b + (uint32_t)p.wy2 * (uint32_t)(i * i);
             const uint32_t d2 = ground >> row & 1 ? 0 : min(found, cap);
-            const float root = mc_root((float)d2);
+            const float root = mc_root_of(d2);
             if (p.negative)
                 mc_store_signed(p, to, d2, root, negative >> row, &none);
             else
@@ -196,7 +196,7 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t x, int32_t y
             const int32_t b = best[c][i];
             const uint32_t d2 =
                 b == MC_NOTHING ? (uint32_t)MC_NOTHING : (uint32_t)b + (uint32_t)p.wy2 * (uint32_t)(i * i);
-            const float root = mc_root((float)d2);
+            const float root = mc_root_of(d2);
             if (x + c >= p.width)
                 continue;
             if (SITES)

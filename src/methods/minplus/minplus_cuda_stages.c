@@ -18,7 +18,8 @@ bool mc_is_direct(const distmap_plan *plan) {
     const distmap_outputs *want = &plan->problem.want;
     const bool value = (!want->distance && !want->squared) || (want->distance == DISTMAP_FLOAT32 && !want->squared) ||
                        (want->squared == DISTMAP_UINT32 && !want->distance);
-    return value && !plan->problem.border && !want->coords && !want->label && !plan->wants_mask;
+    const bool in_unit = plan->unit.is_one || !plan->problem.sign; /* signs are put on by the searches */
+    return value && in_unit && !plan->problem.border && !want->coords && !want->label && !plan->wants_mask;
 }
 
 /* How the far search divides its work, and what it asks for. */

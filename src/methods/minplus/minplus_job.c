@@ -30,16 +30,30 @@ static mp_store scratch_store(void *memory, const distmap_plan *plan) {
     return store;
 }
 
-static void set_arithmetic(mp_job *job) {
+static int32_t common_divisor(int32_t a, int32_t b) { return b ? common_divisor(b, a % b) : a; }
+
+/* Planes of volumes are solved by the smallest whole pitches that are as theirs: 1, 1 for 40, 13, 13. So 16 bits hold longer
+ * distances. */
+static void set_pitches(mp_job *job) {
     const distmap_plan *plan = job->plan;
     job->wx2 = dm_axis_counts(plan, 3) ? (int32_t)plan->w2[3] : 1;
     job->wy2 = dm_axis_counts(plan, 2) ? (int32_t)plan->w2[2] : 1;
+    const bool through = job->last_is_plane || job->ball.on || job->wide_numbers || job->function;
+    job->factor = through ? 1 : common_divisor(job->wx2, dm_axis_counts(plan, 2) ? job->wy2 : 0);
+    job->wx2 /= job->factor;
+    job->wy2 /= dm_axis_counts(plan, 2) ? job->factor : 1;
+}
+
+static void set_arithmetic(mp_job *job) {
+    const distmap_plan *plan = job->plan;
+    set_pitches(job);
     job->most = plan->limited && plan->limit2 < MP_NONE - 1 ? (int32_t)plan->limit2 : MP_NONE - 1;
+    job->plane_most = job->most < MP_NONE - 1 ? job->most / job->factor : MP_NONE - 1;
     job->cap16 = mp_saturate16((uint64_t)job->most + 1);
     const int most = job->sites ? 0x7FFE : 0xFFFE;
     job->near_y = (uint16_t)sqrt(most / job->wy2);
     job->near_x = (uint16_t)sqrt(most / job->wx2);
-    job->near_cap = job->sites ? 0xFFFF : job->cap16;
+    job->near_cap = job->sites ? 0xFFFF : mp_saturate16((uint64_t)job->plane_most + 1);
     for (int k = 0; k < MP_NEAR + 2; k++) {
         const uint64_t cost = (uint64_t)job->wx2 * (uint64_t)(k * k);
         job->near_cost[k] = mp_saturate16(job->sites ? 2 * cost : cost);
@@ -78,11 +92,14 @@ static void set_outputs(mp_job *job) {
     const distmap_outputs *want = &plan->problem.want;
     const bool plain_distance =
         !want->distance || (want->distance == DISTMAP_FLOAT32 && out->distance.stride[DM_X] == 4);
-    const bool plain_squared = !want->squared || (want->squared == DISTMAP_UINT32 && out->squared.stride[DM_X] == 4);
+    const bool plain_squared =
+        !want->squared || (want->squared == DISTMAP_UINT32 && plan->unit.whole == 1 && out->squared.stride[DM_X] == 4);
     const bool plain_index = !want->index || out->index.stride[DM_X] == (int64_t)distmap_dtype_size(want->index);
     const bool plain_masks =
         (!want->within || out->within.stride[DM_X] == 1) &&
         (!want->beyond || (out->beyond.stride[DM_X] == 1 && plan->problem.input == DISTMAP_INPUT_MASK));
+    job->all_floats = (plan->limited && plan->limit2 < DM_UNIT_EXACT_FLOAT) ||
+                      (plan->problem.input != DISTMAP_INPUT_SAMPLED && plan->max2 < DM_UNIT_EXACT_FLOAT);
     job->payload_sites = plan->problem.payload == DISTMAP_INT32 && want->index == DISTMAP_INT32;
     job->emit_general = plan->problem.border || !plain_squared || want->coords || want->label || !plain_distance ||
                         !plain_index || !plain_masks || (plan->problem.payload && !job->payload_sites);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cpu/lengths.h"
 #include "cpu/rows.h"
 #include "cpu/simd.h"
 #include "methods/minplus/minplus.h"
@@ -12,12 +13,15 @@
 #include "methods/minplus/kernel_vertical.h"
 #include "methods/minplus/kernel_near.h"
 #include "methods/minplus/kernel_far.h"
+#include "methods/minplus/kernel_roots.h"
 #include "methods/minplus/kernel_emit.h"
 #include "methods/minplus/kernel_ball.h"
 #include "methods/minplus/kernel_plane.h"
 #include "methods/minplus/kernel_lines.h"
 #include "methods/minplus/kernel_few.h"
 #include "methods/minplus/kernel_slow.h"
+#include "methods/minplus/kernel_slow_full.h"
+#include "methods/minplus/kernel_slow_tile.h"
 
 const mp_kernels MP_TABLE = {
     .pack_block = pack_block,

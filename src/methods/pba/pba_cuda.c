@@ -120,7 +120,7 @@ static void set_shape(const distmap_plan *plan, struct pba_work *w) {
     w->shift_y = bits_for(w->nx);
     w->shift_z = w->shift_y + bits_for(w->ny);
     w->narrow = is_narrow(plan, w);
-    w->plain = is_plain(&plan->problem.want);
+    w->plain = is_plain(&plan->problem.want) && plan->unit.is_one;
     w->blocks = plan->params[VARIANT] == PBA;
     for (int a = 0; a < 3; a++)
         w->w2[a] = (int64_t)pitch2(plan, DM_X - a);

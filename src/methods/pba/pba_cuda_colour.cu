@@ -95,7 +95,8 @@ DM_DEVICE void paint_plain(const pba_work *w, const paint<T> *out, int32_t y, co
     if (!k)
         *raised |= DISTMAP_FLAG_NO_SITE;
     if (out->value && w->elements.arrays.distance.data)
-        *(float *)(out->value + y * out->value_apart) = k ? sqrtf((float)squared) : (float)INFINITY;
+        *(float *)(out->value + y * out->value_apart) =
+            k ? dm_unit_distancef(&w->elements.unit, squared) : (float)INFINITY;
     else if (out->value)
         *(uint32_t *)(out->value + y * out->value_apart) = k ? squared : UINT32_MAX;
     if (out->site)
