@@ -578,7 +578,7 @@ typedef struct distmap_problem {
      * masks), MORPHOLOGY (but for labels that are dilated), COMPARISON and THICKNESS, on the CPU and on one GPU, for the whole
      * image. Elsewhere it is passed over, since ties go by the axes' numbers (rule 2), and FP64 by a formula from the last axis to
      * the first. Arrays in another order than the axes' take longer there: nearest sites from Fortran order to C order about
-     * twice, to Fortran order four times as long as from C to C. */
+     * twice, to Fortran order five times as long and more as from C to C. */
     int order[DISTMAP_MAX_NDIM];
 } distmap_problem;
 
