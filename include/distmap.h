@@ -134,6 +134,10 @@ typedef struct distmap_view {
 /* A view of row-major (C order) host memory without gaps. The caller keeps `data`. */
 DISTMAP_API distmap_view distmap_view_make(void *data, distmap_dtype dtype, int ndim, const int64_t *shape);
 
+/* The order of the view's axes in memory, slowest first, as distmap_problem.order takes it: by the sizes of their strides, of equal
+ * ones in the order of the axes; those of length 1 or stride 0 come first. Zeros for a view whose ndim is not 1 to 4. */
+DISTMAP_API void distmap_view_order(const distmap_view *view, int order[DISTMAP_MAX_NDIM]);
+
 /* ---- Context: device, threads, memory, progress -------------------------------------------------------------------- */
 
 /* Called now and then during execute, with the fraction done, 0 to 1, never falling. Nonzero asks to stop. */
@@ -589,6 +593,17 @@ typedef struct distmap_problem {
     double unit;
     /* Squared distances are FP64 even where the pitches have a unit: for parts, along some axes, of an image whose pitches have none. */
     bool real;
+    /* The order of the axes in memory, slowest first, by their numbers, each once: {2, 1, 0} for volumes in Fortran order, and
+     * what distmap_view_order() says of a view; of several that differ take an output, since writing across memory costs more
+     * than reading. Zeros: not told, as they are numbered. It is about speed alone: arrays may have any strides whatever it says,
+     * and all bits, ties and flags stay what they are.
+     *
+     * It counts where the arithmetic is integer and no site is asked for: of DISTANCE (any kind of input, metric, sign, and
+     * masks), MORPHOLOGY (but for labels that are dilated), COMPARISON and THICKNESS, on the CPU and on one GPU, for the whole
+     * image. Elsewhere it is passed over, since ties go by the axes' numbers (rule 2), and FP64 by a formula from the last axis to
+     * the first. Arrays in another order than the axes' take longer there: nearest sites from Fortran order to C order about
+     * twice, to Fortran order five times as long and more as from C to C. */
+    int order[DISTMAP_MAX_NDIM];
 } distmap_problem;
 
 /* The unit u of a problem's measured pitches and how many of it each is, n_a in the words of distmap_problem.spacing; 0 for axes that
@@ -787,7 +802,8 @@ enum {
 
 /* ---- In one call ----------------------------------------------------------------------------------------------------- */
 
-/* Context, plan, execute and destroy in one, with defaults, on the CPU. `flags` may be NULL. */
+/* Context, plan, execute and destroy in one, with defaults, on the CPU. Where the problem names no order of its axes in memory,
+ * that of an output is taken. `flags` may be NULL. */
 DISTMAP_API distmap_status distmap_transform(const distmap_problem *problem, const distmap_arrays *arrays,
                                              unsigned *flags);
 

@@ -20,7 +20,8 @@ device.
     methods, devices    what there is to compute with
     distmap.scipy       drop-in for scipy.ndimage.distance_transform_edt, _cdt and _bf
 
-NumPy arrays of any strides, CuPy arrays and PyTorch tensors go in and out without a copy. Python's global lock is
+NumPy arrays of any strides, CuPy arrays and PyTorch tensors go in and out without a copy; new results lie in memory as the
+input does, but in C order where nearest sites, skeletons or edge strengths are asked for. Python's global lock is
 released while the library computes; any thread may call, and a forked child too (not with a GPU that its parent used).
 """
 

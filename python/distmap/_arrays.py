@@ -6,12 +6,14 @@ name; any other object is asked for `__cuda_array_interface__`, then for DLPack.
 comes from: results are made there, on the same device.
 """
 
+import ctypes as c
 import sys
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from . import _dlpack, _structs
+from ._library import library
 from ._problem import dtype_code
 
 
@@ -37,6 +39,10 @@ class Numpy:
     def empty(shape, dtype, like):
         return np.empty(shape, dtype)
 
+    @staticmethod
+    def transposed(array, axes):
+        return array.transpose(axes)
+
 
 class Cupy:
     pooled = True  # freed memory goes to work on the same stream alone, so scratch may be given up while it is in use
@@ -50,6 +56,8 @@ class Cupy:
         cupy = sys.modules["cupy"]
         with cupy.cuda.Device(like.ordinal):
             return cupy.empty(shape, dtype)
+
+    transposed = Numpy.transposed
 
     @staticmethod
     def stream(like):
@@ -84,6 +92,10 @@ class Torch:
         return torch.empty(shape, dtype=kind, device=like.array.device)
 
     @staticmethod
+    def transposed(array, axes):
+        return array.permute(axes)
+
+    @staticmethod
     def stream(like):
         stream = sys.modules["torch"].cuda.current_stream(like.ordinal)
         return stream.cuda_stream, stream
@@ -112,8 +124,12 @@ class Interface:
         """By the array API standard, where the object's library follows it."""
         if not hasattr(like.array, "__array_namespace__"):
             raise TypeError(f"do not know how to make an array beside a {type(like.array).__name__}: give one by out=")
-        library = like.array.__array_namespace__()
-        return library.empty(shape, dtype=getattr(library, dtype), device=like.array.device)
+        space = like.array.__array_namespace__()
+        return space.empty(shape, dtype=getattr(space, dtype), device=like.array.device)
+
+    @staticmethod
+    def transposed(array, axes):
+        return array.__array_namespace__().permute_dims(array, axes)
 
     @staticmethod
     def stream(like):
@@ -152,6 +168,12 @@ class Taken:
         return replace(self, data=(self.data or 0) + sum(ends),
                        strides=self.strides[:first] + tuple(-s for s in self.strides[first:]))
 
+    def order(self):
+        """Its axes in memory, slowest first."""
+        order = (c.c_int * _structs.MAX_NDIM)()
+        library().distmap_view_order(c.byref(self.view()), order)
+        return order[:len(self.shape)]
+
     def view(self, at=None):
         """The view of it all, or of the slice at that index of the first axis."""
         first = 0 if at is None else 1
@@ -160,6 +182,15 @@ class Taken:
                              ndim=ndim, space=_structs.SPACES.index("host" if self.ordinal is None else "cuda"))
         view.shape[:ndim], view.strides[:ndim] = self.shape[first:], self.strides[first:]
         return view
+
+
+def empty(shape, dtype, like, order):
+    """A new array beside `like`, in memory without gaps, its axes in that order there. Axes of length 1 lie anywhere."""
+    order = list(order)
+    if (long := [a for a in order if shape[a] > 1]) == sorted(long):
+        return like.home.empty(shape, dtype, like)
+    made = like.home.empty(tuple(shape[a] for a in order), dtype, like)
+    return like.home.transposed(made, tuple(order.index(a) for a in range(len(order))))
 
 
 def row_major(shape, itemsize):

@@ -81,7 +81,7 @@ def compare(a, b, sampling=None, sites="nonzero", *, points="surface", tolerance
     dtypes = [_structs.DTYPES[mask.dtype] for mask in masks]
     problem = _problem.make(masks[0].shape, dtypes[0], sites=sites, spacing=sampling,
                             comparison={"other": dtypes[1], "points": points, "tolerance": tolerance,
-                                        "percentiles": percents})
+                                        "percentiles": percents}, order=masks[0].order())
     context = context_for(chosen_device(device, masks), threads, None)
     staged = context.device != "cpu" and any(mask.ordinal is None for mask in masks)
     scratch = None

@@ -41,7 +41,9 @@ class Plan:
     limit, border, esf, skeleton, morphology, thickness, cvt, sign, surface: as of transform(). payload: the dtype of the
     payload array. method: a name in methods(); params: {name: value} of its parameters. host_views (GPU): arrays in host
     memory are taken too. scratch: a contiguous array of uint8 with one axis, in the memory of the context's device, aligned
-    to 64 bytes (256 on a GPU), of scratch_bytes() elements or more. timed: phases() tells what took how long.
+    to 64 bytes (256 on a GPU), of scratch_bytes() elements or more. timed: phases() tells what took how long. order: the
+    axes as they will lie in memory, slowest first, (2, 1, 0) for volumes in Fortran order: it changes the speed alone, and
+    that where no sites are asked for.
 
     >>> import numpy as np
     >>> plan = Plan((3, 4), np.uint8, {"distance": np.float32})

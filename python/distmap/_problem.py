@@ -149,13 +149,13 @@ def spacing_values(spacing, ndim):
 
 def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidean", chamfer=None, spacing=None,
          limit=None, border=False, payload=None, esf=None, skeleton=None, morphology=None, sign=None,
-         surface="centre", comparison=None, thickness=False, cvt=None):
+         surface="centre", comparison=None, thickness=False, cvt=None, order=None):
     """The problem without its outputs. `esf`: {"rho": ..., "steps": ..., "dt": ..., "tolerance": ...}, whose absent or
     None members have C's defaults; with it edge strengths are computed. `skeleton`: {"pruning": ..., "gamma": ...}; with
     it a skeleton is. `morphology`: {"step": ..., "radius": ..., "outside": ...}; with it a set, or labels, grow or shrink.
     `comparison`: {"other": dtype, "points": ..., "tolerance": ..., "percentiles": ...}; with it two masks are compared.
     `thickness`: local thickness is computed. `cvt`: {"points": ..., "steps": ..., "omega": ..., "seed": ...,
-    "grids": ...}; with it a centroidal Voronoi diagram is."""
+    "grids": ...}; with it a centroidal Voronoi diagram is. `order`: the axes as they lie in memory, slowest first."""
     ndim = len(shape)
     if not 1 <= ndim <= _structs.MAX_NDIM:
         raise ValueError(f"the array has {ndim} axes, must have 1 to {_structs.MAX_NDIM}")
@@ -167,6 +167,11 @@ def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidea
     problem.spacing[:ndim] = spacing_values(spacing, ndim)
     problem.sign = choice("sign", "none" if sign is None else sign, _structs.SIGNS)
     problem.surface = choice("surface", surface, _structs.SURFACES)
+    if order is not None:
+        order = [whole(f"order[{i}]", axis, -INT32, INT32) for i, axis in enumerate(sequence("order", order, "axes"))]
+        if len(order) != ndim:
+            raise ValueError(f"order has {len(order)} axes, the array has {ndim}")
+        problem.order[:ndim] = order
     if limit is not None:
         problem.limit = number("limit", limit)
         if not problem.limit > 0:

@@ -101,8 +101,8 @@ class Problem(c.Structure):
                 ("spacing", c.c_double * MAX_NDIM), ("limit", c.c_double), ("border", c.c_bool), ("payload", c.c_int),
                 ("want", Outputs), ("field", c.c_int), ("esf", Esf), ("skeleton", Skeleton),
                 ("morphology", Morphology), ("comparison", Comparison), ("cvt", Cvt),
-                ("sign", c.c_int), ("surface", c.c_int), ("window", Window),
-                ("unit", c.c_double), ("real", c.c_bool)]
+                ("sign", c.c_int), ("surface", c.c_int), ("window", Window), ("unit", c.c_double), ("real", c.c_bool),
+                ("order", c.c_int * MAX_NDIM)]
 
 
 class Arrays(c.Structure):
@@ -174,6 +174,7 @@ STRUCTS = {
 _handle, _place = c.c_void_p, c.POINTER(c.c_void_p)
 FUNCTIONS = {
     "distmap_version": (c.c_char_p, []),
+    "distmap_view_order": (None, [c.POINTER(View), c.POINTER(c.c_int)]),
     "distmap_error_text": (c.c_char_p, []),
     "distmap_device_count": (c.c_int, [c.c_int]),
     "distmap_device_describe": (c.c_int, [c.c_int, c.c_int, c.POINTER(DeviceInfo)]),

@@ -98,6 +98,20 @@ def output_shape(name, shape, problem):
             "centroids": (problem.cvt.points, len(shape)), "energies": (problem.cvt.steps + 1,)}.get(name, shape)
 
 
+def leading(source, outputs):
+    """The array by whose order in memory to go: an output of the input's shape that the caller gives, else the input."""
+    return next((array for array in outputs.values() if array.shape == source.shape), source)
+
+
+def output_order(problem, want, order):
+    """In which order new outputs lie in memory: that of the arrays, where the library goes through memory so."""
+    field, step = _structs.FIELDS[problem.field], _structs.MORPHOLOGY_STEPS[problem.morphology.step]
+    nearest = "label" in want and (field != "morphology" or step == "dilate")
+    if nearest or field in ("skeleton", "edge_strength") or want.keys() & {"index", "coords"}:
+        return range(len(order))
+    return order
+
+
 def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", metric="euclidean", chamfer=None,
               spacing=None, limit=None, border=False, payload=None, esf=None, skeleton=None, morphology=None,
               thickness=False, cvt=None, sign=None, surface="centre", out=None, device=None, threads=None, method=None,
@@ -152,7 +166,9 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
     surface : "centre", "half"
         Signed maps: from the other side's nearest element, or from half-way before it, less half of the smallest pitch.
     out : array, or {name: array}
-        Where results go, of any strides; others are made in the input's library.
+        Where results go, of any strides. Others are made in the input's library, and lie in memory in its order, as
+        ``numpy.empty_like`` has it; where nearest sites ("index", "coords", their "label"), skeletons or edge strengths are
+        wanted, in C order.
     device : "cpu", "cuda", "cuda:N", "cuda:0-3", "cuda:0,2"
         Arrays in host memory are copied to that GPU, or to several that share the work, and back. None: where the arrays lie, the CPU for host memory.
     threads : int
@@ -198,6 +214,8 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
                             payload=_structs.DTYPES[extra[0].dtype] if extra else None, esf=esf,
                             skeleton=skeleton, morphology=morphology, thickness=thickness, cvt=cvt, sign=sign,
                             surface=surface)
+    order = leading(source, outputs).order()
+    problem.order[:len(order)] = order
     arrays = [source, *extra, *outputs.values()]
     place = chosen_device(device, arrays)
     context = context_for(place, threads, progress)
@@ -210,10 +228,12 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
         context.set_stream(*on_gpu.home.stream(on_gpu))
         if on_gpu.home.pooled:
             scratch = on_gpu.home.empty((scratch_of(context, problem, **options),), "uint8", on_gpu)
+    order = output_order(problem, want, order)
     for name in want.keys() - outputs.keys():
         shape = output_shape(name, source.shape, problem)
         dtype = _structs.DTYPES[getattr(problem.want, name)]
-        outputs[name] = _arrays.take(source.home.empty(shape, dtype, source), name, writable=True)
+        made = _arrays.empty(shape, dtype, source, order if shape == source.shape else range(len(shape)))
+        outputs[name] = _arrays.take(made, name, writable=True)
     plan = Plan.of(context, problem, **options, scratch=scratch)
     plan.bind(source, *extra, **outputs)()
     done = on_gpu is None or staged

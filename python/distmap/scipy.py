@@ -97,7 +97,7 @@ def distance_transform_cdt(input, metric="chessboard", return_distances=True, re
         if metric not in ("chessboard", *TAXICAB):
             raise Refused("invalid metric provided")
         return run(input, "cityblock" if metric in TAXICAB else metric, None, return_distances, return_indices,
-                   distances, indices, "int32", no_site=-1)
+                   distances, indices, "int32", no_site=-1, like_input=True)
     structure = np.asarray(metric) != 0
     if any(length != 3 for length in structure.shape):
         raise Refused("metric sizes must be equal to 3")
@@ -108,7 +108,8 @@ def distance_transform_cdt(input, metric="chessboard", return_distances=True, re
         import scipy.ndimage
         return scipy.ndimage.distance_transform_cdt(input, structure, return_distances, return_indices, distances,
                                                     indices)
-    return run(input, name, None, return_distances, return_indices, distances, indices, "int32", no_site=-1, axes=axes)
+    return run(input, name, None, return_distances, return_indices, distances, indices, "int32", no_site=-1, axes=axes,
+               like_input=True)
 
 
 def known_structure(structure):
@@ -127,9 +128,9 @@ def known_structure(structure):
 
 
 def run(input, metric, sampling, return_distances, return_indices, distances, indices, dtype, no_site=None, axes=None,
-        backwards=False):
+        backwards=False, like_input=False):
     """What the three have in common. `backwards`: with all axes running the other way, so that the last of several
-    nearest sites becomes the first."""
+    nearest sites becomes the first. `like_input`: new distances have the input's order in memory, else C order, as SciPy's."""
     complain = []
     if not return_distances and not return_indices:
         complain.append("at least one of return_distances/return_indices must be True")
@@ -157,7 +158,8 @@ def run(input, metric, sampling, return_distances, return_indices, distances, in
     for name, kind in want.items():
         if name not in out:
             shape = source.shape if name == "distance" else (len(source.shape), *source.shape)
-            out[name] = made[name] = source.home.empty(shape, kind or "int32", source)
+            order = source.order() if like_input and name == "distance" else range(len(shape))
+            out[name] = made[name] = _arrays.empty(shape, kind or "int32", source, order)
     views = {name: _arrays.take(array, name, writable=True) for name, array in out.items()}
     if backwards:
         source, views = source.flipped(), {name: view.flipped(first=name == "coords") for name, view in views.items()}

@@ -1,6 +1,5 @@
 /* Checks the views given to execute against the plan and against each other, and brings them into normal form. */
 #include <stdint.h>
-#include <string.h>
 
 #include "core/internal.h"
 
@@ -126,7 +125,7 @@ static distmap_status check_view(const distmap_plan *plan, const char *name, con
                        (long long)v->strides[a], (long long)size);
         if (v->strides[a] == INT64_MIN)
             return bad("arrays.%s: strides[%d] is out of range", name, a);
-        normal->stride[a + DM_NDIM - shape.ndim] = v->shape[a] > 1 ? v->strides[a] : 0;
+        normal->stride[plan->place[a] + DM_NDIM - shape.ndim] = v->shape[a] > 1 ? v->strides[a] : 0;
     }
     if (!view_span(v, span))
         return bad("arrays.%s: strides reach beyond the address space", name);
@@ -142,8 +141,9 @@ distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *a
     if (!arrays)
         return bad("arrays is NULL");
     *normal = (dm_arrays){0};
-    int64_t extent[DISTMAP_MAX_NDIM];
-    memcpy(extent, p->shape, sizeof extent);
+    int64_t extent[DISTMAP_MAX_NDIM] = {0}; /* along the caller's axes */
+    for (int a = 0; a < p->ndim; a++)
+        extent[a] = p->shape[plan->place[a]];
     extent[0] = p->window.count ? p->window.count : extent[0];
     const int64_t points[] = {p->cvt.points, p->ndim}, steps[] = {p->cvt.steps + 1};
     struct entry {

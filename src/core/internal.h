@@ -123,7 +123,10 @@ struct dm_team_plan;
 struct distmap_plan {
     distmap_context *context;
     const struct dm_method *method;
-    distmap_problem problem; /* as given, with axes and spacing filled in (user's axis order) */
+    /* As given, with axes and spacing filled in. Where its memory order counts (order.c) it is the problem of the transposed
+     * image: its axes are in that order, and so is all that follows. */
+    distmap_problem problem;
+    int place[DISTMAP_MAX_NDIM]; /* of the caller's axes among the problem's; [a] = a where the order does not count */
 
     /* The problem in normal form. */
     int64_t shape[DM_NDIM];
@@ -316,6 +319,10 @@ distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *pl
 /* That nothing of another field is asked for (fields.c), and what a field's method does: "computes distances". */
 distmap_status dm_field_check(const distmap_problem *problem);
 const char *dm_field_computes(distmap_field field);
+/* The memory order of the axes (order.c): its rules; whether it changes nothing but the speed; and then the plan in it. */
+distmap_status dm_order_check(const distmap_problem *problem);
+bool dm_order_counts(const distmap_plan *plan);
+void dm_order_take(distmap_plan *plan);
 /* Parts of the problem: of edge strengths, of signed maps (fills surface), of skeletons, of morphology, of CVTs. */
 distmap_status dm_strength_check(distmap_plan *plan);
 distmap_status dm_sign_check(distmap_plan *plan);

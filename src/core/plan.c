@@ -30,6 +30,14 @@ static const char *refusal(const distmap_plan *plan, const dm_method *method) {
     return plan->problem.ndim < 2 ? "needs two axes or more over several GPUs" : method->spread->refuses(plan);
 }
 
+/* The first exact method that accepts; NULL: none. */
+static const dm_method *first_accepting(const distmap_plan *plan) {
+    for (size_t i = 0; dm_methods[i]; i++)
+        if (dm_methods[i]->info.exact && is_of_device(plan, dm_methods[i]) && !refusal(plan, dm_methods[i]))
+            return dm_methods[i];
+    return NULL;
+}
+
 static distmap_status choose_method(distmap_plan *plan, const char *name) {
     if (name) {
         const distmap_method_info *info = distmap_method_find(name);
@@ -46,13 +54,24 @@ static distmap_status choose_method(distmap_plan *plan, const char *name) {
             return dm_error(DISTMAP_ERROR_UNSUPPORTED, "method %s %s", name, why);
         return DISTMAP_OK;
     }
-    for (size_t i = 0; dm_methods[i]; i++)
-        if (dm_methods[i]->info.exact && is_of_device(plan, dm_methods[i]) && !refusal(plan, dm_methods[i])) {
-            plan->method = dm_methods[i];
-            return DISTMAP_OK;
-        }
+    plan->method = first_accepting(plan);
+    if (plan->method)
+        return DISTMAP_OK;
     return dm_error(DISTMAP_ERROR_UNSUPPORTED, "no method accepts this problem%s",
                     is_several(plan->context) ? " over several GPUs" : "");
+}
+
+/* The axes in their memory order, unless the method that was asked for takes them only as they are. Methods that are not exact
+ * keep their bits. */
+static void take_order(distmap_plan *plan, bool named) {
+    if (!dm_order_counts(plan))
+        return;
+    distmap_plan ordered = *plan;
+    dm_order_take(&ordered);
+    if (!named)
+        ordered.method = first_accepting(&ordered);
+    if (ordered.method && ordered.method->info.exact && !(named && refusal(&ordered, ordered.method)))
+        *plan = ordered;
 }
 
 static distmap_status set_params(distmap_plan *plan, const distmap_plan_options *options) {
@@ -91,6 +110,7 @@ static distmap_status prepare(const distmap_context *context, const distmap_prob
                            .progress_span = 1};
     TRY(dm_problem_check(problem, plan));
     TRY(choose_method(plan, options->method));
+    take_order(plan, options->method);
     TRY(set_params(plan, options));
     plan->scratch_bytes = plan->elements ? context->device->scratch_bytes(plan) : 0;
     return DISTMAP_OK;
@@ -188,8 +208,9 @@ distmap_status distmap_plan_slab(const distmap_plan *plan, int i, int64_t *first
         return plan->context->device->slab(plan, i, first, count);
     if (i != 0)
         return bad("i is %d, but the context has one device", i);
+    const int ndim = plan->problem.ndim;
     *first = plan->first_row;
-    *count = plan->shape[2];
+    *count = ndim > 1 ? plan->shape[plan->place[ndim - 2] + DM_NDIM - ndim] : 1;
     return DISTMAP_OK;
 }
 
@@ -214,7 +235,7 @@ void distmap_plan_describe(const distmap_plan *plan, distmap_description *descri
         return;
     description->unit = plan->unit.high;
     for (int a = 0; a < plan->problem.ndim; a++)
-        description->multiples[a] = (int64_t)plan->multiple[a + DM_NDIM - plan->problem.ndim];
+        description->multiples[a] = (int64_t)plan->multiple[plan->place[a] + DM_NDIM - plan->problem.ndim];
 }
 
 unsigned distmap_plan_flags(const distmap_plan *plan) {

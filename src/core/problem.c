@@ -421,12 +421,15 @@ distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *pl
     plan->problem = *problem;
     distmap_problem *p = &plan->problem;
     TRY(check_shape(p));
+    TRY(dm_order_check(p));
     TRY(check_input(p));
     TRY(check_sites(p));
     TRY(dm_field_check(p));
     if (p->axes == 0)
         p->axes = (1u << p->ndim) - 1;
 
+    for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
+        plan->place[a] = a;
     plan->elements = 1;
     for (int n = DM_NDIM - 1; n >= 0; n--) {
         const int a = n - (DM_NDIM - p->ndim);

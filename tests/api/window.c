@@ -117,6 +117,7 @@ static void draw_problem(distmap_problem *p, int64_t height, int64_t width) {
     p->spacing[1] = (double)(rng_chance(&rng, 0.7) ? 1 : rng_range(&rng, 1, 9));
     p->limit = rng_chance(&rng, 0.3) ? floor(pow(10, 5 * rng_unit(&rng))) : 0;
     p->border = rng_chance(&rng, 0.2);
+    p->order[0] = rng_chance(&rng, 0.3); /* {1, 0}: passed over */
 }
 
 static unsigned execute(distmap_context *on, const distmap_problem *p, const char *method, const distmap_arrays *a) {

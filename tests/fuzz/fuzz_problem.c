@@ -157,6 +157,9 @@ static distmap_problem take_problem(struct source *s) {
         p.sign = (distmap_sign)take_enum(s, 3);
         p.surface = (distmap_surface)take_enum(s, 2);
     }
+    if (take(s, 1) % 4 == 3)
+        for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
+            p.order[a] = take_enum(s, 4);
     return p;
 }
 

@@ -152,6 +152,7 @@ static bool fail(const struct job *j, const struct run *r) {
         fprintf(stderr, " %.17g", p->spacing[a]);
     if (p->unit > 0)
         fprintf(stderr, ", unit %.17g", p->unit);
+    fprintf(stderr, ", order {%d, %d, %d, %d}", p->order[0], p->order[1], p->order[2], p->order[3]);
     fprintf(stderr, ", metric %d {%d, %d, %d}", (int)p->metric, p->chamfer[0], p->chamfer[1], p->chamfer[2]);
     if (p->sign)
         fprintf(stderr, ", sign %d, surface %d", (int)p->sign, (int)p->surface);

@@ -68,6 +68,8 @@ static void run_method(const struct drawn_job *j, const char *method) {
                 distmap_context_isa(runner->context), distmap_context_threads(runner->context), j->problem->axes);
         for (int a = 0; a < j->problem->ndim; a++)
             fprintf(stderr, " %g", j->problem->spacing[a]);
+        const int *order = j->problem->order;
+        fprintf(stderr, ", order {%d, %d, %d, %d}", order[0], order[1], order[2], order[3]);
         fprintf(stderr, ", ");
         j->tell(j);
         fprintf(stderr, ": %s\n", why);

@@ -6,7 +6,7 @@
 
 enum { GUARD = 128 };
 
-const char *const layout_names[LAYOUT_COUNT] = {"plain", "padded", "reversed", "transposed", "stepped"};
+const char *const layout_names[LAYOUT_COUNT] = {"plain", "padded", "reversed", "transposed", "rotated", "stepped"};
 
 /* In arrays whose memory may serve as scratch, that is of 4 and 8 bytes to an element, something that would win as a squared
  * distance; in others no mask's value. */
@@ -25,7 +25,7 @@ struct placed layout_place(enum layout layout, distmap_dtype dtype, int ndim, co
     struct placed p = {.view = {.dtype = dtype, .ndim = ndim}};
     int64_t stride = layout == LAYOUT_STEPPED ? 3 * size : size, first = 0;
     for (int k = 0; k < ndim; k++) {
-        const int a = layout == LAYOUT_TRANSPOSED ? k : ndim - 1 - k;
+        const int a = layout == LAYOUT_TRANSPOSED ? k : layout == LAYOUT_ROTATED ? (ndim - k) % ndim : ndim - 1 - k;
         const bool back = layout == LAYOUT_REVERSED && k % 2 == 0;
         p.view.shape[a] = shape[a];
         p.view.strides[a] = back ? -stride : stride;

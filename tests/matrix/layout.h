@@ -1,4 +1,4 @@
-/* Arrays in odd places: strided, reversed, transposed views inside poisoned memory with room on all sides. */
+/* Arrays in odd places: strided, reversed, transposed and rotated views inside poisoned memory with room on all sides. */
 #ifndef TESTS_MATRIX_LAYOUT_H
 #define TESTS_MATRIX_LAYOUT_H
 
@@ -8,7 +8,7 @@
 
 #include "random.h"
 
-enum layout { LAYOUT_PLAIN, LAYOUT_PADDED, LAYOUT_REVERSED, LAYOUT_TRANSPOSED, LAYOUT_STEPPED, LAYOUT_COUNT };
+enum layout { LAYOUT_PLAIN, LAYOUT_PADDED, LAYOUT_REVERSED, LAYOUT_TRANSPOSED, LAYOUT_ROTATED, LAYOUT_STEPPED, LAYOUT_COUNT };
 
 struct placed {
     distmap_view view;

@@ -270,6 +270,11 @@ static void run_case(int number, uint64_t seed, struct rng *r) {
     REQUIRE(m.site);
     corpus_paint(pattern, &m, r);
     recipe_make(&c, &m, features, r);
+    if (labels && rng_chance(r, 0.5)) /* specks with much background, where several are equally near */
+        for (int64_t i = 0; i < m.elements; i++) {
+            const size_t size = distmap_dtype_size(c.problem.dtype);
+            memset((char *)c.input + (size_t)i * size, 0, rng_chance(r, 0.85) ? size : 0);
+        }
     draw_morphology(&c.problem, r);
     struct job j = {.problem = c.problem,
                     .data = c.input,

@@ -254,6 +254,23 @@ static void make_samples(struct test_case *c, const struct image *m, struct rng 
     }
 }
 
+/* None, the input's, or any: it must not change a bit. */
+static void make_order(distmap_problem *p, enum layout in, struct rng *r) {
+    const int64_t kind = rng_range(r, 0, 2);
+    if (kind == 0)
+        return;
+    for (int a = 0; a < p->ndim; a++) {
+        const int other = (int)rng_range(r, 0, a);
+        p->order[a] = p->order[other];
+        p->order[other] = a;
+    }
+    if (kind == 1) {
+        struct placed placed = layout_place(in, p->dtype, p->ndim, p->shape);
+        distmap_view_order(&placed.view, p->order);
+        free(placed.memory);
+    }
+}
+
 void recipe_make(struct test_case *c, const struct image *m, unsigned features, struct rng *r) {
     distmap_problem *p = &c->problem;
     *p = (distmap_problem){.dtype = DISTMAP_UINT8, .ndim = m->ndim};
@@ -274,6 +291,7 @@ void recipe_make(struct test_case *c, const struct image *m, unsigned features, 
         c->out = (enum layout)rng_range(r, 0, LAYOUT_COUNT - 1);
         c->turn = (int)rng_range(r, 0, LAYOUT_COUNT - 1);
     }
+    make_order(p, c->in, r);
     c->input = malloc((size_t)m->elements * distmap_dtype_size(p->dtype) + 1);
     c->payload = NULL;
     REQUIRE(c->input);

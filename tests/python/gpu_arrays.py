@@ -75,9 +75,13 @@ class Array:
         self.memory.copy(host, TO_HOST)
         return np.ndarray(self.shape, self.dtype, host.data, self.offset, self.strides)
 
+    def transpose(self, axes):
+        return type(self)([self.shape[a] for a in axes], self.dtype, self.ordinal, tuple(self.strides[a] for a in axes),
+                          self.memory, self.offset)
+
     @property
     def T(self):
-        return type(self)(self.shape[::-1], self.dtype, self.ordinal, self.strides[::-1], self.memory, self.offset)
+        return self.transpose(range(len(self.shape))[::-1])
 
     @property
     def address(self):
@@ -100,6 +104,9 @@ class TorchLike(Array):
     @property
     def device(self):
         return types.SimpleNamespace(type="cuda", index=self.ordinal)
+
+    def permute(self, *axes):
+        return self.transpose(axes if len(axes) == len(self.shape) and not isinstance(axes[0], tuple) else axes[0])
 
     def detach(self):
         return self

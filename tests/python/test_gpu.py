@@ -52,8 +52,28 @@ def test_without_elements(name, shape):
     assert maker.to_numpy(distance).shape == maker.to_numpy(index).shape == shape
 
 
-def transposed(array):
-    return array.permute(*range(array.ndim - 1, -1, -1)) if hasattr(array, "permute") else array.T
+def transposed(array, axes=None):
+    axes = tuple(range(len(array.shape)))[::-1] if axes is None else axes
+    return array.permute(axes) if hasattr(array, "permute") else array.transpose(axes)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_orders_in_memory(name):
+    """Results lie in memory as the array does, but where sites are wanted."""
+    maker = MAKERS[name]
+
+    @drawn(EXAMPLES, shape=shapes(most=300, least=1), seed=st.integers(0, 2**32 - 1))
+    def check(shape, seed):
+        rng = np.random.default_rng(seed)
+        host, axes = values(shape, np.uint8, rng), tuple(int(a) for a in rng.permutation(len(shape)))
+        array, turned = transposed(maker.from_numpy(host), axes), np.transpose(host, axes)
+        got, like = maker.to_numpy(distmap.edt(array)), np.empty_like(turned, np.float32, order="K")
+        assert np.array_equal(got, distmap.edt(host).transpose(axes))
+        longer = [a for a, n in enumerate(got.shape) if n > 1]
+        assert [got.strides[a] for a in longer] == [like.strides[a] for a in longer]
+        index = maker.to_numpy(distmap.feature_transform(array))
+        assert index.flags.c_contiguous and np.array_equal(index, distmap.feature_transform(turned))
+    check()
 
 
 @pytest.mark.parametrize("name", MAKERS)

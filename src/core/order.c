@@ -1,0 +1,111 @@
+/* The memory order of the axes: the normal form has them as they lie in memory, where no result can tell.
+ *
+ * Rows are runs along the last axis, and everything is fastest where these are contiguous. So a problem whose arrays have
+ * another order (Fortran's, of every NIfTI file) is solved as that of the transposed image: `take` permutes what a plan says
+ * about axes, and views follow (arrays.c). What is computed is the same as long as nothing depends on which axis comes first:
+ *
+ *  - distances in integers are minima of exact sums, whatever the order of the passes. FP64 rounds from the last axis to the
+ *    first, so there the order stays;
+ *  - of several nearest sites the lowest index wins, in the order of the caller's axes. So it stays where sites are asked for;
+ *  - the masks of a ball, local thickness and the numbers of a comparison are made of such distances, by rules that know no
+ *    first axis. Skeletons, labels that grow and Voronoi diagrams go by sites, edge strengths by rounded sums;
+ *  - windows and slabs are rows of the image as it was given.
+ */
+#include <string.h>
+
+#include "core/internal.h"
+
+#define bad(...) dm_error(DISTMAP_ERROR_ARGUMENT, __VA_ARGS__)
+
+enum { SHORT_ROW = 8 }; /* elements */
+
+/* How far apart neighbours are; axes along which there are none, or all the same, lie anywhere, and so outermost. */
+static uint64_t pitch_of(const distmap_view *v, int a) {
+    const int64_t s = v->strides[a];
+    return v->shape[a] <= 1 || s == 0 ? UINT64_MAX : s < 0 ? 0 - (uint64_t)s : (uint64_t)s;
+}
+
+void distmap_view_order(const distmap_view *view, int order[DISTMAP_MAX_NDIM]) {
+    memset(order, 0, DISTMAP_MAX_NDIM * sizeof *order);
+    if (!view || view->ndim < 1 || view->ndim > DISTMAP_MAX_NDIM)
+        return;
+    for (int a = 0; a < view->ndim; a++) {
+        int at = a;
+        for (; at > 0 && pitch_of(view, order[at - 1]) < pitch_of(view, a); at--)
+            order[at] = order[at - 1];
+        order[at] = a;
+    }
+}
+
+/* No permutation of two axes and more is all zeros; of one axis there is one alone. */
+static bool is_given(const distmap_problem *p) {
+    bool given = false;
+    for (int i = 0; i < p->ndim; i++)
+        given |= p->order[i] != 0;
+    return given;
+}
+
+distmap_status dm_order_check(const distmap_problem *p) {
+    unsigned seen = 0;
+    for (int i = 0; i < DISTMAP_MAX_NDIM; i++) {
+        if (i >= p->ndim && p->order[i] != 0)
+            return bad("problem.order[%d] is %d, must stay zero beyond ndim %d", i, p->order[i], p->ndim);
+        if (p->order[i] < 0 || p->order[i] >= p->ndim)
+            return bad("problem.order[%d] is %d, must be an axis, 0 to %d", i, p->order[i], p->ndim - 1);
+        if (i < p->ndim && is_given(p) && seen >> p->order[i] & 1)
+            return bad("problem.order names axis %d twice: it names every axis once, or stays zero", p->order[i]);
+        seen |= 1u << p->order[i];
+    }
+    return DISTMAP_OK;
+}
+
+/* Whether a field's results, in integers and without sites, are the same whatever the order. */
+static bool is_of_distances(const distmap_problem *p) {
+    switch (p->field) {
+    case DISTMAP_FIELD_DISTANCE:
+    case DISTMAP_FIELD_COMPARISON:
+    case DISTMAP_FIELD_THICKNESS: return !p->want.label;
+    case DISTMAP_FIELD_MORPHOLOGY: return !p->want.label || p->morphology.step != DISTMAP_MORPHOLOGY_DILATE;
+    default: return false;
+    }
+}
+
+bool dm_order_counts(const distmap_plan *plan) {
+    const distmap_problem *p = &plan->problem;
+    return is_given(p) && is_of_distances(p) && plan->number != DM_F64 && !p->want.index && !p->want.coords &&
+           !p->window.count && !plan->context->device->execute_slabs;
+}
+
+/* The order to go by. Rows of a few elements, as the channels of an image are, cost more than larger strides: such axes at the
+ * end go outermost. (2048 x 2048 x 4 elements, on the CPU: as a batch 86 ms instead of 390, as a volume 99 instead of 266; of 16
+ * 109 instead of 161, and 152 instead of 102.) */
+static void find_order(const distmap_problem *p, int order[DISTMAP_MAX_NDIM]) {
+    int last = p->ndim - 1;
+    while (last > 0 && p->shape[p->order[last]] <= SHORT_ROW)
+        last--;
+    for (int i = 0; i < p->ndim; i++)
+        order[(i + p->ndim - 1 - last) % p->ndim] = p->order[i];
+}
+
+void dm_order_take(distmap_plan *plan) {
+    int order[DISTMAP_MAX_NDIM];
+    distmap_problem *p = &plan->problem;
+    const distmap_plan given = *plan;
+    find_order(p, order);
+    p->axes = 0;
+    for (int i = 0; i < p->ndim; i++) {
+        const int a = order[i], to = i + DM_NDIM - p->ndim, from = a + DM_NDIM - p->ndim;
+        p->shape[i] = given.problem.shape[a];
+        p->spacing[i] = given.problem.spacing[a];
+        p->axes |= (given.problem.axes >> a & 1) << i;
+        p->order[i] = 0;
+        plan->place[a] = i;
+        plan->shape[to] = given.shape[from];
+        plan->measured[to] = given.measured[from];
+        plan->multiple[to] = given.multiple[from];
+        plan->w2[to] = given.w2[from];
+        plan->w2f[to] = given.w2f[from];
+    }
+    dm_pitches(plan, plan->linear);
+    plan->rows = plan->shape[2];
+}
