@@ -2,6 +2,7 @@
  * as far: that takes less then. Less shared memory, and fewer registers, leave room for twice as many warps. */
 #define MC_STRIP 16
 #define MC_TILE_WIDE MC_STRIDE
+#define MC_TILE_BYTES MC_LEAST_BYTES
 #define MC_TILES_AT_ONCE 8
 #define MC_NEAR mc_near_middle
 #include "methods/minplus/minplus_cuda_near.cu"
