@@ -18,6 +18,21 @@ static void add_versions(json_object *object, const char *name, const int versio
     json_object_object_add(object, name, json_object_new_string(text));
 }
 
+/* Whether minplus/cuda runs on a GPU, as an open one alone can tell; else why not. */
+static bool minplus_runs(int ordinal, char *why, size_t size) {
+    const distmap_problem problem = {
+        .dtype = DISTMAP_UINT8, .ndim = 2, .shape = {64, 64}, .want = {.distance = DISTMAP_FLOAT32}};
+    const distmap_context_options where = {.device = DISTMAP_DEVICE_CUDA, .ordinal = ordinal};
+    const distmap_plan_options how = {.method = "minplus/cuda"};
+    distmap_context *context = NULL;
+    size_t scratch;
+    const bool runs = distmap_context_create(&where, &context) == DISTMAP_OK &&
+                      distmap_scratch_bytes(context, &problem, &how, &scratch) == DISTMAP_OK;
+    snprintf(why, size, "%s", runs ? "" : distmap_error_text());
+    distmap_context_destroy(&context);
+    return runs;
+}
+
 /* Each GPU, into the list if there is one, else in print; or that there is none. */
 static int give_gpus(json_object *list) {
     const int count = distmap_device_count(DISTMAP_DEVICE_CUDA);
@@ -32,11 +47,14 @@ static int give_gpus(json_object *list) {
         distmap_device_info gpu;
         if (distmap_device_describe(DISTMAP_DEVICE_CUDA, i, &gpu))
             return fail_library();
+        char why[256];
+        const bool runs = minplus_runs(i, why, sizeof why);
         if (!list) {
             printf("cuda:%d  %s\n     compute capability %d.%d, %d multiprocessors, %.1f GiB memory, driver for CUDA "
-                   "%d.%d\n",
+                   "%d.%d\n     %zu KiB of shared memory to a block, %s%s\n",
                    i, gpu.name, gpu.capability[0], gpu.capability[1], gpu.multiprocessors,
-                   (double)gpu.memory_bytes / 0x1p30, gpu.driver[0], gpu.driver[1]);
+                   (double)gpu.memory_bytes / 0x1p30, gpu.driver[0], gpu.driver[1], gpu.shared_bytes >> 10,
+                   runs ? "minplus/cuda runs" : "minplus/cuda does not run: ", why);
             continue;
         }
         char name[24];
@@ -49,6 +67,10 @@ static int give_gpus(json_object *list) {
         add_versions(object, "runtime_cuda", gpu.runtime);
         json_object_object_add(object, "multiprocessors", json_object_new_int(gpu.multiprocessors));
         json_object_object_add(object, "memory_bytes", json_object_new_int64((int64_t)gpu.memory_bytes));
+        json_object_object_add(object, "shared_bytes", json_object_new_int64((int64_t)gpu.shared_bytes));
+        json_object_object_add(object, "minplus_cuda", json_object_new_boolean(runs));
+        if (!runs)
+            json_object_object_add(object, "minplus_cuda_missing", json_object_new_string(why));
         json_object_array_add(list, object);
     }
     return 0;
@@ -87,7 +109,8 @@ const struct command command_devices = {
     .summary = "the processors and GPUs to compute on",
     .about = "Lists the devices: the processor with the instruction set chosen (the environment variable DISTMAP_ISA\n"
              "caps it: plain, sse4, avx2, avx512, neon), threads and memory; and each GPU by the name that --device\n"
-             "takes, or why there is none.",
+             "takes, with the shared memory that a block may have, and whether minplus/cuda, the fastest method, runs\n"
+             "there, or why there is none.",
     .example = "  distmap devices --json\n",
     .run = run,
 };

@@ -171,6 +171,7 @@ typedef struct distmap_device_info {
     int multiprocessors;
     int capability[2];         /* compute capability: {9, 0} */
     int driver[2], runtime[2]; /* CUDA versions: what the driver supports, what this library was built with: {13, 0} */
+    size_t shared_bytes;       /* shared memory that a block may have: 232,448 */
 } distmap_device_info;
 
 /* Devices of that kind that can be used, numbered from 0; 1 for the CPU. Where there is none, distmap_error_text() says

@@ -230,3 +230,4 @@ class Device:
     capability: tuple[int, int]
     driver: tuple[int, int]
     runtime: tuple[int, int]
+    shared_bytes: int

@@ -52,7 +52,8 @@ class Executor(c.Structure):
 
 class DeviceInfo(c.Structure):
     _fields_ = [("name", c.c_char * 256), ("memory_bytes", c.c_size_t), ("multiprocessors", c.c_int),
-                ("capability", c.c_int * 2), ("driver", c.c_int * 2), ("runtime", c.c_int * 2)]
+                ("capability", c.c_int * 2), ("driver", c.c_int * 2), ("runtime", c.c_int * 2),
+                ("shared_bytes", c.c_size_t)]
 
 
 class ContextOptions(c.Structure):

@@ -43,6 +43,7 @@ class Device:
     capability: tuple
     driver: tuple
     runtime: tuple
+    shared_bytes: int  # shared memory that a block may have
 
 
 def read_method(row):
@@ -81,7 +82,8 @@ def describe(kind, ordinal):
     info = _structs.DeviceInfo()
     check(library().distmap_device_describe(kind, ordinal, c.byref(info)))
     return Device(f"cuda:{ordinal}" if kind else "cpu", info.name.decode(), info.memory_bytes, info.multiprocessors,
-                  tuple(info.capability), tuple(info.driver), tuple(info.runtime))
+                  tuple(info.capability), tuple(info.driver), tuple(info.runtime),
+                  info.shared_bytes)
 
 
 def param_value(method, name, value):

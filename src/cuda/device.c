@@ -48,6 +48,7 @@ static distmap_status describe(int ordinal, distmap_device_info *info) {
     TRY_CUDA(NULL, cudaRuntimeGetVersion(&runtime));
     snprintf(info->name, sizeof info->name, "%s", properties.name);
     info->memory_bytes = properties.totalGlobalMem;
+    info->shared_bytes = properties.sharedMemPerBlockOptin;
     info->multiprocessors = properties.multiProcessorCount;
     info->capability[0] = properties.major;
     info->capability[1] = properties.minor;
@@ -84,9 +85,7 @@ static distmap_status set_up(struct dm_cuda *cuda, void *stream) {
                         cuda->ordinal, info.name, info.capability[0], info.capability[1], LOWEST_MAJOR, LOWEST_MINOR);
     cuda->multiprocessors = info.multiprocessors;
     snprintf(cuda->isa, sizeof cuda->isa, "sm_%d%d", info.capability[0], info.capability[1]);
-    int shared;
-    TRY_CUDA(cuda, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, cuda->ordinal));
-    cuda->shared_bytes = (size_t)shared;
+    cuda->shared_bytes = info.shared_bytes;
     TRY_CUDA(cuda, cudaStreamCreateWithFlags(&cuda->side, cudaStreamNonBlocking));
     TRY_CUDA(cuda, cudaEventCreateWithFlags(&cuda->probe, cudaEventDisableTiming));
     TRY_CUDA(cuda, cudaMallocHost((void **)&cuda->outcome, sizeof *cuda->outcome));

@@ -67,9 +67,15 @@ for options in "edt --threshold 120 --index out/i.npy" "edt --labels" "voronoi -
 done
 
 run devices
-check "devices" matches "$(tr '\n' ' ' <stdout)" "cuda:0  CUDA emulation.* compute capability 9.0"
+check "devices" matches "$(tr '\n' ' ' <stdout)" "cuda:0  CUDA emulation.* compute capability 9.0.* 227 KiB of shared memory to a block, minplus/cuda runs"
+DISTMAP_EMULATION_SHARED=65535 run devices
+check "devices: too little shared memory" matches "$(tail -n 1 stdout)" "63 KiB of shared memory .*minplus/cuda does not run: .*needs .* 64 KiB"
 run devices --json
-check "devices --json" matches "$(tr -d ' \n' <stdout)" '"name":"cuda:0","model":".*","capability":"9.0"'
+check "devices --json" matches "$(tr -d ' \n' <stdout)" '"name":"cuda:0","model":".*","capability":"9.0".*"shared_bytes":232448,"minplus_cuda":true'
+for kib in 99 64; do
+    DISTMAP_EMULATION_SHARED=$((kib << 10)) edt_on "$kib KiB of shared memory" "minplus/cuda, sm_"
+    edt_on "--param shared=$kib" "minplus/cuda, sm_" --method minplus/cuda --param shared=$kib
+done
 run bench --device cuda --sizes 64 --densities 0.01 --patterns random --repeat 1
 check "bench --device cuda" matches "$(cat stdout)" "^[a-z]+/cuda "
 

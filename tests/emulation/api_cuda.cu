@@ -101,6 +101,17 @@ static void check_launches(void) {
     int blocks = 0;
     CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, use_shared, 256, sizeof host));
     CHECK(blocks == 3, "%d blocks of 60,000 bytes in 228 KB", blocks);
+    setenv("DISTMAP_EMULATION_SHARED", "60000", 1);
+    int shared = 0;
+    CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+    CHECK(shared == 60000, "%d bytes of shared memory to a block", shared);
+    CHECK_CUDA(cudaFuncSetAttribute(use_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, 60001),
+               cudaErrorInvalidValue);
+    (void)cudaGetLastError();
+    CUDA(cudaFuncSetAttribute(use_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, 60000));
+    CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, use_shared, 256, 60000));
+    CHECK(blocks == 1, "%d blocks of 60,000 bytes in 61,024", blocks);
+    unsetenv("DISTMAP_EMULATION_SHARED");
     CUDA(cudaFree(out));
 }
 

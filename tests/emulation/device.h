@@ -8,8 +8,8 @@
 
 enum : size_t {
     DEVICE_SHARED = 48 << 10,        /* dynamic shared memory that every kernel may have */
-    DEVICE_SHARED_OPTIN = 227 << 10, /* and with cudaFuncSetAttribute */
-    DEVICE_SHARED_SM = 228 << 10,
+    DEVICE_SHARED_OPTIN = 227 << 10, /* and with cudaFuncSetAttribute, where the environment says nothing else; */
+    DEVICE_SHARED_OWN = 1 << 10,     /* what a block has of a multiprocessor's besides */
 };
 enum { DEVICE_THREADS = 1024, DEVICE_THREADS_SM = 2048, DEVICE_BLOCKS_SM = 32, DEVICE_SMS = 4 };
 

@@ -21,6 +21,7 @@ unsigned long long device_knob(const char *name, unsigned long long fallback) {
 }
 
 static int device_count(void) { return (int)device_knob("DISTMAP_EMULATION_DEVICES", 1); }
+static size_t device_shared(void) { return device_knob("DISTMAP_EMULATION_SHARED", DEVICE_SHARED_OPTIN); }
 static int driver_version(void) { return (int)device_knob("DISTMAP_EMULATION_DRIVER", CUDART_VERSION); }
 
 cudaError_t device_result(cudaError_t error) {
@@ -198,8 +199,8 @@ static cudaError_t properties_of(cudaDeviceProp *p, int device) {
     snprintf(p->name, sizeof p->name, "CUDA emulation %d", device);
     p->totalGlobalMem = device_knob("DISTMAP_EMULATION_MEMORY", 4ull << 30);
     p->sharedMemPerBlock = DEVICE_SHARED;
-    p->sharedMemPerBlockOptin = DEVICE_SHARED_OPTIN;
-    p->sharedMemPerMultiprocessor = DEVICE_SHARED_SM;
+    p->sharedMemPerBlockOptin = device_shared();
+    p->sharedMemPerMultiprocessor = device_shared() + DEVICE_SHARED_OWN;
     p->major = __CUDA_ARCH__ / 100;
     p->minor = __CUDA_ARCH__ / 10 % 10;
     p->multiProcessorCount = DEVICE_SMS;
@@ -263,7 +264,7 @@ static cudaError_t set_attribute(const void *kernel, cudaFuncAttribute attribute
         return cudaErrorInvalidDeviceFunction;
     if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout)
         return value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue;
-    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 || value > (int)DEVICE_SHARED_OPTIN)
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 || value > (int)device_shared())
         return cudaErrorInvalidValue;
     shared_limits[kernel] = value;
     return cudaSuccess;
@@ -290,7 +291,9 @@ static cudaError_t occupancy(int *blocks, const void *kernel, int threads, size_
     if (!kernel)
         return cudaErrorInvalidDeviceFunction;
     const int by_threads = threads > DEVICE_THREADS ? 0 : DEVICE_THREADS_SM / ((threads + 31) / 32 * 32);
-    const int by_shared = shared > function_shared(kernel) ? 0 : (int)(DEVICE_SHARED_SM / (shared + 1024));
+    const int by_shared = shared > function_shared(kernel)
+                              ? 0
+                              : (int)((device_shared() + DEVICE_SHARED_OWN) / (shared + DEVICE_SHARED_OWN));
     *blocks = min(min(by_threads, by_shared), DEVICE_BLOCKS_SM);
     return cudaSuccess;
 }

@@ -19,20 +19,24 @@
  */
 #include "methods/minplus/minplus_cuda_stages.h"
 
-static const char *const direct_names[] = {"never", "small"}, *const bracket_names[] = {"never", "sized", "mixed"};
+static const char *const direct_names[] = {"never", "small"}, *const bracket_names[] = {"never", "sized", "mixed"},
+                         *const shared_names[] = {"all", "99", "64"};
 static const distmap_param_info params[MC_PARAMS] = {
     [MC_DIRECT] = {"direct", MC_SMALL, MC_NEVER, MC_SMALL, "small planes in one search, or in tiles as large ones are",
                    direct_names},
     [MC_BRACKETS] = {"brackets", MC_SIZED, MC_NEVER, MC_MIXED,
                      "what tiles leave span by span: never, by the image's size, or of strips with deep ones",
                      bracket_names},
+    [MC_SHARED_BYTES] =
+        {"shared", MC_ALL, MC_ALL, MC_LEAST,
+         "KiB of shared memory that a block may have: all that there are, or as few as lesser GPUs have", shared_names},
 };
 
 /* ---- What it accepts ---- */
 
 static const char *refuses(const distmap_plan *plan) {
-    if (plan->context->cuda->shared_bytes < MC_MOST_BYTES)
-        return "needs a GPU with 112 KiB of shared memory to a block (compute capability 8.0, 8.7, 9.0 and others)";
+    if (plan->context->cuda->shared_bytes < MC_LEAST_BYTES)
+        return "needs a GPU whose blocks may have 64 KiB of shared memory, as they may from compute capability 7.5 on";
     if (plan->problem.input == DISTMAP_INPUT_SAMPLED)
         return "needs a mask or labels";
     if (dm_by_kind(plan) && plan->wants_site)
@@ -109,6 +113,28 @@ static bool fills_tall(const mc_stage *stage) {
     return (rows - stage->height) * 8 <= stage->height;
 }
 
+typedef cudaError_t near_search(const mc_stage *p, cudaStream_t stream);
+
+/* The near search of a stage, by what it has, how large it is, and how much shared memory there is. */
+static near_search *near_of(const distmap_plan *plan, const mc_stage *stage) {
+    const size_t shared = mc_shared_bytes(plan);
+    const bool full = shared >= MC_FULL_BYTES, least = shared < MC_LESS_BYTES;
+    if (stage->sites != MC_SITES_NONE && least)
+        return mc_near_sites_least;
+    if (stage->sites != MC_SITES_NONE && !mc_has_z(plan) && fills_tall(stage))
+        return mc_near_sites_tall;
+    if (stage->sites != MC_SITES_NONE)
+        return full ? mc_near_sites : mc_near_sites_less;
+    if (stage->across)
+        return full ? mc_near_kinds : mc_near_kinds_less;
+    if (stage->planes * stage->groups * mc_divide_up(stage->height, MC_TILE_ROWS) <
+        plan->context->cuda->multiprocessors)
+        return mc_near_small;
+    if (stage->brackets && !stage->mixed)
+        return mc_near_middle;
+    return full ? mc_near : mc_near_less;
+}
+
 static distmap_status search(distmap_plan *plan, const mc_stage *stage, bool z) {
     struct dm_cuda *cuda = plan->context->cuda;
     if (mc_is_small(plan, stage)) {
@@ -116,21 +142,8 @@ static distmap_status search(distmap_plan *plan, const mc_stage *stage, bool z) 
         TRY_CUDA(cuda, mc_direct(stage, cuda->stream));
         return DISTMAP_OK;
     }
-    const bool small =
-        stage->planes * stage->groups * mc_divide_up(stage->height, MC_TILE_ROWS) < cuda->multiprocessors;
     dm_phase(plan, z ? "near, z" : "near");
-    if (stage->sites != MC_SITES_NONE && !mc_has_z(plan) && fills_tall(stage))
-        TRY_CUDA(cuda, mc_near_sites_tall(stage, cuda->stream));
-    else if (stage->sites != MC_SITES_NONE)
-        TRY_CUDA(cuda, mc_near_sites(stage, cuda->stream));
-    else if (stage->across)
-        TRY_CUDA(cuda, mc_near_kinds(stage, cuda->stream));
-    else if (small)
-        TRY_CUDA(cuda, mc_near_small(stage, cuda->stream));
-    else if (stage->brackets && !stage->mixed)
-        TRY_CUDA(cuda, mc_near_middle(stage, cuda->stream));
-    else
-        TRY_CUDA(cuda, mc_near(stage, cuda->stream));
+    TRY_CUDA(cuda, near_of(plan, stage)(stage, cuda->stream));
     if ((stage->brackets || stage->few) && !z) {
         dm_phase(plan, "corners");
         TRY_CUDA(cuda, mc_corners(stage, cuda->stream));

@@ -50,18 +50,47 @@ enum {
     MC_UNIT_BYTES = 4416,    /* for a unit, */
     MC_STATIC_BYTES = 5120,  /* and, at most, what is not asked for, */
     MC_TILE_STATIC = 2048,   /* and of the near search */
+    MC_WEIGHT = 2500,     /* largest squared pitch along x: then MC_SURE is reached without overflow */
+    MC_UNROLLED = 8,      /* the first steps of the near search */
+    MC_REACH = 24,        /* steps of the near search that every tile can take */
+    MC_KEYS = 28,         /* those that keys of 16 bits can take, */
+    MC_KEY_CLAMPS = 4,    /* with squares clamped so often */
+    MC_KEY_MOST = 1023,   /* squared distances in these keys */
+    MC_STRIDE = 64,       /* how far hard tiles go at first, */
+    MC_WIDE = 136,        /* and then, */
+    MC_LESS_WIDE = 112,   /* or with less shared memory, */
+    MC_LEAST_WIDE = 96,   /* or, with sites, the least, */
+    MC_SOON = 48,         /* unless brackets take what is farther */
+    MC_UNIT = 64,         /* rows of a unit, */
+    MC_FILL = 16,         /* and of a quarter of one */
+    MC_ROUNDS = 2,        /* of the corner search */
+    MC_DIRECT_ROWS = 32,  /* of a block of the direct search */
+    MC_SPAN = 128,        /* rows between points of the bracket search */
+    MC_POINT_ROWS = 1024, /* from the first to the last of a block's points, at most */
+    MC_TILE_ROWS = 128,   /* of a tile of the near search, at most, */
+    MC_TALL_ROWS = 256,   /* but of a tall one */
+    MC_MOST_UNITS = 768,  /* of a column: squared distances are below 2^31 */
+    MC_PLANE_THREADS = 256, /* of a block of the far search of planes, */
+    MC_Z_THREADS = 512,     /* and of the z stage's, of which fewer find room at once, */
+    MC_Z_FEWER = 256,       /* or, with less shared memory, so many, for more values */
+    MC_TEAM_BYTES = 1728,   /* its shared memory for every 16 threads, */
+    MC_UNIT_BYTES = 4416,   /* for a unit, */
+    MC_STATIC_BYTES = 5120, /* and, at most, what is not asked for, */
+    MC_Z_STATIC = 1024,     /* in the z stage, */
+    MC_TILE_STATIC = 2048,  /* and of the near search */
+    MC_DIRECT_BYTES = 72 << 10, /* shared memory of a block of the direct search, */
+    MC_POINT_BYTES = 28 << 10,  /* and of one for points, */
+    MC_POINT_ROW_BYTES = 12,    /* and for each row */
 };
 
 /* The first of the steps that each of the clamps of keys is for, and what follows the last; 0: a pixel's own row. */
 #define MC_KEY_FROM \
     { 0, 14, 20, 25, MC_KEYS + 1 }
 
-/* Shared memory that a block of the near search asks for, at most: two bytes and a bit for a pixel of a tile and the rows
- * around it. */
-#define MC_TILE_BYTES ((MC_TILE_ROWS + 2 * MC_WIDE) * (MC_GROUP * 2 + 8 + MC_GROUP / 8))
-
-/* The same of the far search of the z stage, before its values, with what is not asked for: no block needs more. */
-#define MC_MOST_BYTES (MC_Z_THREADS / 16 * MC_TEAM_BYTES + MC_UNIT_BYTES + (MC_MOST_UNITS + 1) * 64 + MC_STATIC_BYTES)
+/* Shared memory that a block may have, all told. MC_FULL_BYTES are enough for every search. With MC_LESS_BYTES (compute
+ * capability 8.6, 8.9, 12.0) some tiles of the near search go less far, and the z stage's far search has room for fewer values;
+ * with MC_LEAST_BYTES (7.5) there is no direct search either. */
+enum { MC_LEAST_BYTES = 64 << 10, MC_LESS_BYTES = 99 << 10, MC_FULL_BYTES = 112 << 10 };
 
 #define MC_NO_OFFSET 0x80008000u
 
@@ -182,6 +211,7 @@ typedef struct mc_stage {
     uint32_t fall[MC_FILL];            /* 2 wy2 i, in both halves, where that fits */
     uint16_t *list;                    /* [block][list_pitch]: its rows, counted from `low` */
     int64_t list_pitch;
+    int32_t column_threads;            /* of a block */
 } mc_stage;
 
 #ifdef __cplusplus
@@ -202,6 +232,11 @@ cudaError_t mc_near_middle(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_kinds(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_sites(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_sites_tall(const mc_stage *p, cudaStream_t stream);
+/* The same for blocks with less shared memory than MC_FULL_BYTES, and than MC_LESS_BYTES. */
+cudaError_t mc_near_less(const mc_stage *p, cudaStream_t stream);
+cudaError_t mc_near_kinds_less(const mc_stage *p, cudaStream_t stream);
+cudaError_t mc_near_sites_less(const mc_stage *p, cudaStream_t stream);
+cudaError_t mc_near_sites_least(const mc_stage *p, cudaStream_t stream);
 /* All results of small planes. */
 cudaError_t mc_direct(const mc_stage *p, cudaStream_t stream);
 /* What was left open: of planes unit by unit, */

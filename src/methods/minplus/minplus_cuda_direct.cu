@@ -299,6 +299,8 @@ static __global__ void __launch_bounds__(WARPS * 32, 3)
                                              (const int32_t(*)[HEIGHT]) & best, row));
 }
 
+static_assert(sizeof(direct_rows) <= MC_DIRECT_BYTES, "minplus_cuda_stages.c counts on this");
+
 template <bool SLOW, bool SITES> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {
     const int32_t blocks_down = (p->height + MC_DIRECT_ROWS - 1) / MC_DIRECT_ROWS;
     const unsigned blocks = (unsigned)(p->planes * p->strips * blocks_down);

@@ -261,8 +261,8 @@ template <bool SLOW, bool SITES> static cudaError_t launch(const mc_stage *p, cu
                                                    cudaFuncAttributeMaxDynamicSharedMemorySize, p->column_bytes);
     if (error != cudaSuccess)
         return error;
-    DM_LAUNCH((far_strips<SLOW, SITES>), (unsigned)p->blocks, SLOW ? MC_Z_THREADS : MC_PLANE_THREADS,
-              (size_t)p->column_bytes, stream, *p);
+    DM_LAUNCH((far_strips<SLOW, SITES>), (unsigned)p->blocks, (unsigned)p->column_threads, (size_t)p->column_bytes,
+              stream, *p);
     return cudaGetLastError();
 }
 

@@ -17,9 +17,12 @@
  * Per pixel: 8 instructions (times 1.4 for the rows around) to spread, one per step of short keys, and what
  * minplus_cuda_sites.cuh says for the results.
  */
-#ifndef MC_TALL /* minplus_cuda_near_sites_tall.cu */
+#ifndef MC_DOWN /* minplus_cuda_near_sites_tall.cu has its own */
 #define MC_DOWN 4
 #define MC_WORDS 4
+#endif
+#ifndef MC_NEAR
+#define MC_NEAR mc_near_sites
 #endif
 enum { STRIP = 32, SITES = 1, KINDS = 0 };
 #include "methods/minplus/minplus_cuda_eights.cuh"
@@ -217,10 +220,10 @@ template <bool SLOW> static cudaError_t launch(const mc_stage *p, cudaStream_t s
     return cudaGetLastError();
 }
 
-#ifdef MC_TALL
-cudaError_t mc_near_sites_tall(const mc_stage *p, cudaStream_t stream) { return launch<false>(p, stream); }
+#ifdef MC_PLANES_ALONE
+cudaError_t MC_NEAR(const mc_stage *p, cudaStream_t stream) { return launch<false>(p, stream); }
 #else
-cudaError_t mc_near_sites(const mc_stage *p, cudaStream_t stream) {
+cudaError_t MC_NEAR(const mc_stage *p, cudaStream_t stream) {
     return p->source.data ? launch<true>(p, stream) : launch<false>(p, stream);
 }
 #endif

@@ -217,9 +217,13 @@ static __global__ void __launch_bounds__(WARPS * 32, 2)
                    });
 }
 
+static_assert(sizeof(point_room) + BUNCH * MC_POINT_ROW_BYTES <= MC_POINT_BYTES &&
+                  MC_POINT_ROW_BYTES == sizeof(float) + 2 * sizeof(uint32_t),
+              "minplus_cuda_stages.c counts on this");
+
 cudaError_t mc_points(const mc_stage *p, cudaStream_t stream) {
     const int32_t groups = (p->spans + POINTS - 2) / (POINTS - 1);
-    const size_t bytes = (size_t)(p->height + BUNCH) * (sizeof(float) + 2 * sizeof(uint32_t));
+    const size_t bytes = (size_t)(p->height + BUNCH) * MC_POINT_ROW_BYTES;
     const cudaError_t error =
         cudaFuncSetAttribute((const void *)find_points, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     if (error != cudaSuccess)

@@ -57,6 +57,8 @@ static __global__ void __launch_bounds__(WARPS * 32, 4) solve_spans(const __grid
                    });
 }
 
+static_assert(sizeof(span_rows) + (1 << 12) * sizeof(uint16_t) <= MC_LEAST_BYTES, "of fewer than 2^12 rows");
+
 cudaError_t mc_spans(const mc_stage *p, cudaStream_t stream) {
     const size_t bytes = (size_t)p->height * sizeof(uint16_t);
     const cudaError_t error =

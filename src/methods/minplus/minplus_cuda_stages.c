@@ -22,19 +22,37 @@ bool mc_is_direct(const distmap_plan *plan) {
     return value && in_unit && !plan->problem.border && !want->coords && !want->label && !plan->wants_mask;
 }
 
-/* How the far search divides its work, and what it asks for. */
-static void set_columns(const struct dm_cuda *cuda, mc_stage *s, bool z) {
+size_t mc_shared_bytes(const distmap_plan *plan) {
+    static const size_t most[] = {[MC_ALL] = SIZE_MAX, [MC_LESS] = MC_LESS_BYTES, [MC_LEAST] = MC_LEAST_BYTES};
+    const size_t offered = plan->context->cuda->shared_bytes, taken = most[plan->params[MC_SHARED_BYTES]];
+    return offered < taken ? offered : taken;
+}
+
+/* The far search's shared memory: something for each unit of a piece, and in the z stage as many values as find room; where blocks
+ * may have less, they have fewer threads if not all values would. Pieces get smaller, if need be. */
+static void set_column_room(mc_stage *s, bool z, size_t shared) {
+    const size_t unit = 32 * sizeof(uint16_t), row = 32 * sizeof(int32_t), whole = (size_t)s->height * row;
+    const size_t room = shared - (z ? MC_Z_STATIC : MC_STATIC_BYTES) - MC_UNIT_BYTES;
+    const size_t most = MC_Z_THREADS / 16 * MC_TEAM_BYTES + (size_t)(s->part_units + 1) * unit + whole;
+    s->column_threads = !z ? MC_PLANE_THREADS : shared >= MC_FULL_BYTES || most <= room ? MC_Z_THREADS : MC_Z_FEWER;
+    const size_t teams = (size_t)s->column_threads / 16 * MC_TEAM_BYTES, units = (room - teams) / unit - 1;
+    if ((size_t)s->part_units > units)
+        s->part_units = (int32_t)units;
+    const size_t bytes = teams + (size_t)(s->part_units + 1) * unit, fit = (room - bytes) / row;
+    s->value_rows = !z ? 0 : fit < (size_t)s->height ? (int32_t)fit : s->height;
+    s->column_bytes = (int32_t)(bytes + MC_UNIT_BYTES + (size_t)s->value_rows * row);
+}
+
+/* How the far search divides its work. */
+static void set_columns(const distmap_plan *plan, mc_stage *s, bool z) {
+    const struct dm_cuda *cuda = plan->context->cuda;
     const int64_t columns = s->planes * s->strips;
     s->parts = 1;
     if (columns < cuda->multiprocessors) /* each part costs a search of all rows for its ends */
         s->parts = (int32_t)(2 * cuda->multiprocessors / columns);
     s->part_units = (int32_t)mc_divide_up(s->units, s->parts);
+    set_column_room(s, z, mc_shared_bytes(plan));
     s->parts = (int32_t)mc_divide_up(s->units, s->part_units);
-    const size_t teams = (z ? MC_Z_THREADS : MC_PLANE_THREADS) / 16;
-    const size_t bytes = teams * MC_TEAM_BYTES + MC_UNIT_BYTES + (size_t)(s->part_units + 1) * 32 * sizeof(uint16_t);
-    const size_t row = 32 * sizeof(int32_t), fit = (cuda->shared_bytes - MC_STATIC_BYTES - bytes) / row;
-    s->value_rows = !z ? 0 : fit < (size_t)s->height ? (int32_t)fit : s->height;
-    s->column_bytes = (int32_t)(bytes + (size_t)s->value_rows * row);
     /* A whole number of times as many as find room, less one, for steps that do not fall together with strips; where there is
      * enough to do, more, for those that are done early to take others. */
     const int64_t least = 8 * (int64_t)cuda->multiprocessors, wanted = columns * s->spans / 64;
@@ -135,7 +153,7 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
         s->row_bits++;
     while (s->wx2 * s->clamp * s->clamp < MC_SURE)
         s->clamp++;
-    set_columns(plan->context->cuda, s, axis == 1);
+    set_columns(plan, s, axis == 1);
 }
 
 /* ---- Which searches ---- */
@@ -146,11 +164,14 @@ bool mc_is_small(const distmap_plan *plan, const mc_stage *s) {
     const int64_t largest = (int64_t)plan->max2 + farthest + (int64_t)s->wy2 * ROWS * ROWS;
     const bool fits = plan->wants_site ? largest << s->row_bits < 1 << 30 : largest < 1 << 24;
     return plan->params[MC_DIRECT] == MC_SMALL && fits && plan->elements <= MOST_ELEMENTS &&
-           plan->elements * s->rows <= MOST_PAIRS;
+           plan->elements * s->rows <= MOST_PAIRS && mc_shared_bytes(plan) >= MC_DIRECT_BYTES;
 }
 
-/* Whether there is a corner search of planes, or a bracket search of z: of those all rows of which are this GPU's. */
-static bool has_brackets(const distmap_plan *plan, const mc_stage *s) {
+/* Whether there is a corner search of planes, or a bracket search of z, whose points find room: of those all rows of which are this
+ * GPU's. */
+static bool has_brackets(const distmap_plan *plan, const mc_stage *s, bool z) {
+    if (z && MC_POINT_BYTES + (size_t)s->height * MC_POINT_ROW_BYTES > mc_shared_bytes(plan))
+        return false;
     return plan->params[MC_BRACKETS] != MC_NEVER && s->rows == s->height && s->height >= MC_UNIT && !dm_by_kind(plan) &&
            !mc_is_small(plan, s);
 }
@@ -167,7 +188,7 @@ static bool fits_brackets(const distmap_plan *plan, const mc_stage *s) {
 static void set_brackets(const distmap_plan *plan, mc_stage *s, bool z) {
     enum { MIDDLE_UNITS = 1 << 13, LARGE_UNITS = 1 << 16, PART_OF_FEW = 2 };
     const int64_t how = plan->params[MC_BRACKETS], units = s->planes * s->strips * s->units;
-    const bool has = has_brackets(plan, s), fits = has && !plan->wants_site && fits_brackets(plan, s);
+    const bool has = has_brackets(plan, s, z), fits = has && !plan->wants_site && fits_brackets(plan, s);
     s->mixed = fits && (how == MC_MIXED || (how == MC_SIZED && mc_has_z(plan) && units >= LARGE_UNITS));
     const bool alone = fits && how == MC_SIZED && !z && units <= MIDDLE_UNITS;
     s->brackets = s->mixed || alone;

@@ -5,9 +5,10 @@
 #include "core/scratch.h"
 #include "methods/minplus/minplus_cuda.h"
 
-enum { MC_DIRECT, MC_BRACKETS, MC_PARAMS };                      /* parameters, */
+enum { MC_DIRECT, MC_BRACKETS, MC_SHARED_BYTES, MC_PARAMS };     /* parameters, */
 enum { MC_NEVER = 0, MC_SMALL = 1, MC_SIZED = 1, MC_MIXED = 2 }; /* and their values */
-enum { MC_PIECES = 8 };                                          /* of a volume's planes over several GPUs, at most */
+enum { MC_ALL = 0, MC_LESS = 1, MC_LEAST = 2 };
+enum { MC_PIECES = 8 }; /* of a volume's planes over several GPUs, at most */
 
 typedef struct mc_layout {
     dm_scratch scratch;
@@ -28,6 +29,9 @@ bool mc_is_direct(const distmap_plan *plan);
 /* Whether the direct search takes the stage, its numbers being small enough (minplus_cuda_direct.cu), and takes less time than
  * the others, wherever sites are. */
 bool mc_is_small(const distmap_plan *plan, const mc_stage *s);
+
+/* Shared memory that blocks may have: all that the GPU offers, or less. */
+size_t mc_shared_bytes(const distmap_plan *plan);
 
 /* In the scratch memory from `base` on, which may be NULL. What stages read and write outside of it is not set. */
 mc_layout mc_lay_out(const distmap_plan *plan, char *base);

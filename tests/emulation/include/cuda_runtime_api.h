@@ -5,6 +5,7 @@
  *   DISTMAP_EMULATION_DEVICES  how many devices there are (1); with 0, calls give cudaErrorNoDevice
  *   DISTMAP_EMULATION_DRIVER   the driver's version (13000); 0: none. Below 13000, calls give cudaErrorInsufficientDriver
  *   DISTMAP_EMULATION_MEMORY   bytes of each device (4 GiB); beyond, cudaErrorMemoryAllocation
+ *   DISTMAP_EMULATION_SHARED   bytes of shared memory that a block may ask for by cudaFuncSetAttribute (227 KiB; no less than 48)
  *   DISTMAP_EMULATION_PEERS    whether devices may read each other's memory (1)
  *   DISTMAP_EMULATION_FAULT    N: the N-th launch since the start or cudaDeviceReset does nothing and faults. As on a
  *                              device, the launch itself succeeds; from the next call on that is not cudaGetLastError or

@@ -1,0 +1,7 @@
+/* minplus/cuda, the near search on GPUs with less shared memory: the same, but hard tiles do not go as far. So the memory of a
+ * multiprocessor, 100 KiB where a block may have 99, is that of two blocks, where it would have one. */
+#define MC_STRIP 32
+#define MC_TILE_WIDE MC_LESS_WIDE
+#define MC_TILE_BYTES MC_LEAST_BYTES
+#define MC_NEAR mc_near_less
+#include "methods/minplus/minplus_cuda_near.cu"
