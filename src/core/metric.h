@@ -20,8 +20,10 @@
 
 #ifdef __CUDACC__
 #define DM_ANYWHERE static __host__ __device__ inline
+#define DM_ANYWHERE_SELDOM static __host__ __device__ __noinline__
 #else
 #define DM_ANYWHERE static inline
+#define DM_ANYWHERE_SELDOM static __attribute__((noinline, unused))
 #endif
 
 /* distmap_method_info.metrics */

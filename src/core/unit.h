@@ -99,7 +99,7 @@ DM_ANYWHERE int dm_unit_compare(const dm_unit *u, uint64_t n, bool square, uint6
 
 /* The neighbour of r > 0, or r, to which the value rounds: r = R 2^k with R of `bits` bits, at most one place off. Pairs of
  * neighbours meet in (2 R +- 1) 2^(k - 1); below a power of two they are twice as near. */
-DM_ANYWHERE double dm_unit_settle(const dm_unit *u, uint64_t n, bool square, double r, int bits) {
+DM_ANYWHERE_SELDOM double dm_unit_settle(const dm_unit *u, uint64_t n, bool square, double r, int bits) {
     int k;
     const uint64_t whole = (uint64_t)ldexp(frexp(r, &k), bits);
     k -= bits;
@@ -165,11 +165,9 @@ DM_ANYWHERE bool dm_is_near_middle(double r, double rest) {
     return fabs(rest) > half * (edge ? 0.49 : 1 - 0x1p-40);
 }
 
-DM_ANYWHERE double dm_unit_double(const dm_unit *u, uint64_t n, bool square) {
+DM_ANYWHERE_SELDOM double dm_unit_double(const dm_unit *u, uint64_t n, bool square) {
     if (n == 0)
         return 0;
-    if (u->is_one && !(n >> 53))
-        return square ? (double)n : sqrt((double)n);
     double low;
     const double high = dm_unit_value(u, n, square, &low), r = high + low;
     return dm_is_near_middle(r, low - (r - high)) ? dm_unit_settle(u, n, square, r, 53) : r;
@@ -192,19 +190,25 @@ DM_ANYWHERE float dm_unit_float_of(const dm_unit *u, uint64_t n, bool square, do
     return (float)dm_unit_settle(u, n, square, (double)nearest, 24);
 }
 
-DM_ANYWHERE float dm_unit_float(const dm_unit *u, uint64_t n, bool square) {
-    if (square)
-        return u->is_one ? (float)n : dm_unit_float_of(u, n, true, u->square_high * (double)n);
-    if (u->is_one && n < DM_UNIT_EXACT_FLOAT)
-        return sqrtf((float)n);
-    return dm_unit_float_of(u, n, false, u->high * sqrt((double)n));
+DM_ANYWHERE_SELDOM float dm_unit_float(const dm_unit *u, uint64_t n, bool square) {
+    const double number = (double)n;
+    return dm_unit_float_of(u, n, square, square ? u->square_high * number : u->high * sqrt(number));
 }
 
 /* ---- What is given out ---- */
 
-DM_ANYWHERE double dm_unit_distance(const dm_unit *u, uint64_t n) { return dm_unit_double(u, n, false); }
-DM_ANYWHERE float dm_unit_distancef(const dm_unit *u, uint64_t n) { return dm_unit_float(u, n, false); }
-DM_ANYWHERE double dm_unit_square(const dm_unit *u, uint64_t n) { return dm_unit_double(u, n, true); }
-DM_ANYWHERE float dm_unit_squaref(const dm_unit *u, uint64_t n) { return dm_unit_float(u, n, true); }
+/* What needs no care comes first, for compilers to put it where it is asked for; with the unit 1 that is nearly everything. */
+DM_ANYWHERE double dm_unit_distance(const dm_unit *u, uint64_t n) {
+    return u->is_one && !(n >> 53) ? sqrt((double)n) : dm_unit_double(u, n, false);
+}
+DM_ANYWHERE float dm_unit_distancef(const dm_unit *u, uint64_t n) {
+    return u->is_one && n < DM_UNIT_EXACT_FLOAT ? sqrtf((float)n) : dm_unit_float(u, n, false);
+}
+DM_ANYWHERE double dm_unit_square(const dm_unit *u, uint64_t n) {
+    return u->is_one ? (double)n : dm_unit_double(u, n, true);
+}
+DM_ANYWHERE float dm_unit_squaref(const dm_unit *u, uint64_t n) {
+    return u->is_one ? (float)n : dm_unit_float(u, n, true);
+}
 
 #endif
