@@ -114,6 +114,10 @@ static bool set_unit(decimal d, dm_unit *u) {
         u->root_high = (float)u->square_high;
         u->root_low = (float)(u->square_high - (double)u->root_high);
     }
+    int fives = -d.exponent; /* in the denominator */
+    for (uint64_t c = d.digits; fives > 0 && c % 5 == 0; c /= 5)
+        fives--;
+    u->simple = u->root_high > 0 && fives <= 9 && fives > -9 && d.digits >> 32 == 0;
     if (high == floor(high) && u->low == 0 && high < 0x1p31)
         u->whole = (uint64_t)high * (uint64_t)high;
     return true;

@@ -12,6 +12,9 @@
  *
  * is a comparison of integers below 2^320, once powers of ten and of two have changed sides.
  *
+ * A unit is `simple` where, in lowest terms, at most 5^9 divides it (nine decimal places) and c is below 2^32: then u^2 N, N below
+ * 2^32, is at least 2^-97 of itself away from the square of a middle between floats, unless it is that.
+ *
  * For host and device alike, to the bit: nothing here is contracted (-ffp-contract=off, --fmad=false).
  */
 #ifndef DISTMAP_CORE_UNIT_H
@@ -23,7 +26,7 @@
 #include "core/metric.h"
 
 typedef struct dm_unit {
-    bool is_one;
+    bool is_one, simple;
     double high, low;               /* u = high + low, to 2^-100 */
     double square_high, square_low; /* u^2 likewise */
     float root_high, root_low;      /* u^2 likewise, to 2^-47, where floats hold what comes of them; else 0 */

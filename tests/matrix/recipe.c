@@ -20,8 +20,8 @@ static uint64_t type_max(distmap_dtype t) {
 static void make_spacing(distmap_problem *p, unsigned features, struct rng *r) {
     static const double integers[] = {0, 1, 2, 3, 5, 7, 1000, 1 << 20};
     /* Few have a unit together; each has one by itself. */
-    static const double reals[] = {0.1, 0.3,  1.0 / 3, 0.7,  1e-3,    1e3,  3.14159265358979,
-                                   0.5, 1.25, 1,       0.25, 0.1 * 3, 2e-17};
+    static const double reals[] = {0.1, 0.3,  1.0 / 3, 0.7,  1e-3,    1e3, 3.14159265358979,
+                                   0.5, 1.25, 1,       0.25, 0.1 * 3, 3e-5};
     static const double halves[] = {0.5, 1.25, 1, 2, 0.25, 0.75};
     /* As files and people write them, with a unit: per axis, slowest first. 0.7f is given as floats are. */
     static const double sets[][4] = {

@@ -6,7 +6,6 @@
  *           parts of large volumes, a corner search; small ones by one direct search
  *   z:      the same along z, from the planes' squared distances or, with sites, the offsets of their sites: 4 bytes per
  *           voxel; a bracket search in place of the corner search
- *   unit:   only where the unit of the pitches is not 1: distances from squared ones, in the output's memory
  *   emit:   only for outputs other than float32 distances or uint32 squares, and indices: from squared distances, and
  *           sites, in memory, 4 bytes each per element
  *
@@ -51,10 +50,13 @@ static const char *refuses(const distmap_plan *plan) {
         return "needs at most three measured axes, the last ones";
     if (!plan->measured[DM_X] || plan->shape[DM_X] == 1 || (plan->shape[2] > 1 && !plan->measured[2]))
         return "needs the last two axes among the measured ones, and the last longer than 1";
-    if (plan->w2[DM_X] > MC_WEIGHT || plan->w2[2] > 1 << 16 || plan->w2[1] > 1 << 16)
-        return "needs spacings of at most 50 along the last axis and 256 along the others";
     if (plan->max2 >= MC_NOTHING)
         return "needs squared distances below 2^31 - 1";
+    if (plan->w2[DM_X] > 1 << 30 || plan->w2[2] > 1 << 30 || plan->w2[1] > 1 << 16)
+        return "needs pitches of at most 256 times their unit along the slowest axis";
+    const uint64_t factor = (uint64_t)mc_plane_factor(plan);
+    if (plan->w2[DM_X] / factor > MC_WEIGHT || plan->w2[2] / factor > 1 << 16)
+        return "needs pitches of at most 50 times their unit along the last axis and 256 along the others";
     if (plan->shape[0] * plan->shape[1] * plan->shape[2] * mc_divide_up(plan->shape[DM_X], MC_GROUP) >
         INT32_MAX) /* blocks of a grid */
         return "needs fewer than 2^31 rows of 128 elements";
@@ -96,7 +98,9 @@ static void set_outputs(const distmap_plan *plan, const dm_arrays *arrays, const
     }
     const dm_array *out = plan->problem.want.distance ? &arrays->distance : &arrays->squared;
     last->target = stage_rows(plan, z, out->data, out->stride);
-    last->squared = !plan->problem.want.distance || !plan->unit.is_one;
+    last->squared = !plan->problem.want.distance;
+    last->in_unit = !last->squared && !plan->unit.is_one;
+    last->factor = (uint32_t)plan->unit.whole;
     last->nothing = UINT32_MAX;
     if (plan->wants_site) {
         last->sites = plan->problem.want.index == DISTMAP_INT32 ? MC_SITES_INT32 : MC_SITES_INT64;
@@ -212,9 +216,6 @@ static distmap_status finish(distmap_plan *plan, const dm_arrays *arrays) {
     if (!mc_is_direct(plan)) {
         dm_phase(plan, "emit");
         TRY_CUDA(cuda, mc_emit(&elements, l.squared, l.site, cuda->multiprocessors, cuda->stream));
-    } else if (!plan->unit.is_one && (plan->problem.want.distance || plan->problem.want.squared)) {
-        dm_phase(plan, "unit");
-        TRY_CUDA(cuda, mc_scale(&elements, cuda->multiprocessors, cuda->stream));
     }
     return DISTMAP_OK;
 }

@@ -104,16 +104,30 @@ DM_DEVICE float mc_root(float x) {
     return fmaf(fmaf(-s, s, x), 0.5f * r, s);
 }
 
-/* The same of any below 2^32. s^2 is compared with the number, both times 2^24: with p the last place of s, which has 2^-12 for a
- * unit there, it must lie between (s - p / 2)^2 and (s + p / 2)^2. Neither is a whole number, and no power of two is a wrong root. */
-DM_DEVICE float mc_large_root(uint32_t x) {
-    const float s = mc_root((float)x);
-    const uint64_t wanted = (uint64_t)x << 24;
-    const uint32_t bits = __float_as_uint(s), whole = (uint32_t)(s * 4096.0f), half = 1u << ((bits >> 23) - 127 - 12);
-    const uint64_t below = mc_wide(whole - half, whole - half), above = mc_wide(whole + half, whole + half);
-    return __uint_as_float(bits + (wanted > above) - (wanted < below));
+/* u sqrt(n), rounded once, for any unit that is `simple` (core/unit.h). The root s of float(u^2 n) is at most one place off: e = u^2 n -
+ * s^2 tells the neighbour t that may be nearer, in floats for n < 2^24 as minplus/cpu does it (kernel_roots.h says why). What is too
+ * near to the middle m between the two, and larger n, are settled by u^2 n as a sum of two doubles, less m^2, which a double holds:
+ * the difference is right to 2^-100 of u^2 n, and at least 2^-97 of it unless it is 0, a tie. */
+DM_DEVICE float mc_unit_root(const mc_stage &p, uint32_t n) {
+    const float number = (float)n, x = number * p.root_high, s = __fsqrt_rn(x);
+    const float low = fmaf(number, p.root_low, fmaf(number, p.root_high, -x));
+    const float e = low - fmaf(s, s, -x), t = __uint_as_float(__float_as_uint(s) + (e < 0 ? -1 : 1));
+    const float apart = fmaf(s, t - s, -e); /* of another sign than e where t is nearer */
+    if (n < DM_UNIT_EXACT_FLOAT && !(fabsf(apart) < x * 0x1p-43f))
+        return (e < 0 ? apart > 0 : apart < 0) ? t : s;
+    const double whole = (double)n, v = whole * p.square_high,
+                 rest = fma(whole, p.square_high, -v) + whole * p.square_low;
+    const bool above = (v - (double)s * (double)s) + rest > 0;
+    const float other = __uint_as_float(__float_as_uint(s) + (above ? 1 : -1));
+    const double middle = 0.5 * ((double)s + (double)other), beyond = (v - middle * middle) + rest;
+    const bool tie = fabs(beyond) < v * 0x1p-98, nearer = tie ? __float_as_uint(s) & 1 : (beyond > 0) == above;
+    return nearer ? other : s;
 }
-DM_DEVICE float mc_root_of(uint32_t x) { return x < DM_UNIT_EXACT_FLOAT ? mc_root((float)x) : mc_large_root(x); }
+
+/* What is given out as float: of any number. */
+DM_DEVICE float mc_distance(const mc_stage &p, uint32_t n) {
+    return n < DM_UNIT_EXACT_FLOAT && !p.in_unit ? mc_root((float)n) : mc_unit_root(p, n);
+}
 
 /* n / by; and with what is left. */
 DM_DEVICE uint32_t mc_over(uint32_t n, const mc_divisor &d) { return __umulhi(2 * n, d.times) >> d.shift; }
@@ -155,7 +169,7 @@ DM_DEVICE void mc_store(const mc_stage &p, char *to, uint32_t d2, float root, bo
     const bool beyond = d2 > p.most;
     *none |= beyond;
     if (p.squared)
-        __stcs((unsigned *)to, beyond ? p.nothing : d2);
+        __stcs((unsigned *)to, beyond ? p.nothing : d2 * p.factor);
     else
         __stcs((float *)to, beyond ? (float)INFINITY : root);
 }

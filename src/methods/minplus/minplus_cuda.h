@@ -26,34 +26,34 @@ enum {
     MC_GROUP = 128,         /* columns of a group */
     MC_SURE = 20000, /* squared distances below this fit 16-bit lanes, whatever the near search adds on the way */
     MC_CORNER_WEIGHT = 1024, /* largest squared pitch along y for corners in large planes (minplus_cuda_corners.cu) */
-    MC_WEIGHT = 2500,     /* largest squared pitch along x: then MC_SURE is reached without overflow */
-    MC_UNROLLED = 8,      /* the first steps of the near search */
-    MC_REACH = 24,        /* steps of the near search that every tile can take */
-    MC_KEYS = 28,         /* those that keys of 16 bits can take, */
-    MC_KEY_CLAMPS = 4,    /* with squares clamped so often */
-    MC_KEY_MOST = 1023,   /* squared distances in these keys */
-    MC_STRIDE = 64,       /* how far hard tiles go at first, */
-    MC_WIDE = 136,        /* and then, */
-    MC_LESS_WIDE = 112,   /* or with less shared memory, */
-    MC_LEAST_WIDE = 96,   /* or, with sites, the least, */
-    MC_SOON = 48,         /* unless brackets take what is farther */
-    MC_UNIT = 64,         /* rows of a unit, */
-    MC_FILL = 16,         /* and of a quarter of one */
-    MC_ROUNDS = 2,        /* of the corner search */
-    MC_DIRECT_ROWS = 32,  /* of a block of the direct search */
-    MC_SPAN = 128,        /* rows between points of the bracket search */
-    MC_POINT_ROWS = 1024, /* from the first to the last of a block's points, at most */
-    MC_TILE_ROWS = 128,   /* of a tile of the near search, at most, */
-    MC_TALL_ROWS = 256,   /* but of a tall one */
-    MC_MOST_UNITS = 768,  /* of a column: squared distances are below 2^31 */
-    MC_PLANE_THREADS = 256, /* of a block of the far search of planes, */
-    MC_Z_THREADS = 512,     /* and of the z stage's, of which fewer find room at once, */
-    MC_Z_FEWER = 256,       /* or, with less shared memory, so many, for more values */
-    MC_TEAM_BYTES = 1728,   /* its shared memory for every 16 threads, */
-    MC_UNIT_BYTES = 4416,   /* for a unit, */
-    MC_STATIC_BYTES = 5120, /* and, at most, what is not asked for, */
-    MC_Z_STATIC = 1024,     /* in the z stage, */
-    MC_TILE_STATIC = 2048,  /* and of the near search */
+    MC_WEIGHT = 2500,        /* largest squared pitch along x: then MC_SURE is reached without overflow */
+    MC_UNROLLED = 8,         /* the first steps of the near search */
+    MC_REACH = 24,           /* steps of the near search that every tile can take */
+    MC_KEYS = 28,            /* those that keys of 16 bits can take, */
+    MC_KEY_CLAMPS = 4,       /* with squares clamped so often */
+    MC_KEY_MOST = 1023,      /* squared distances in these keys */
+    MC_STRIDE = 64,          /* how far hard tiles go at first, */
+    MC_WIDE = 136,           /* and then, */
+    MC_LESS_WIDE = 112,      /* or with less shared memory, */
+    MC_LEAST_WIDE = 96,      /* or, with sites, the least, */
+    MC_SOON = 48,            /* unless brackets take what is farther */
+    MC_UNIT = 64,            /* rows of a unit, */
+    MC_FILL = 16,            /* and of a quarter of one */
+    MC_ROUNDS = 2,           /* of the corner search */
+    MC_DIRECT_ROWS = 32,     /* of a block of the direct search */
+    MC_SPAN = 128,           /* rows between points of the bracket search */
+    MC_POINT_ROWS = 1024,    /* from the first to the last of a block's points, at most */
+    MC_TILE_ROWS = 128,      /* of a tile of the near search, at most, */
+    MC_TALL_ROWS = 256,      /* but of a tall one */
+    MC_MOST_UNITS = 768,     /* of a column: squared distances are below 2^31 */
+    MC_PLANE_THREADS = 256,  /* of a block of the far search of planes, */
+    MC_Z_THREADS = 512,      /* and of the z stage's, of which fewer find room at once, */
+    MC_Z_FEWER = 256,        /* or, with less shared memory, so many, for more values */
+    MC_TEAM_BYTES = 1728,    /* its shared memory for every 16 threads, */
+    MC_UNIT_BYTES = 4416,    /* for a unit, */
+    MC_STATIC_BYTES = 5120,  /* and, at most, what is not asked for, */
+    MC_Z_STATIC = 1024,      /* in the z stage, */
+    MC_TILE_STATIC = 2048,   /* and of the near search */
     MC_DIRECT_BYTES = 72 << 10, /* shared memory of a block of the direct search, */
     MC_POINT_BYTES = 28 << 10,  /* and of one for points, */
     MC_POINT_ROW_BYTES = 12,    /* and for each row */
@@ -132,18 +132,22 @@ typedef struct mc_stage {
     int32_t groups, strips; /* of a row */
     int32_t units;          /* of a column */
     mc_divisor by_strips, by_units;
-    int32_t wx2, wy2;            /* squared pitch along rows (plane stage), and along columns */
-    float per_wx2;               /* 1 / wx2 */
-    mc_entry *entries;           /* [plane][strip][row], row 0's; as many strips as groups have */
-    mc_rows source;              /* z stage: int32 squared distances, with sites offsets; NULL in the plane stage */
-    int32_t source_w2[2];        /* squared pitches of dy and dx in offsets */
-    uint8_t *alive;              /* [plane of (y, x)], volumes: whether it has a site; those without stay unwritten */
-    mc_rows target;              /* results; with sites data may be NULL */
-    bool squared;                /* as int32, else their roots as float */
-    uint32_t most;               /* results above are none */
-    uint32_t nothing;            /* which is stored as this, if squared */
-    uint16_t clamp;              /* smallest g with wx2 g^2 >= MC_SURE */
-    uint16_t done[MC_REACH + 2]; /* what is settled before step k: values up to wy2 k^2, below MC_SURE */
+    int32_t wx2, wy2;     /* squared pitch along rows (plane stage), and along columns */
+    float per_wx2;        /* 1 / wx2 */
+    mc_entry *entries;    /* [plane][strip][row], row 0's; as many strips as groups have */
+    mc_rows source;       /* z stage: int32 squared distances, with sites offsets; NULL in the plane stage */
+    int32_t source_w2[2]; /* squared pitches of dy and dx in offsets */
+    uint8_t *alive;       /* [plane of (y, x)], volumes: whether it has a site; those without stay unwritten */
+    mc_rows target;       /* results; with sites data may be NULL */
+    bool squared;         /* as int32, times `factor`, else as float their roots, or distances */
+    bool in_unit;         /* in the unit of the pitches, which is not 1 */
+    uint32_t factor;
+    float root_high, root_low; /* the unit squared, as in dm_unit */
+    double square_high, square_low;
+    uint32_t most;                  /* results above are none */
+    uint32_t nothing;               /* which is stored as this, if squared */
+    uint16_t clamp;                 /* smallest g with wx2 g^2 >= MC_SURE */
+    uint16_t done[MC_REACH + 2];    /* what is settled before step k: values up to wy2 k^2, below MC_SURE */
     uint32_t cost[MC_UNROLLED + 1]; /* wy2 k^2, at most MC_SURE, in both halves */
     /* For keys of rows k below and k above: wy2 k^2 << 6 | (32 -+ k), in both halves; what squares are clamped to from each of the
      * steps MC_KEY_FROM on; what comes out below key_sure is exact (minplus_cuda_near_sites.cu). */
@@ -187,7 +191,7 @@ typedef struct mc_stage {
     uint32_t fall[MC_FILL];            /* 2 wy2 i, in both halves, where that fits */
     uint16_t *list;                    /* [block][list_pitch]: its rows, counted from `low` */
     int64_t list_pitch;
-    int32_t column_threads;            /* of a block */
+    int32_t column_threads; /* of a block */
 } mc_stage;
 
 #ifdef __cplusplus
@@ -225,8 +229,6 @@ cudaError_t mc_far(const mc_stage *p, cudaStream_t stream);
 /* Squared distances and, unless NULL, sites, one after another in linear order, into all outputs. */
 cudaError_t mc_emit(const dm_elements *e, const int32_t *squared, const int32_t *site, int multiprocessors,
                     cudaStream_t stream);
-/* What the searches stored as squared distances N into the only output with lengths becomes u sqrt(N), or u^2 N, there. */
-cudaError_t mc_scale(const dm_elements *e, int multiprocessors, cudaStream_t stream);
 #ifdef __cplusplus
 }
 #endif

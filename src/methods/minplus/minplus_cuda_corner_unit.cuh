@@ -309,7 +309,7 @@ DM_DEVICE void store_sites(const mc_stage &p, const unit &u, int32_t i0, const i
         const int32_t square = (int32_t)__int_as_float(best[r]) - p.wy2 * (HEIGHT * HEIGHT - r * r);
         const uint32_t d2 = best[r] < ANY_OFFER ? (uint32_t)square : (uint32_t)MC_NOTHING;
         mc_store_found(p, at, to, site, y + r, x, d2, 0, from[r] - i0 - r, entry_site(entry[r], u.column),
-                       mc_root_of(d2), &none);
+                       mc_distance(p, d2), &none);
         to += p.target.stride[2], site += p.site.stride[2];
     }
     mc_raise(p, none);

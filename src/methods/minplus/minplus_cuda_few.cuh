@@ -85,7 +85,7 @@ DM_DEVICE bool store_places(const mc_stage &p, int64_t plane, int32_t x, int32_t
         const uint32_t d2 =
             best[i] == MC_NOTHING ? (uint32_t)MC_NOTHING : (uint32_t)best[i] + (uint32_t)p.wy2 * (uint32_t)(i * i);
         mc_store_found(p, at, to, site, y + i, x, d2, 0, p.low + (int32_t)(from[i] >> 16) - y - i,
-                       (int32_t)(from[i] & MC_NONE) - x, mc_root_of(d2), &none);
+                       (int32_t)(from[i] & MC_NONE) - x, mc_distance(p, d2), &none);
         to += p.target.stride[2], site += p.site.stride[2];
     }
     return none;

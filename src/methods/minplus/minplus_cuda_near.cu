@@ -55,17 +55,17 @@ DM_DEVICE bool beyond(const mc_stage &p, const uint32_t best[STRIP], int k) {
     return __any_sync(MC_WHOLE, largest(best) > p.done[k]);
 }
 
-/* How results are stored: as ROOTS, SQUARES or, of signed maps, SIGNED roots, of whole strips, side by side, and without a limit that
+/* How results are stored: as ROOTS, DISTANCES in a unit, SQUARES or, of signed maps, SIGNED roots, of whole strips, side by side, and without a limit that
  * could be passed; or in general. */
-typedef enum storing { ROOTS, SQUARES, SIGNED, ANY } storing;
+typedef enum storing { ROOTS, DISTANCES, SQUARES, SIGNED, ANY } storing;
 
 /* Bit 0 of `negative`: on which side. */
 template <storing HOW>
 DM_DEVICE void store_one(const mc_stage &p, char *to, uint32_t d2, float root, uint32_t negative, bool *none) {
-    if (HOW == ROOTS)
+    if (HOW == ROOTS || HOW == DISTANCES)
         __stcs((float *)to, root);
     else if (HOW == SQUARES)
-        __stcs((unsigned *)to, d2);
+        __stcs((unsigned *)to, d2 * p.factor);
     else if (HOW == SIGNED)
         __stcs((unsigned *)to, __float_as_uint(root - p.surface) ^ negative << 31);
     else if (KINDS && p.negative)
@@ -99,7 +99,9 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x
             if (HOW == ANY && y + start + i >= p.height)
                 return none;
             const uint32_t pair = coming[i], low = pair & 0xFFFF, high = pair >> 16;
-            const float low_root = mc_root(mc_float_of(pair, 0)), high_root = mc_root(mc_float_of(pair, 1));
+            const bool in_unit = HOW == DISTANCES || (HOW == ANY && p.in_unit);
+            const float low_root = in_unit ? mc_unit_root(p, low) : mc_root(mc_float_of(pair, 0));
+            const float high_root = in_unit ? mc_unit_root(p, high) : mc_root(mc_float_of(pair, 1));
             if (first)
                 store_one<HOW>(p, to, low, low_root, negative[0] >> i, &none);
             if (second)
@@ -116,6 +118,8 @@ DM_DEVICE void store_strip(const mc_stage &p, int64_t plane, int32_t y, int32_t 
     const bool plain = p.most >= MC_SURE && p.target.stride[3] == 4 && y + STRIP <= p.height;
     if (KINDS && plain && p.negative)
         store_rows<SIGNED>(p, plane, y, x, best);
+    else if (plain && p.in_unit)
+        store_rows<DISTANCES>(p, plane, y, x, best);
     else if (plain && !p.squared)
         store_rows<ROOTS>(p, plane, y, x, best);
     else if (plain)

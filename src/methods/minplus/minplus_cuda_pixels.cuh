@@ -4,8 +4,8 @@
 
 #include "methods/minplus/minplus_cuda_offers.cuh"
 
-/* As ROOTS or SQUARES, all of which there are, to as many rows, less than 4 GiB apart; LIMITED, in general. */
-typedef enum storing { ROOTS, SQUARES, LIMITED } storing;
+/* As ROOTS, SQUARES or DISTANCES in a unit, all of which there are, to as many rows, less than 4 GiB apart; LIMITED, in general. */
+typedef enum storing { ROOTS, SQUARES, DISTANCES, LIMITED } storing;
 
 template <storing HOW, int HEIGHT>
 DM_DEVICE bool store_as(const mc_stage &p, int64_t plane, int32_t strip, int32_t y, float level, float each,
@@ -21,11 +21,16 @@ DM_DEVICE bool store_as(const mc_stage &p, int64_t plane, int32_t strip, int32_t
 #pragma unroll
     for (int r = 0; r < HEIGHT; r++) {
         const float d2 = __int_as_float(best[r]) + fmaf((float)r, each, fmaf((float)(r * r), w, level));
-        const uint32_t result = HOW == ROOTS ? __float_as_uint(mc_root(d2)) : (uint32_t)(int32_t)d2;
+        const uint32_t square = (uint32_t)(int32_t)d2;
+        const uint32_t result = HOW == ROOTS       ? __float_as_uint(mc_root(d2))
+                                : HOW == DISTANCES ? __float_as_uint(mc_unit_root(p, square))
+                                : HOW == SQUARES   ? square * p.factor
+                                                   : square;
         if (HOW != LIMITED)
             *(unsigned *)(to + mc_wide(next, (uint32_t)r)) = result;
         else if (y + r < p.height)
-            mc_store(p, row, best[r] < ANY_OFFER ? result : (uint32_t)MC_NOTHING, mc_root(d2), &none);
+            mc_store(p, row, best[r] < ANY_OFFER ? result : (uint32_t)MC_NOTHING,
+                     p.in_unit ? mc_unit_root(p, square) : mc_root(d2), &none);
         row += p.target.stride[2];
     }
     return none;
@@ -42,6 +47,8 @@ DM_DEVICE void store_pixels(const mc_stage &p, int64_t plane, int32_t strip, int
         mc_raise(p, store_as<LIMITED, HEIGHT>(p, plane, strip, y, level, each, best));
     else if (p.squared)
         store_as<SQUARES, HEIGHT>(p, plane, strip, y, level, each, best);
+    else if (p.in_unit)
+        store_as<DISTANCES, HEIGHT>(p, plane, strip, y, level, each, best);
     else
         store_as<ROOTS, HEIGHT>(p, plane, strip, y, level, each, best);
 }

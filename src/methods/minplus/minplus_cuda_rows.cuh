@@ -112,8 +112,11 @@ DM_DEVICE int32_t candidate(const parabola &at, int32_t twice_i) {
     return (int32_t)(at.value + at.weight * (uint32_t)twice_i);
 }
 
+/* How results of which there are all are stored: as ROOTS of numbers below 2^24, SQUARES, or DISTANCES, whatever they are. */
+typedef enum row_storing { ROW_ROOTS, ROW_SQUARES, ROW_DISTANCES } row_storing;
+
 /* Results of COLUMNS columns from x on and HEIGHT rows from y on, less wy2 i^2. All have sites within the limit. */
-template <bool ROOT, int HEIGHT, int COLUMNS>
+template <row_storing HOW, int HEIGHT, int COLUMNS>
 DM_DEVICE void store_plain(const mc_stage &p, char *to, int32_t x, int32_t y, const int32_t best[COLUMNS][HEIGHT]) {
     const int64_t next = p.target.stride[2];
     char *column[COLUMNS];
@@ -126,12 +129,25 @@ DM_DEVICE void store_plain(const mc_stage &p, char *to, int32_t x, int32_t y, co
 #pragma unroll
         for (int c = 0; c < COLUMNS; c++) {
             const uint32_t d2 = (uint32_t)best[c][i] + (uint32_t)p.wy2 * (uint32_t)(i * i);
-            const uint32_t result = ROOT ? __float_as_uint(mc_root_of(d2)) : d2;
+            const uint32_t result = HOW == ROW_ROOTS     ? __float_as_uint(mc_root((float)d2))
+                                    : HOW == ROW_SQUARES ? d2 * p.factor
+                                                         : __float_as_uint(mc_unit_root(p, d2));
             if (inside && x + c < p.width)
                 *(unsigned *)column[c] = result;
             column[c] += next;
         }
     }
+}
+
+/* Whether roots below 2^24 are all that is wanted. */
+template <int HEIGHT, int COLUMNS> DM_DEVICE bool are_roots(const mc_stage &p, const int32_t best[COLUMNS][HEIGHT]) {
+    uint32_t any = 0;
+#pragma unroll
+    for (int i = 0; i < HEIGHT; i++)
+#pragma unroll
+        for (int c = 0; c < COLUMNS; c++)
+            any |= (uint32_t)best[c][i] + (uint32_t)p.wy2 * (uint32_t)(i * i);
+    return !p.in_unit && any < DM_UNIT_EXACT_FLOAT;
 }
 
 /* The same of kinds, under their caps; the rows are of one band. Whether one has no site. */
@@ -157,7 +173,7 @@ DM_DEVICE bool store_kinds(const mc_stage &p, int64_t plane, int32_t x, int32_t 
             const uint32_t cap = has_any(across) ? (uint32_t)p.wy2 * (e * e) : (uint32_t)MC_NOTHING;
             const uint32_t found = b == MC_NOTHING ? b : b + (uint32_t)p.wy2 * (uint32_t)(i * i);
             const uint32_t d2 = ground >> row & 1 ? 0 : min(found, cap);
-            const float root = mc_root_of(d2);
+            const float root = mc_distance(p, d2);
             if (p.negative)
                 mc_store_signed(p, to, d2, root, negative >> row, &none);
             else
@@ -182,9 +198,11 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t x, int32_t y
     bool none = false;
     if (!SITES && p.most >= MC_NOTHING - 1 && best[0][0] != MC_NOTHING) { /* a column has sites for all rows, or none */
         if (p.squared)
-            store_plain<false, HEIGHT, COLUMNS>(p, to, x, y, best);
+            store_plain<ROW_SQUARES, HEIGHT, COLUMNS>(p, to, x, y, best);
+        else if (are_roots<HEIGHT, COLUMNS>(p, best))
+            store_plain<ROW_ROOTS, HEIGHT, COLUMNS>(p, to, x, y, best);
         else
-            store_plain<true, HEIGHT, COLUMNS>(p, to, x, y, best);
+            store_plain<ROW_DISTANCES, HEIGHT, COLUMNS>(p, to, x, y, best);
         return false;
     }
 #pragma unroll
@@ -196,7 +214,7 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t x, int32_t y
             const int32_t b = best[c][i];
             const uint32_t d2 =
                 b == MC_NOTHING ? (uint32_t)MC_NOTHING : (uint32_t)b + (uint32_t)p.wy2 * (uint32_t)(i * i);
-            const float root = mc_root_of(d2);
+            const float root = mc_distance(p, d2);
             if (x + c >= p.width)
                 continue;
             if (SITES)

@@ -138,7 +138,8 @@ DM_DEVICE void store_any(const mc_stage &p, const tile &t, int32_t y, int32_t x,
             const float d2 = keys::d2(coming[0], c);
             if (here < p.width)
                 mc_store_site(p, at, target + here * p.target.stride[3], site + here * p.site.stride[3], row, here,
-                              (uint32_t)d2, (int32_t)keys::row(coming[0], c) - keys::MIDDLE, mc_root(d2), &none);
+                              (uint32_t)d2, (int32_t)keys::row(coming[0], c) - keys::MIDDLE,
+                              mc_distance(p, (uint32_t)d2), &none);
         }
         move_up<1>(coming);
     }
@@ -148,8 +149,8 @@ DM_DEVICE void store_any(const mc_stage &p, const tile &t, int32_t y, int32_t x,
 /* A strip's results, the first column being x. */
 template <bool SLOW, bool PAIRED>
 DM_DEVICE void store_strip(const mc_stage &p, const tile &t, int32_t y, int32_t x, const uint32_t best[STRIP]) {
-    const bool dense = (!p.target.data || (p.target.stride[3] == 4 && !p.squared)) && p.site.stride[3] == 4 &&
-                       p.sites == MC_SITES_INT32 && p.most >= MC_SURE;
+    const bool dense = (!p.target.data || (p.target.stride[3] == 4 && !p.squared && !p.in_unit)) &&
+                       p.site.stride[3] == 4 && p.sites == MC_SITES_INT32 && p.most >= MC_SURE;
     if (dense)
         store_form<SLOW ? MC_VOLUME : MC_PLANE, PAIRED>(p, t, y, x, best);
     else if (!SLOW && !p.target.data && p.sites == MC_SITES_OFFSET)

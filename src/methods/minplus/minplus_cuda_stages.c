@@ -18,7 +18,7 @@ bool mc_is_direct(const distmap_plan *plan) {
     const distmap_outputs *want = &plan->problem.want;
     const bool value = (!want->distance && !want->squared) || (want->distance == DISTMAP_FLOAT32 && !want->squared) ||
                        (want->squared == DISTMAP_UINT32 && !want->distance);
-    const bool in_unit = plan->unit.is_one || !plan->problem.sign; /* signs are put on by the searches */
+    const bool in_unit = plan->unit.is_one || (plan->unit.simple && !plan->problem.sign);
     return value && in_unit && !plan->problem.border && !want->coords && !want->label && !plan->wants_mask;
 }
 
@@ -110,6 +110,14 @@ static void set_keys(mc_stage *s) {
     }
 }
 
+static int32_t common_divisor(int32_t a, int32_t b) { return b ? common_divisor(b, a % b) : a; }
+
+int32_t mc_plane_factor(const distmap_plan *plan) {
+    if (!mc_has_z(plan))
+        return 1;
+    return common_divisor((int32_t)plan->w2[DM_X], dm_axis_counts(plan, 2) ? (int32_t)plan->w2[2] : 0);
+}
+
 /* Rows along `axis`. */
 static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int axis) {
     const int64_t height = plan->shape[axis], rows = axis == 2 ? plan->rows : height;
@@ -127,8 +135,10 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
     s->by_units = mc_divisor_of(s->units);
     s->by_spans = mc_divisor_of(s->spans);
     s->wx2 = (int32_t)plan->w2[DM_X];
-    s->per_wx2 = 1.0f / (float)s->wx2;
     s->squared = true;
+    s->root_high = plan->unit.root_high, s->root_low = plan->unit.root_low;
+    s->square_high = plan->unit.square_high, s->square_low = plan->unit.square_low;
+    s->factor = 1;
     s->most = MC_NOTHING - 1;
     s->nothing = MC_NOTHING;
     s->source_w2[0] = (int32_t)plan->w2[2];
@@ -138,6 +148,12 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
     s->linear[2] = plan->linear[axis];
     s->index_first = plan->first_row * plan->linear[2];
     s->wy2 = plan->measured[axis] && rows > 1 ? (int32_t)plan->w2[axis] : 1;
+    if (axis == 2) {
+        s->factor = (uint32_t)mc_plane_factor(plan);
+        s->wx2 /= (int32_t)s->factor;
+        s->wy2 /= dm_axis_counts(plan, 2) ? (int32_t)s->factor : 1;
+    }
+    s->per_wx2 = 1.0f / (float)s->wx2;
     for (int64_t k = 0; k <= MC_REACH + 1; k++) {
         const int64_t cost = s->wy2 * k * k;
         s->done[k] = (uint16_t)(cost < MC_SURE ? cost : MC_SURE - 1);

@@ -23,6 +23,10 @@ static inline bool mc_has_z(const distmap_plan *plan) { return dm_axis_counts(pl
 
 static inline int64_t mc_divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
+/* Planes of volumes are solved by the smallest whole pitches that are as theirs, squared pitches less this common factor, and their
+ * squares are multiplied by it when they are stored: so short lanes hold longer distances. 1 elsewhere. */
+int32_t mc_plane_factor(const distmap_plan *plan);
+
 /* One of float32 distances and uint32 squares, and indices, can be stored by the searches themselves. */
 bool mc_is_direct(const distmap_plan *plan);
 
