@@ -441,11 +441,14 @@ void report_give(const struct job *job, const struct options *options);
 
 /* Method, device, threads, parameters and scratch of a run. */
 void json_add_work(struct json_object *object, const struct work *work);
+/* pitch_unit, of which the pitches are whole multiples, and multiples; nulls where squared distances are FP64. */
+void json_add_unit(struct json_object *object, const distmap_problem *problem);
 /* "1.4 ms", "12.3 s" */
 const char *time_text(double seconds, char *text, size_t size);
 struct json_object *json_shape(int ndim, const int64_t *shape);
-struct json_object *json_number(double value); /* infinities and NaN, which JSON lacks, as null */
-void json_print(struct json_object *object);   /* and lets go of it */
+struct json_object *json_decimal(double value); /* with the fewest digits, from 15 on, that read back as it: 0.65 */
+struct json_object *json_number(double value);  /* infinities and NaN, which JSON lacks, as null */
+void json_print(struct json_object *object);    /* and lets go of it */
 /* Writes it to a text file; or with NULL only sees whether that could be. */
 int json_write(struct json_object *object, const char *path);
 /* "328 x 400" */

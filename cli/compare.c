@@ -33,7 +33,7 @@ static void give_json(const struct job *job, const struct options *options, cons
                 *elements = json_object_new_array(), *flags = json_object_new_object(),
                 *times = json_object_new_object();
     for (int a = 0; a < problem->ndim; a++)
-        json_object_array_add(spacing, json_object_new_double(problem->spacing[a]));
+        json_object_array_add(spacing, json_decimal(problem->spacing[a]));
     for (int i = 0; i < 2; i++)
         json_object_array_add(elements, json_object_new_int64(found->elements[i]));
     json_object_object_add(flags, "empty", json_object_new_boolean(job->work.flags & DISTMAP_FLAG_NO_SITE));
@@ -48,9 +48,10 @@ static void give_json(const struct job *job, const struct options *options, cons
     json_object_object_add(object, "shape", json_shape(problem->ndim, problem->shape));
     json_object_object_add(object, "axes", json_object_new_string(job->source.info->axes));
     json_object_object_add(object, "spacing", spacing);
+    json_add_unit(object, problem);
     json_object_object_add(object, "unit", json_object_new_string(job->source.info->unit));
     json_object_object_add(object, "points", json_object_new_string(points_names[asked->points]));
-    json_object_object_add(object, "tolerance", json_object_new_double(asked->tolerance));
+    json_object_object_add(object, "tolerance", json_decimal(asked->tolerance));
     json_object_object_add(object, "symmetric", directed_json(asked, &found->symmetric));
     json_object_object_add(object, "forward", directed_json(asked, &found->forward));
     json_object_object_add(object, "backward", directed_json(asked, &found->backward));

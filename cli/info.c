@@ -10,7 +10,7 @@ static void print_json(const struct options *options, const distmap_image_info *
     const bool any = found->count > 0;
     json_object *object = json_object_new_object(), *spacing = json_object_new_array();
     for (int a = 0; a < info->ndim; a++)
-        json_object_array_add(spacing, json_object_new_double(info->spacing[a]));
+        json_object_array_add(spacing, json_decimal(info->spacing[a]));
     json_object_object_add(object, "file", json_object_new_string(options->input));
     json_object_object_add(object, "format", json_object_new_string(info->format));
     json_object_object_add(object, "stored", json_object_new_string(info->stored));

@@ -45,8 +45,8 @@ const struct command command_morph = {
         "Writes what becomes of a set by a ball of radius R: dilate adds what is within R of it, erode leaves what\n"
         "has nothing else within R, open leaves the union of the balls within it, close adds what no ball beside it\n"
         "covers. The set is the elements that are not 0, unless --sites or --threshold says otherwise. Lengths are\n"
-        "in the file's voxel size, and compared exactly. The image is part of an infinite one, the rest of which\n"
-        "is not of the set, or with --outside set, is.\n"
+        "in the file's voxel size; what is at distance R is within. The image is part of an infinite one, the rest\n"
+        "of which is not of the set, or with --outside set, is.\n"
         "With --labels each label grows, the nearest one winning, or shrinks, against all others, or is opened by\n"
         "itself. In the preview what was of the set before, or had a label, is darker, and what is no more is dark.",
     .example =

@@ -2,6 +2,7 @@
 #include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -20,7 +21,27 @@ json_object *json_shape(int ndim, const int64_t *shape) {
     return array;
 }
 
-json_object *json_number(double value) { return isfinite(value) ? json_object_new_double(value) : NULL; }
+json_object *json_decimal(double value) {
+    char text[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    if (!text[strcspn(text, ".en")]) /* as json-c has it: 2.0 */
+        strcat(text, ".0");
+    return json_object_new_double_s(value, text);
+}
+
+void json_add_unit(json_object *object, const distmap_problem *problem) {
+    double unit = 0;
+    int64_t multiples[DISTMAP_MAX_NDIM];
+    const bool has = distmap_problem_unit(problem, &unit, multiples) == DISTMAP_OK && unit > 0;
+    json_object_object_add(object, "pitch_unit", has ? json_decimal(unit) : NULL);
+    json_object_object_add(object, "multiples", has ? json_shape(problem->ndim, multiples) : NULL);
+}
+
+json_object *json_number(double value) { return isfinite(value) ? json_decimal(value) : NULL; }
 
 void json_print(json_object *object) {
     puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
@@ -71,7 +92,7 @@ static void give_json(const struct job *job, const struct options *options) {
     json_object *object = json_object_new_object(), *spacing = json_object_new_array(),
                 *flags = json_object_new_object(), *times = json_object_new_object();
     for (int a = 0; a < problem->ndim; a++)
-        json_object_array_add(spacing, json_object_new_double(problem->spacing[a]));
+        json_object_array_add(spacing, json_decimal(problem->spacing[a]));
     json_object_object_add(flags, "no_site", json_object_new_boolean(job->work.flags & DISTMAP_FLAG_NO_SITE));
     json_object_object_add(flags, "nan", json_object_new_boolean(job->work.flags & DISTMAP_FLAG_NAN));
     json_object_object_add(times, "read", json_number(job->source.seconds * 1e3));
@@ -88,6 +109,7 @@ static void give_json(const struct job *job, const struct options *options) {
     json_object_object_add(object, "shape", json_shape(problem->ndim, problem->shape));
     json_object_object_add(object, "axes", json_object_new_string(job->source.info->axes));
     json_object_object_add(object, "spacing", spacing);
+    json_add_unit(object, problem);
     json_object_object_add(object, "unit", json_object_new_string(unit_of(job)));
     json_object_object_add(object, "dtype", json_object_new_string(distmap_dtype_name(job->map.info.dtype)));
     if (job->largest >= 0)
@@ -95,7 +117,7 @@ static void give_json(const struct job *job, const struct options *options) {
     if (problem->sign)
         json_object_object_add(object, "min", json_number(job->least));
     if (options->command->bit == MORPH) {
-        json_object_object_add(object, "radius", json_object_new_double(problem->morphology.radius));
+        json_object_object_add(object, "radius", json_decimal(problem->morphology.radius));
         json_object_object_add(object, "outside", json_object_new_boolean(problem->morphology.outside));
     }
     if (options->command->bit == ESF) {
@@ -106,7 +128,7 @@ static void give_json(const struct job *job, const struct options *options) {
     }
     if (options->command->bit == SKELETON) {
         json_object_object_add(object, "pruning", json_object_new_string(pruning_names[problem->skeleton.pruning]));
-        json_object_object_add(object, "gamma", json_object_new_double(problem->skeleton.gamma));
+        json_object_object_add(object, "gamma", json_decimal(problem->skeleton.gamma));
         json_object_object_add(object, "marked", json_object_new_int64(job->marked));
     }
     if (options->command->bit == CVT) {

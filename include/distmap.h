@@ -278,13 +278,12 @@ typedef struct distmap_window {
 /* The outputs wanted, by dtype; DISTMAP_NONE (zero) for those that are not. At least one. */
 typedef struct distmap_outputs {
     distmap_dtype
-        distance; /* float32, float64: the correctly rounded root of the squared distance as a float of that type;
-                               float32 is sqrtf of the float nearest to the squared distance. Metrics other than the
+        distance; /* float32, float64: u sqrt(N) rounded once, see distmap_problem.spacing. Metrics other than the
                                Euclidean: the whole number itself, as float32, float64 (correctly rounded), or any integer
                                type that holds values above the largest possible one, for "no site" */
     distmap_dtype
         squared;          /* uint32, uint64, float32, float64; an integer type must hold the largest possible value, and
-                               needs integer arithmetic (see spacing). Euclidean metric only */
+                               needs pitches whose unit is a whole number (see spacing). Euclidean metric only */
     distmap_dtype index;  /* int32, int64: the nearest site's linear index in the input's shape, row-major */
     distmap_dtype coords; /* int16, int32, int64: one plane per axis of the input, its coordinate of the nearest site */
     distmap_dtype label;  /* any integer type that holds the input's: its element at the nearest site (not for SAMPLED).
@@ -358,7 +357,7 @@ typedef struct distmap_esf {
  * Let p' be the site nearest to p, by rule 2. Of two neighbours p and q along one measured axis, p of the shape, p is on the
  * skeleton if p' and q' are neither the same nor neighbours, and
  *
- *     D > T    and    <p' - q', p' + q' - p - q> >= 0        D = |p' - q'|^2, in the units of the spacing
+ *     D > T    and    <p' - q', p' + q' - p - q> >= 0        D = |p' - q'|^2
  *
  * the second saying that the middle of p' and q' is on the side of p. Outside the image lies no p; with a border, q may. It
  * is nearest to itself there, as to every element of the shape one of those outside: of several nearest the first in the
@@ -369,9 +368,11 @@ typedef struct distmap_esf {
  *     LINEAR       gamma^2 |s|^2     what is left spans an angle at its sites, whatever its size: gamma of about 0.5 to 1
  *     CONSTANT     gamma^2           what is left has sites farther than gamma apart
  *
- * All terms are computed in FP64, each product and sum rounded by itself, axes in their order: exactly where spacing and
- * gamma are integers. So bits agree everywhere. Without a site in its batch nothing is on the skeleton, and
- * DISTMAP_FLAG_NO_SITE is set.
+ * All lengths are counted in the unit u of the pitches, where they have one (see distmap_problem.spacing): D, h^2 and |s|^2 are
+ * integers then, and gamma of CONSTANT, a length, is gamma / u, rounded. All terms are computed in FP64, each product and sum
+ * rounded by itself, axes in their order: exactly below 2^53 where gamma, so counted, is an integer. So bits agree everywhere.
+ *
+ * Without a site in its batch nothing is on the skeleton, and DISTMAP_FLAG_NO_SITE is set.
  *
  * Outputs: mask; distance (float32 or float64), that to the nearest site on the skeleton, 0 elsewhere. */
 typedef enum distmap_pruning {
@@ -386,7 +387,7 @@ typedef struct distmap_skeleton {
 } distmap_skeleton;
 
 /* FIELD_MORPHOLOGY: dilation, erosion, opening and closing of a set by Euclidean balls B of any real radius R. The set X is the
- * sites of a mask. With |p - q| in the units of the spacing,
+ * sites of a mask. With distances |p - q| in the unit of the spacing,
  *
  *     DILATE  p such that |p - q| <= R for some q of X
  *     ERODE   p such that all q with |p - q| <= R are of X: what the dilation of the others leaves
@@ -403,8 +404,8 @@ typedef struct distmap_skeleton {
  * background, and OPEN, which opens each by itself. (Closings of several may overlap.) `outside`, set, says that every label
  * goes on beyond the image, and is for ERODE alone.
  *
- * Distances are compared with R exactly where all pitches are multiples of some 2^-k, k <= 12, and at most 2^12 of them;
- * elsewhere as with distmap_problem.limit. Output: `mask`, of labels `label`. DISTMAP_FLAG_NO_SITE is never set. Memory: none
+ * |p - q| <= R is meant as of distmap_problem.limit: the distance, rounded to float64, is at most R. So the R that a map in float64
+ * gives for an element has that element. Output: `mask`, of labels `label`. DISTMAP_FLAG_NO_SITE is never set. Memory: none
  * per element for one step by sites that are (not) zero in an integer image, else one byte, or where labels are opened one
  * label; where closing has the background outside, or opening the set, two for each element of the image with R around it. */
 typedef enum distmap_morphology_step {
@@ -423,7 +424,7 @@ typedef struct distmap_morphology {
 /* FIELD_COMPARISON: how far two sets A and B are from each other. A is the sites of the mask arrays.input, B those of
  * arrays.other, by the same rule. Of each set some elements are its *points*: those that have an element outside the set beside
  * them, along one of the axes, what lies outside the image being outside of every set; or all of them. With d(p, B) the distance
- * from p to the nearest of B's points, in the units of the spacing,
+ * from p to the nearest of B's points, in the unit of the spacing,
  *
  *     directed, from A to B    the distribution of d(p, B) over A's points p: its largest value (the directed Hausdorff
  *                              distance), mean, root mean square, percentiles, and how many of them are within a tolerance
@@ -434,11 +435,12 @@ typedef struct distmap_morphology {
  * segmentation: analysis, selection, and tool", BMC Medical Imaging 15:29, 2015. Points count alike, whatever piece of a surface
  * they stand for.
  *
+ * Distances are those of distmap_problem.spacing, rounded to float64; they are within the tolerance where they are at most that.
  * A percentile q of n sorted values v is v[k] + (v[k + 1] - v[k]) f with k + f = (n - 1) (q / 100), as numpy.percentile
- * computes it by default, to the bit. Squared distances, and the comparison with the tolerance, are exact where all pitches are
- * multiples of some 2^-k, k <= 12, and at most 2^12 of them; elsewhere they are those of distmap_problem.spacing. Distances are
- * their correctly rounded roots, and sums are exact: in 128 bits, which could be too few only for pitches in ratios of 2^20 and
- * more; what lies below them is cut off then. So bits agree everywhere.
+ * computes it by default, to the bit. Sums are exact: in 128 bits, which could be too few only for pitches in ratios of 2^20 and
+ * more; what lies below them is cut off then. A mean is the sum of those distances, over n. A root mean square is u sqrt(S / n), S
+ * the sum of the integers N (without a unit sqrt(S / n), S that of squared distances), each operation rounded. So bits agree
+ * everywhere.
  *
  * All axes are measured, and there are no outputs: distmap_plan_agreement() has the results. Where only one of the sets has
  * points, distances from it are +inf, those from the other, which has nothing to measure from, NaN, and the symmetric ones +inf.
@@ -470,15 +472,14 @@ typedef struct distmap_comparison {
  *
  * open balls, so that none holds a site; 0 on sites. Thus t(p) is at least twice the distance at p.
  *
- * Both squares are exact integers with integer spacing. Where it is not, but all measured pitches are whole multiples, by at
- * most 2^12, of the least one, h (as where all are the same), they are counted in h^2, as integers too, and R^2 is that
- * number times h h, each product rounded once. Elsewhere both are by the formula of FP64 (see distmap_problem.spacing).
+ * Both squares are exact integers in the unit of the pitches, where they have one, else by the formula of FP64 (see
+ * distmap_problem.spacing). So an element just on the surface of a ball is outside it whatever the unit.
  *
- * Outputs: distance (float32 or float64), t: twice the root, rounded as distances are; squared (any of its types), R^2 of the
- * largest ball. A batch without a site has no largest ball: rule 3. Fewer than 2^32 elements in a batch. Memory: 4
- * bytes per element (8 where squares need more than 32 bits), as much again, on the CPU for a batch alone, and what distances
- * take; on the CPU at least 4 for each of a batch, 1/8 in rows of whole 64 bits, and for each thread up to 12 for each of a batch and
- * 40 MB, but at least 80 kB and 32 for each row of a batch. */
+ * Outputs: distance (float32 or float64), t: twice R, rounded as distances are; squared (any of its types), R^2 of the largest
+ * ball, rounded as squared distances are. A batch without a site has no largest ball: rule 3. Fewer than 2^32 elements in a
+ * batch. Memory: 4 bytes per element (8 where squares need more than 32 bits), as much again, on the CPU for a batch alone, and
+ * what distances take; on the CPU at least 4 for each of a batch, 1/8 in rows of whole 64 bits, and for each thread up to 12 for
+ * each of a batch and 40 MB, but at least 80 kB and 32 for each row of a batch. */
 
 /* FIELD_CVT: a centroidal Voronoi diagram: N sites, each at the centroid of the elements that are nearest to it, weighted by the
  * input, whose elements are weights w >= 0 (T.-T. Cao, K. Tang, A. Mohamed, T.-S. Tan, "Parallel Banding Algorithm to Compute
@@ -486,7 +487,7 @@ typedef struct distmap_comparison {
  * Voronoi Tessellations", SIAM Review 41(4), 1999). Sites stand on elements, each on one of its own. s(p) being the site
  * nearest to p, by rule 2, the steps lower the energy
  *
- *     E = sum over all p of w(p) |p - s(p)|^2,    in the units of the spacing.
+ *     E = sum over all p of w(p) |p - s(p)|^2,    in the unit of the spacing.
  *
  * A step (S. Lloyd 1982) finds all cells, and of each its weight W and centroid c = sum of w(p) p / W, and moves all sites at
  * once. Along each axis let u = c - s be how far the centroid is away, in elements. The site goes
@@ -506,9 +507,9 @@ typedef struct distmap_comparison {
  * and when as many sites are missing as elements with weight are left; r is output k of the generator splitmix64 (G. Steele, D.
  * Lea, C. Flood 2014) with `seed`. Each grid makes all steps; then its sites go on, coordinates doubled, to the finer one.
  *
- * All sums are integers, all bits agree on every device, whatever the number of threads. E is exact where the spacing is
- * whole and E < 2^53, else rounded once; with other spacing it is fma(w0^2, Q0, fma(w1^2, Q1, w2^2 Q2)) of exact sums
- * along the axes, each rounded.
+ * All sums are integers, all bits agree on every device, whatever the number of threads. Where the pitches have a unit (see
+ * distmap_problem.spacing) E is the exact integer sum of w N, rounded, times the squared unit, rounded: exact where the pitches are
+ * whole numbers and E < 2^53. With other spacing it is fma(w0^2, Q0, fma(w1^2, Q1, w2^2 Q2)) of exact sums along the axes, each rounded.
  *
  * Input: a MASK by its kind, its elements bool, uint8, uint16 or uint32 (floats are to be scaled to integers); one to three
  * axes, all of them measured. As many elements as points have weight, and S times the longest side is below 2^62: else

@@ -173,6 +173,8 @@ class Description(NamedTuple):
     scratch_bytes: int
     integer: bool
     squared_bits: int
+    unit: float
+    multiples: tuple[int, ...]
 
 class Convergence(NamedTuple):
     iterations: int

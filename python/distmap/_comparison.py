@@ -46,12 +46,12 @@ def compare(a, b, sampling=None, sites="nonzero", *, points="surface", tolerance
     a, b : arrays of one shape, one to four axes, any strides
         The masks are their elements that are not zero, or what `sites` selects, as of edt().
     sampling : float or floats
-        Pitch of the elements along each axis. None: 1.
+        Pitch of the elements along each axis, as of edt(). None: 1.
     points : "surface" or "set"
         Between which elements distances are taken: those with a neighbour along an axis outside the mask (outside of the
         array counts as outside), or all of the mask, as scipy.spatial.distance.directed_hausdorff of its coordinates.
     tolerance : float >= 0
-        For surface_dice, and `within`.
+        For surface_dice, and `within`: distances that are at most this in float64 count.
     percentiles : float, or up to 16 of them, 0 to 100
         Of the distances of each direction, as numpy.percentile gives them.
     device, threads, method : as of edt()

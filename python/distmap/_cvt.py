@@ -53,7 +53,7 @@ def cvt(density, points, sampling=None, *, steps=30, omega=1.0, seed=0, grids=No
     points : int
         How many.
     sampling : float or floats
-        Pitch of the elements along each axis. None: 1.
+        Pitch of the elements along each axis, as of edt(). None: 1.
     steps : int
         Of Lloyd, on every grid.
     omega : float, above 0 and below 2

@@ -19,12 +19,13 @@ def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labe
         bool, integers, float32 or float64; NumPy, CuPy, PyTorch, or see transform(). Sites are its zeros, so that
         inside the objects of a mask the result is the distance to the background.
     sampling : float or floats
-        Pitch of the elements along each axis, in any unit of length, which is then that of the result. None: 1. It is the
-        `spacing` of transform(), and of errors.
+        Pitch of the elements along each axis, in any unit of length, which is then that of the result. None: 1. A pitch
+        means the decimal that Python prints for it (numpy.float32(0.7) means 0.7), and maps are exact for these: each
+        value is the true distance, rounded once. It is the `spacing` of transform(), which says more, and of errors.
     sites : "zero", "nonzero", a number, or a range (lo, hi) with both ends, None for an open one
     squared : bool
-        Squared distances instead: uint32 (uint64 where the largest possible one needs it), with a sampling that is not
-        whole float64.
+        Squared distances instead: uint32 (uint64 where the largest possible one needs it), float64 where the sampling is
+        not whole numbers.
     indices : bool
         Also the linear index (row-major) of the nearest site: int32, int64 for arrays of 2^31 elements or more. Of
         several nearest sites the one with the lowest index.
@@ -32,7 +33,8 @@ def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labe
         The array holds labels (integers): the distance to the nearest element of another label. Label 0, or what
         `sites` selects, is background at distance 0; with ``sites="none"`` there is none.
     limit : float > 0
-        Elements farther than this have no site.
+        Elements farther than this have no site: those whose distance, in the type in which it is returned (float64 where
+        none is), would be above `limit`. So a distance of the map itself is within itself.
     border : bool
         What lies just outside the array counts as sites too.
     signed : bool
@@ -89,9 +91,9 @@ def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labe
 def expand_labels(labels, distance=1, sampling=None, *, axes=None, out=None, device=None, threads=None, method=None):
     """Labels grown by `distance` into the background, which is 0, until they meet.
 
-    An element of the background gets the label of the nearest labelled one, where that is at most `distance` away; of
-    several equally near ones that with the lowest index. As scikit-image's expand_labels, which does not say who wins
-    where several are equally near.
+    An element of the background gets the label of the nearest labelled one, where that is at most `distance` away (in
+    float64); of several equally near ones that with the lowest index. As scikit-image's expand_labels, which does not say
+    who wins where several are equally near.
 
     Parameters
     ----------
@@ -260,6 +262,7 @@ def skeleton(mask, sampling=None, sites="zero", *, pruning="square_root", gamma=
         Which branches are left out: those that discretisation makes, whatever the shape's size; those that span less than
         an angle, by `gamma` of about 0.5 to 1; those whose two sites are within `gamma` of each other.
     gamma : float >= 0, not with "square_root"
+        With "linear" a ratio, with "constant" a length in the unit of `sampling`.
     distances : bool
         Also the distance to the background on the skeleton, 0 elsewhere (float32): the radius of the ball there.
     border : bool

@@ -23,9 +23,10 @@ def dilate(mask, radius, sampling=None, sites="nonzero", *, outside=False, label
     mask : array of one to four axes, any strides
         The set is its elements that are not zero, or what `sites` selects, as of edt().
     radius : float >= 0
-        Of the ball, in the unit of `sampling`. Distances are compared with it exactly.
+        Radius of the ball, in the unit of `sampling`. An element is within where its distance as edt() gives it in float64 is
+        at most `radius`: so ``math.sqrt(13)`` has the elements at offset (2, 3).
     sampling : float or floats
-        Pitch of the elements along each axis. None: 1.
+        Pitch of the elements along each axis, as of edt(). None: 1.
     outside : bool
         What lies outside the array is of the set. (Not where labels are dilated.)
     labels : bool

@@ -10,14 +10,16 @@ from ._tables import param_value
 
 
 class Description(NamedTuple):
-    """What a plan chose: the method, the instruction set, threads, the bytes of scratch, and the width of squared
-    distances."""
+    """What a plan chose: the method, the instruction set, threads, the bytes of scratch, the width of squared distances, and
+    the unit of which the pitches of the measured axes are whole multiples."""
     method: str
     isa: str
     threads: int
     scratch_bytes: int
     integer: bool  # integer arithmetic; False: FP64
     squared_bits: int
+    unit: float  # 0.1 for pitches 2.5, 0.7, 0.7; 0.0: FP64
+    multiples: tuple  # of each axis, (25, 7, 7); 0 for one that is not measured
 
 
 class Convergence(NamedTuple):
@@ -60,7 +62,7 @@ class Plan:
                      plan_options(method, params, host_views, timed))
 
     def _set_up(self, context, problem, scratch, options):
-        self.context, self.handle = context, c.c_void_p()
+        self.context, self.handle, self.ndim = context, c.c_void_p(), problem.ndim
         if scratch is not None:
             room = _arrays.take(scratch, "scratch", writable=True)
             contiguous = len(room.shape) == 1 and (room.strides[0] == 1 or room.shape[0] == 0)  # then they say nothing
@@ -134,7 +136,7 @@ class Plan:
         told = _structs.Description()
         library().distmap_plan_describe(self.handle, c.byref(told))
         return Description(told.method.decode(), told.isa.decode(), told.threads, told.scratch_bytes, told.integer,
-                           told.squared_bits)
+                           told.squared_bits, told.unit, tuple(told.multiples[:self.ndim]))
 
 
 def plan_options(method, params, host_views, timed=False):

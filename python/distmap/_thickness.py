@@ -14,10 +14,9 @@ def local_thickness(mask, sampling=None, sites="zero", *, squared_radius=False, 
     Parameters
     ----------
     mask, sampling, sites, axes, device, threads, method : as of edt()
-        The sites are the background, so that by default the shape is what is not zero. Up to three axes are measured. With
-        one pitch for all axes the result is that of pitch 1, scaled.
+        The sites are the background, so that by default the shape is what is not zero. Up to three axes are measured.
     squared_radius : bool
-        The squared radius of that ball instead: integers as of edt(), where the sampling is whole.
+        The squared radius of that ball instead: integers as of edt(), where the sampling is whole numbers.
     border : bool
         What lies outside the array is background too. Else balls may reach beyond it.
     dtype : of the thickness; float32 (default) or float64. Of the squared radius as of edt().

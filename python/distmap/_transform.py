@@ -142,9 +142,13 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
         Which elements are sites, compared exactly; None for either end of a range leaves it open. NaN is never a site.
     metric : "euclidean", "cityblock", "chessboard", "chamfer" (with `chamfer`, the weights (a, b) or (a, b, c))
     spacing : float or floats
-        Pitch of the elements along each axis, > 0. Whole numbers are computed in integers, others in FP64. None: 1.
+        Pitch of the elements along each axis, > 0. None: 1. A pitch means the shortest decimal that reads back as it, as
+        float64, or as float32 where it is exactly one and that is shorter. Where the pitches are whole multiples, up to
+        2^20, of one decimal unit (25, 7 and 7 times 0.1 for 2.5, 0.7, 0.7), squared distances are exact integers in that
+        unit, and outputs are rounded once. Others, such as 1 and 0.123456789, are computed in FP64.
     limit : float > 0, in the unit of distances
-        Elements farther than this from every site have none, and the work shrinks with it. None: no limit.
+        Elements farther than this from every site have none, and the work shrinks with it. An element is within where its
+        distance, rounded to the type of the output "distance" (float64 without one), is at most `limit`. None: no limit.
     border : bool
         What lies just outside the image counts as sites too (index -2, label 0).
     payload : int32 or int64 array, for "sampled" with "index"

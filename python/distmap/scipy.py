@@ -28,7 +28,7 @@ def distance_transform_edt(input, sampling=None, return_distances=True, return_i
     ----------
     input : array_like of one to four axes
     sampling : float, or one for each axis, > 0
-        Spacing of the elements. None: 1.
+        Spacing of the elements, as of distmap.edt(): decimals, for which distances are exact and rounded once. None: 1.
     return_distances, return_indices : bool
         What is computed, of which at least one.
     distances : float64 array of the input's shape, to write into instead of returning a new one

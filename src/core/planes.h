@@ -23,7 +23,7 @@ static inline const char *dm_refuses_all_but_masks(const distmap_plan *plan) {
     if (plan->problem.input != DISTMAP_INPUT_MASK || plan->problem.sign)
         return "needs a mask input, and a map without sign";
     if (plan->number == DM_F64)
-        return "needs integer spacing";
+        return "needs pitches that are whole multiples of a unit";
     if (plan->limited || plan->problem.border)
         return "needs a problem without limit and border";
     return NULL;

@@ -63,3 +63,9 @@ double dm_from_float(float value) {
     }
     return (double)value;
 }
+
+double dm_to_digits(double value, int digits) {
+    char text[40];
+    snprintf(text, sizeof text, "%.*e", digits - 1, value);
+    return strtod(text, NULL); /* in the locale that wrote it */
+}

@@ -26,5 +26,7 @@ enum { DM_HOST_BIG = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
 /* The shortest decimal number that is this float: 0.7 for 0.7f, not 0.699999988. Files that keep spacing as floats were
  * written from such numbers. */
 double dm_from_float(float value);
+/* The value rounded to so many significant decimal digits: for numbers that a reader computes, whose last places are noise. */
+double dm_to_digits(double value, int digits);
 
 #endif

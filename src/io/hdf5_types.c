@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "io/convert.h"
 #include "io/hdf5.h"
 
 /* ---- Elements ---- */
@@ -80,10 +81,15 @@ static bool read_numbers(hid_t dataset, const char *name, int count, double *val
     if (H5Aexists(dataset, name) <= 0)
         return false;
     double found[DISTMAP_MAX_NDIM];
-    const hid_t attribute = H5Aopen(dataset, name, H5P_DEFAULT), space = H5Aget_space(attribute);
+    const hid_t attribute = H5Aopen(dataset, name, H5P_DEFAULT), space = H5Aget_space(attribute),
+                stored = H5Aget_type(attribute);
+    const bool single = H5Tget_class(stored) == H5T_FLOAT && H5Tget_size(stored) <= sizeof(float);
     bool good = H5Sget_simple_extent_npoints(space) == count && H5Aread(attribute, H5T_NATIVE_DOUBLE, found) >= 0;
-    for (int a = 0; good && a < count; a++)
+    for (int a = 0; good && a < count; a++) {
+        found[a] = single ? dm_from_float((float)found[a]) : found[a];
         good = found[a] > 0 && isfinite(found[a]);
+    }
+    H5Tclose(stored);
     H5Sclose(space);
     H5Aclose(attribute);
     if (good)

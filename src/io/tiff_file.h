@@ -55,6 +55,7 @@ typedef struct dm_tiff_text {
     int64_t images, slices, frames; /* 0: not said */
     double spacing;                 /* between slices; 0: not said */
     char unit[16];
+    bool millionths; /* resolutions are cut to them, as ImageJ writes them */
 } dm_tiff_text;
 void dm_tiff_text_parse(const char *text, dm_tiff_text *parsed);
 /* Spacing of rows and columns, and the unit, from the resolution tags and the text. */

@@ -1,14 +1,20 @@
 /* Spacing and volumes in TIFF, which has neither: by the resolution tags, and by the text that ImageJ writes into the first
  * page's ImageDescription:
  *     ImageJ=1.54f\nimages=24\nslices=12\nframes=2\nhyperstack=true\nunit=um\nspacing=0.5\n
- * Resolution is pixels per centimetre, per inch, or per ImageJ's unit. Its tags hold single precision, so six digits of
- * the spacing are kept. 72 and 96 dots per inch are what programs write that know nothing, and tell nothing here.
+ * Resolution is pixels per centimetre, per inch, or per ImageJ's unit. 72 and 96 dots per inch are what programs write that know
+ * nothing, and tell nothing here.
+ *
+ * A pitch of 0.65 is there as the resolution 1.53846157, in single precision; ImageJ cuts it to millionths, 1.538461. Neither's
+ * reciprocal is 0.65, and pitches are exact in all that follows. So the pitch is the decimal of the fewest digits whose resolution
+ * is the stored one but for that rounding; where none of up to six digits is, it is the reciprocal to seven.
  */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/convert.h"
 #include "io/tiff_file.h"
 
 /* A unit is shown to people: one with control characters in it is none. */
@@ -47,6 +53,8 @@ void dm_tiff_text_parse(const char *text, dm_tiff_text *parsed) {
     const double spacing = value ? fabs(strtod(value, NULL)) : 0;
     if (isfinite(spacing))
         parsed->spacing = spacing;
+    parsed->millionths =
+        strncmp(text, "ImageJ=1.11a", 12) != 0; /* which other programs write, and ImageJ has left behind */
     value = find(text, "unit");
     const size_t length = value ? strcspn(value, "\n") : 0;
     if (length && length < sizeof parsed->unit) {
@@ -60,10 +68,15 @@ void dm_tiff_text_parse(const char *text, dm_tiff_text *parsed) {
     }
 }
 
-static double six_digits(double value) {
-    char text[40];
-    snprintf(text, sizeof text, "%.6g", value);
-    return strtod(text, NULL);
+/* per / resolution, as it was before it was stored. */
+static double pitch_of(double resolution, double per, bool millionths) {
+    const double pitch = per / resolution, rounding = fmax(resolution * FLT_EPSILON, millionths ? 1e-6 : 0);
+    for (int digits = 1; digits < 7; digits++) {
+        const double decimal = dm_to_digits(pitch, digits);
+        if (fabs(per / decimal - resolution) <= rounding)
+            return decimal;
+    }
+    return dm_to_digits(pitch, 7);
 }
 
 void dm_tiff_spacing_read(TIFF *tiff, const dm_tiff_text *text, distmap_image_info *info) {
@@ -82,7 +95,7 @@ void dm_tiff_spacing_read(TIFF *tiff, const dm_tiff_text *text, distmap_image_in
     const double per = info->unit[0] ? 1 : unit == RESUNIT_CENTIMETER ? 10 : unit == RESUNIT_INCH ? 25.4 : 0;
     if (!per || (screen && !info->unit[0]))
         return;
-    const double dx = six_digits(per / (double)x), dy = six_digits(per / (double)y);
+    const double dx = pitch_of((double)x, per, text->millionths), dy = pitch_of((double)y, per, text->millionths);
     if (!(dx > 0 && dy > 0 && isfinite(dx) && isfinite(dy)))
         return;
     info->spacing[info->ndim - 1] = dx;

@@ -300,6 +300,19 @@ for item in '"command":"edt"' '"input":"mask.pgm"' '"output":"out/d.npy"' '"shap
     '"max":2.23606' '"method":"[a-z]+/cpu"' '"no_site":false' '"compute":[0-9.e-]+'; do
     check "edt --json has $item" matches "$json" "$item"
 done
+run edt mask.pgm -o out/d.npy --spacing 2.5,0.7 --json --quiet
+check "edt --json: the unit of the pitches" matches "$(tr -d ' \n' <stdout)" '"spacing":\[2.5,0.7\],"pitch_unit":0.1,"multiples":\[25,7\],.*"method":"minplus/'
+run edt mask.pgm -o out/d.npy --spacing 1,0.123456789 --json --quiet
+check "edt --json: no unit" matches "$(tr -d ' \n' <stdout)" '"pitch_unit":null,"multiples":null,.*"method":"envelope/'
+for command in "skeleton bar.pgm" "thickness bar.pgm" "morph bar.pgm --op dilate --radius 1" "voronoi bar.pgm" "cvt bar.pgm --points 2"; do
+    run $command -o out/u.npy --spacing 0.65,1.3 --json --quiet
+    check "$command --json: the unit of the pitches" matches "$(tr -d ' \n' <stdout)" '"pitch_unit":0.65,"multiples":\[1,2\]'
+done
+run compare a.pgm b.pgm --spacing 0.65 --json --quiet
+check "compare --json: the unit of the pitches" matches "$(tr -d ' \n' <stdout)" '"pitch_unit":0.65,"multiples":\[1,1\]'
+# What a map gives as a distance is within that limit.
+run edt mask.pgm -o out/d.npy --dtype float64 --spacing 0.65 --limit 1.4534441853748632 # squared, it is below 0.65^2 5
+check "edt --limit: 0.65 sqrt(5) itself is within" equal "$(npy_values out/d.npy f8 | tr ' ' '\n' | grep -c '^1[.]4534')" 2
 run methods --json
 check "methods --json: brute is there" matches "$(tr -d ' \n' <stdout)" '"name":"brute/cpu"'
 run methods

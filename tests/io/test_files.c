@@ -109,6 +109,60 @@ static void test_spacing(void **state) {
     check_spacing("grey2.png", "", 1, 1, 0, 0);
 }
 
+/* A TIFF of two pixels with this description, and this resolution along both axes. */
+static void save_tiff(const char *path, const char *text, uint32_t over, uint32_t under, uint16_t unit) {
+    enum { COUNT = 11, TEXT = 8 + 2 + 12 * COUNT + 4 + 8 + 2 };
+    const uint32_t length = (uint32_t)strlen(text) + 1,
+                   tags[COUNT][4] = {{256, 3, 1, 2},         {257, 3, 1, 1},   {258, 3, 1, 8},
+                                     {259, 3, 1, 1},         {262, 3, 1, 1},   {270, 2, length, TEXT},
+                                     {273, 4, 1, TEXT - 2},  {279, 4, 1, 2},   {282, 5, 1, TEXT - 10},
+                                     {283, 5, 1, TEXT - 10}, {296, 3, 1, unit}};
+    uint8_t file[400] = {'I', 'I', 42, 0, 8, 0, 0, 0, COUNT};
+    for (int i = 0; i < COUNT; i++)
+        for (int byte = 0; byte < 12; byte++) {
+            const uint32_t value = byte < 2 ? tags[i][0] : byte < 4 ? tags[i][1] : tags[i][byte < 8 ? 2 : 3];
+            file[10 + 12 * i + byte] = (uint8_t)(value >> 8 * (byte < 4 ? byte & 1 : byte & 3));
+        }
+    for (int byte = 0; byte < 4; byte++) {
+        file[TEXT - 10 + byte] = (uint8_t)(over >> 8 * byte);
+        file[TEXT - 6 + byte] = (uint8_t)(under >> 8 * byte);
+    }
+    memcpy(file + TEXT, text, length);
+    save(path, file, TEXT + length);
+}
+
+/* The pitch that a resolution was made from, not its reciprocal. */
+static void test_resolution(void **state) {
+    (void)state;
+    static const char imagej[] = "ImageJ=1.54f\nunit=um\n", other[] = "ImageJ=1.11a\nunit=um\n";
+    static const struct {
+        const char *text;
+        uint32_t over, under;
+        uint16_t unit;
+        double pitch;
+    } rows[] = {
+        {imagej, 1538461, 1000000, 1, 0.65},             /* cut to millionths: the reciprocal is 0.650000225 */
+        {imagej, 142857, 1000000, 1, 7},                 /* 7.000007 */
+        {imagej, 1030927, 1000000, 1, 0.97},             /* 0.9700008 */
+        {imagej, 33333, 1000000, 1, 30},                 /* 30.0003 */
+        {other, 33333, 1000000, 1, 30.0003},             /* which this program does not cut */
+        {other, 2000000, 1300000, 1, 0.65},              /* a float beside it: 0.64999999 */
+        {other, 4000000000u, 3123456789u, 1, 0.7808642}, /* no short decimal: to seven digits */
+        {"", 10000000, 650, 3, 0.00065},                 /* pixels in a centimetre, in mm */
+        {"", 254, 1, 2, 0.1},                            /* dots per inch */
+        {"", 300, 1, 2, 0.08466667},
+        {"", 72, 1, 2, 1}, /* what says nothing */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        save_tiff("r.tif", rows[i].text, rows[i].over, rows[i].under, rows[i].unit);
+        distmap_image_info got;
+        free(read_all("r.tif", 1, &got));
+        if (got.spacing[0] != rows[i].pitch || got.spacing[1] != rows[i].pitch)
+            fail_msg("resolution %u / %u is read as a pitch of %.17g", rows[i].over, rows[i].under, got.spacing[1]);
+    }
+    erase("r.tif");
+}
+
 /* FNV-1a of the elements, so that a change in what real files read as is noticed. */
 static uint64_t hash(const uint8_t *p, size_t n) {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -149,6 +203,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_files),
         cmocka_unit_test(test_spacing),
+        cmocka_unit_test(test_resolution),
         cmocka_unit_test(test_pictures),
     };
     return cmocka_run_group_tests_name("io.files", tests, NULL, NULL);

@@ -301,6 +301,23 @@ static void *work(void *user) {
     return good ? user : NULL;
 }
 
+/* Spacing in single precision: the decimals that were meant. */
+static void test_single_spacing(void **state) {
+    (void)state;
+    const hsize_t shape[] = {2, 3, 4}, axes = 3;
+    const float pitches[] = {2.5f, 0.7f, 0.108f};
+    const hid_t file = new_file("f.h5");
+    put(file, "/a", H5T_NATIVE_UINT8, 3, shape, 0, NULL);
+    const hid_t set = H5Dopen2(file, "/a", H5P_DEFAULT), row = H5Screate_simple(1, &axes, NULL);
+    const hid_t attribute = H5Acreate2(set, "element_size_um", H5T_IEEE_F32BE, row, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(H5Awrite(attribute, H5T_NATIVE_FLOAT, pitches) >= 0);
+    H5Aclose(attribute), H5Sclose(row), H5Dclose(set), H5Fclose(file);
+    distmap_image_info got;
+    free(read_all("f.h5", 2, &got));
+    assert_true(got.spacing[0] == 2.5 && got.spacing[1] == 0.7 && got.spacing[2] == 0.108);
+    remove("f.h5");
+}
+
 /* From several threads, though libhdf5 need not be safe for them. */
 static void test_threads(void **state) {
     (void)state;
@@ -317,9 +334,10 @@ static void test_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts), cmocka_unit_test(test_bool),    cmocka_unit_test(test_enumerations),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_cut),     cmocka_unit_test(test_adding),
-        cmocka_unit_test(test_packed),  cmocka_unit_test(test_threads), cmocka_unit_test(test_held),
+        cmocka_unit_test(test_layouts),        cmocka_unit_test(test_bool),    cmocka_unit_test(test_enumerations),
+        cmocka_unit_test(test_refused),        cmocka_unit_test(test_cut),     cmocka_unit_test(test_adding),
+        cmocka_unit_test(test_packed),         cmocka_unit_test(test_threads), cmocka_unit_test(test_held),
+        cmocka_unit_test(test_single_spacing),
     };
     return cmocka_run_group_tests_name("io.hdf5", tests, enter_folder, leave_folder);
 }

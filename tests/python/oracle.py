@@ -77,3 +77,20 @@ def nearest(is_site, spacing=None, axes=None):
     best = total.argmin(axis=1)
     squared = total.min(axis=1)
     return squared.reshape(shape), np.where(np.isinf(squared), -1, sites[best]).reshape(shape)
+
+
+def rounded_root(square, bits):
+    """The root of a fraction as a double that rounds to `bits` bits as the root itself does: some bits more, and a last
+    one that tells whether there are others."""
+    over, under = square.numerator, square.denominator
+    shift = max(0, bits + 4 - (over.bit_length() - under.bit_length()) // 2)
+    over <<= 2 * shift
+    root = math.isqrt(over // under)
+    return (2 * root + (root * root * under != over)) / (2 << shift)
+
+
+def rounded_distances(squares, unit, dtype):
+    """unit sqrt(n) of integers, rounded once; `unit` is a fraction."""
+    bits = 24 if dtype == np.float32 else 53
+    known = {n: dtype(rounded_root(unit**2 * int(n), bits)) for n in np.unique(squares) if np.isfinite(n) and n}
+    return np.array([known.get(n, n) for n in squares.flat], dtype).reshape(squares.shape)

@@ -57,7 +57,7 @@ static const char *refuses_functions(const distmap_plan *plan) {
     if (!plan->limited || (double)plan->limit2 + mp_largest_squared(plan) >= MP_NONE)
         return "needs a limit where the input is sampled, and with it squared distances below 2^31 - 1";
     if (plan->w2[axis] > 1 << 24)
-        return "needs a spacing of at most 4096";
+        return "needs pitches of at most 4096 times their unit";
     if (plan->wants_site && plan->elements >= (int64_t)UINT32_MAX)
         return "needs fewer than 2^32 - 1 elements for indices";
     return NULL;
@@ -65,14 +65,14 @@ static const char *refuses_functions(const distmap_plan *plan) {
 
 static const char *refuses(const distmap_plan *plan) {
     if (plan->number == DM_F64)
-        return "needs integer spacing";
+        return "needs pitches that are whole multiples of a unit";
     if (plan->problem.input == DISTMAP_INPUT_SAMPLED)
         return refuses_functions(plan);
     if (!plan->measured[DM_X] || plan->shape[DM_X] == 1)
         return "needs the last axis among the measured ones, and longer than 1";
     for (int a = 0; a < DM_NDIM; a++) {
         if (dm_axis_counts(plan, a) && plan->w2[a] > 1 << 24)
-            return "needs a spacing of at most 4096";
+            return "needs pitches of at most 4096 times their unit";
         if (plan->shape[a] > 1 << 24 && plan->measured[a])
             return "needs axes of at most 2^24 elements";
     }

@@ -41,7 +41,7 @@ static const char *refuses(const distmap_plan *plan) {
     if (dm_by_kind(plan) && plan->wants_site)
         return "needs outputs of distances only where the input is labels or the map is signed";
     if (plan->number != DM_U32)
-        return "needs integer spacing, and squared distances of 32 bits";
+        return "needs pitches that are whole multiples of a unit, and squared distances that are 32 bits of it";
     if (plan->wants_site && plan->elements > INT32_MAX)
         return "needs fewer than 2^31 elements for indices";
     if (plan->wants_site && mc_has_z(plan) && (plan->shape[2] > INT16_MAX || plan->shape[DM_X] > INT16_MAX))
@@ -56,7 +56,7 @@ static const char *refuses(const distmap_plan *plan) {
         return "needs pitches of at most 256 times their unit along the slowest axis";
     const uint64_t factor = (uint64_t)mc_plane_factor(plan);
     if (plan->w2[DM_X] / factor > MC_WEIGHT || plan->w2[2] / factor > 1 << 16)
-        return "needs pitches of at most 50 times their unit along the last axis and 256 along the others";
+        return "needs pitches of at most 50 times their unit along the last axis and 256 times along the others";
     if (plan->shape[0] * plan->shape[1] * plan->shape[2] * mc_divide_up(plan->shape[DM_X], MC_GROUP) >
         INT32_MAX) /* blocks of a grid */
         return "needs fewer than 2^31 rows of 128 elements";
