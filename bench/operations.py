@@ -73,13 +73,14 @@ def labels(row, threads, seed):
     """With row.spacing also against the same with pitches of 1."""
     mask = cells(row.shape, seed)
 
+    out = np.zeros(row.shape, np.float32)
+
     def ours(spacing):
-        out = np.zeros(row.shape, np.float32)
-        return out, plan(row.shape, mask.dtype, {"distance": "float32"}, threads, kind="labels",
-                         spacing=spacing or None).bind(mask, distance=out)
-    out, run = ours(row.spacing)
+        return plan(row.shape, mask.dtype, {"distance": "float32"}, threads, kind="labels",
+                    spacing=spacing or None).bind(mask, distance=out)
+    run = ours(row.spacing)
     if row.rival == "self":
-        return mask, run, ours(())[1], lambda: {}
+        return mask, run, ours(()), lambda: {}
     theirs, kept = contestants.edt_labels(mask, threads, row.spacing)
     return mask, run, theirs, lambda: compare.to_rounding(out, kept(), pitches=row.spacing)
 
