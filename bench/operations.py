@@ -72,7 +72,6 @@ def dilate(row, threads, seed):
 def labels(row, threads, seed):
     """With row.spacing also against the same with pitches of 1."""
     mask = cells(row.shape, seed)
-
     out = np.zeros(row.shape, np.float32)
 
     def ours(spacing):
