@@ -12,14 +12,18 @@ def ratio(numerator, denominator):
     return statistics.median(a / b for a, b in zip(numerator, denominator))
 
 
-def to_rounding(ours, theirs, xp=np):
+ROUNDING, PITCHED = 4e-7, 1e-6  # of distances; with real pitches, which some peers hold and square as float32
+
+
+def to_rounding(ours, theirs, xp=np, pitches=()):
     """Distances of a peer against ours: equal to float rounding, or by how much not."""
+    tolerance, least = (PITCHED, min(pitches)) if pitches else (ROUNDING, 1)
     worst, off = 0.0, 0
     step = max(1, patterns.PART // (ours.size // len(ours)))
     for at in range(0, len(ours), step):
         a, b = ours[at:at + step], theirs[at:at + step]
         difference = xp.abs(a.astype(np.float64) - b)
-        wrong = ~(difference <= 4e-7 * xp.maximum(a, 1))
+        wrong = ~(difference <= tolerance * xp.maximum(a, least))
         off += int(xp.count_nonzero(wrong))
         if wrong.any():
             worst = max(worst, float(xp.nan_to_num(difference).max()))

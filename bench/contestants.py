@@ -6,7 +6,8 @@ hand out the same memory again, so that nobody pays for fresh pages.
 
 scikit-image is not among them: its functions call SciPy's transform.
 
-`prepare(mask, threads)` returns (run, result): `run()` is timed, `result()` gives its distances as an array afterwards.
+`prepare(mask, threads, spacing)` returns (run, result): `run()` is timed, `result()` gives its distances as an array
+afterwards. `spacing`: the pitches by axis, slowest first; none: 1.
 """
 
 import ctypes
@@ -39,49 +40,59 @@ def last_result(function):
     return run, lambda: kept[0]
 
 
-def opencv(mask, threads):
+def opencv(mask, threads, spacing=()):
+    """It knows no pitches: one of all axes is multiplied with, in place, which is timed too."""
     cv2.setNumThreads(threads)
     out = np.zeros(mask.shape, np.float32)
-    return lambda: cv2.distanceTransform(mask, cv2.DIST_L2, cv2.DIST_MASK_PRECISE, out), lambda: out
+
+    def run():
+        cv2.distanceTransform(mask, cv2.DIST_L2, cv2.DIST_MASK_PRECISE, out)
+        if spacing:
+            cv2.multiply(out, spacing[0], out)
+    return run, lambda: out
 
 
-def edt_binary(mask, threads):
-    binary = mask.view(bool)
-    return last_result(lambda: edt.edt(binary, black_border=False, parallel=threads))
+def edt_binary(mask, threads, spacing=()):
+    return edt_labels(mask.view(bool), threads, spacing)
 
 
-def edt_labels(mask, threads):
+def edt_labels(mask, threads, spacing=()):
     """The same library's path for labels, which skips runs of background and at times is the faster one."""
-    return last_result(lambda: edt.edt(mask, black_border=False, parallel=threads))
+    return last_result(lambda: edt.edt(mask, anisotropy=spacing or None, black_border=False, parallel=threads))
 
 
-def scipy_edt(mask, threads):
-    return last_result(lambda: scipy.ndimage.distance_transform_edt(mask))
+def scipy_edt(mask, threads, spacing=()):
+    return last_result(lambda: scipy.ndimage.distance_transform_edt(mask, sampling=spacing or None))
 
 
-def scipy_indices(mask, threads):
+def scipy_indices(mask, threads, spacing=()):
     out = np.zeros((mask.ndim, *mask.shape), np.int32)
     return lambda: scipy.ndimage.distance_transform_edt(mask, return_distances=False, return_indices=True,
                                                         indices=out), lambda: None
 
 
-def dip(mask, threads):
+def dip(mask, threads, spacing=()):
     diplib.SetNumberOfThreads(threads)
     image, out = diplib.Image(mask.view(bool), None), diplib.Image(np.zeros(mask.shape, np.float32), None)
+    if spacing:
+        image.SetPixelSize(list(spacing[::-1]))
     return lambda: diplib.EuclideanDistanceTransform(image, out=out, border="object"), lambda: np.asarray(out)
 
 
-def itk(mask, threads):
+def itk(mask, threads, spacing=()):
     """Maurer's transform is signed: the sites are the object, and only what lies outside it is compared."""
     sitk.ProcessObject.SetGlobalDefaultNumberOfThreads(threads)
     image = sitk.GetImageFromArray((mask == 0).astype(np.uint8))
-    run, kept = last_result(lambda: sitk.SignedMaurerDistanceMap(image, squaredDistance=False, useImageSpacing=False))
+    if spacing:
+        image.SetSpacing([float(w) for w in spacing[::-1]])
+    run, kept = last_result(
+        lambda: sitk.SignedMaurerDistanceMap(image, squaredDistance=False, useImageSpacing=bool(spacing)))
     return run, lambda: np.maximum(sitk.GetArrayViewFromImage(kept()), 0)
 
 
-def ours(mask, threads):
+def ours(mask, threads, spacing=()):
     """distmap as its users call it."""
-    return last_result(lambda: distmap.edt(mask, threads=threads))
+    return last_result(lambda: distmap.edt(mask, sampling=spacing or None, threads=threads))
 
 
 PEERS = {
@@ -93,6 +104,10 @@ PEERS = {
     "scipy": (scipy_edt, "scipy", (2, 3)),
     "scipy-indices": (scipy_indices, "scipy", ()),
 }
+
+
+def takes(name, ndim, spacing=()):
+    return ndim in PEERS[name][2] and (name != "opencv" or len(set(spacing)) <= 1)
 
 
 def versions():

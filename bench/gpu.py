@@ -31,10 +31,11 @@ import machine
 import patterns
 import trials
 from compare import ratio
-from gpu_rows import GROUPS, rows
+from gpu_rows import CAP, GROUPS, capped_rows, rows
 from package import ROOT, distmap, use
 from stopwatch import Stopwatch, summary
 
+PRODUCTION = "minplus/cuda"
 DTYPES = {"distance": np.float32, "index": np.int32, "mask": np.uint8}
 POISON = 0x7FA5A5A5  # a NaN
 CHECKED = 1 << 28       # elements up to which the CPU computes the same in every run; beyond with --full
@@ -61,18 +62,20 @@ class Bench:
     def image(self, row):
         return patterns.make(row.pattern, row.shape, self.options.seed, cp)
 
-    def bound(self, mask, want, host_views=False, outputs=None, **problem):
-        """A plan, its call, and the outputs that it writes to. `problem`: what it is but for a plain map of a mask."""
+    def bound(self, mask, want, host_views=False, outputs=None, cap=False, **problem):
+        """A plan, its call, and the outputs that it writes to. `problem`: what it is but for a plain map of a mask. `cap`: with
+        the shared memory of lesser GPUs."""
         outputs = outputs or {name: cp.empty(mask.shape, DTYPES[name]) for name in want}
-        plan = distmap.Plan(mask.shape, mask.dtype, {name: DTYPES[name] for name in want}, context=self.gpu,
-                            method=None if problem else self.options.method, host_views=host_views, **problem)
+        method = PRODUCTION if cap else None if problem else self.options.method
+        plan = distmap.Plan(mask.shape, mask.dtype, {name: DTYPES[name] for name in want}, context=self.gpu, method=method,
+                            params={"shared": CAP} if cap else None, host_views=host_views, **problem)
         self.poison(outputs)
         return plan, plan.bind(mask, **outputs), outputs
 
     @staticmethod
     def poison(outputs):
         for array in outputs.values():
-            array.view(np.uint32).fill(POISON)
+            (array if array.flags.c_contiguous else array.T).view(np.uint32).fill(POISON)
 
     def expected(self, mask, want, **problem):
         """What the CPU gives, as arrays in host memory; None for images too large for this run."""
@@ -129,19 +132,66 @@ class Bench:
                   "method": plan.describe().method, "sites": int(mask.size - cp.count_nonzero(mask))}
         return result if row.memory else result | {"floor_ms": floor, "share_of_copy": floor / median}
 
-    def cupy(self, mask, run, ours):
+    def cupy(self, mask, run, ours, spacing=()):
         """CuPy's time in turns with ours, or why there is none."""
         kept = {}
 
         def theirs():
             kept.clear()  # its memory is used again
-            kept["distance"] = distance_transform_edt(mask, float64_distances=False)
+            kept["distance"] = distance_transform_edt(mask, sampling=spacing or None, float64_distances=False)
         try:
             times = self.watch.turns({"distmap": run, "cupy": theirs})
-            agreement = compare.to_rounding(ours, kept["distance"], cp)
+            agreement = compare.to_rounding(ours, kept["distance"], cp, spacing)
         except Exception as error:
             return told(error)
         return {**summary(times["cupy"]), "ratio": ratio(times["cupy"], times["distmap"]), **agreement}
+
+    def pitches(self, row):
+        """Real pitches, in turns with pitches of 1, and with CuPy, of whose time the reach is."""
+        mask = self.image(row)
+        plan, run, outputs = self.bound(mask, row.want, spacing=row.spacing)
+        _, unit, _ = self.bound(mask, row.want)
+        times = self.watch.turns({"distmap": run, "unit": unit})
+        check = self.check(plan, run, outputs, self.expected(mask, row.want, spacing=row.spacing))
+        cupy = self.cupy(mask, run, outputs["distance"], row.spacing)
+        return self.verdict(mask, row, plan, times["distmap"], check, cupy.get("ratio", 0.0)) | {
+            "unit_ms": statistics.median(times["unit"]), "of_unit": ratio(times["distmap"], times["unit"]), "cupy": cupy}
+
+    def orders(self, row):
+        """Fortran order in turns with C order: the same bytes in and out, whose axes have other names."""
+        mask = self.image(row)
+        spacings = [{"spacing": row.spacing[::step]} if row.spacing else {} for step in (1, -1)]
+        _, other, outputs = self.bound(mask, row.want, **spacings[1])
+        turned = {name: array.T for name, array in outputs.items()}
+        plan, run, _ = self.bound(mask.T, row.want, outputs=turned, order=tuple(range(mask.ndim))[::-1], **spacings[0])
+        times = self.watch.turns({"distmap": run, "other": other})
+        check = self.check(plan, run, outputs, self.expected(mask, row.want, **spacings[1]))
+        return self.verdict(mask, row, plan, times["distmap"], check, ratio(times["distmap"], times["other"])) | {
+            "c_order_ms": statistics.median(times["other"])}
+
+    def capped(self, row):
+        """With the shared memory of lesser GPUs, in turns with all of it, whose result is the one to compare with: the CPU has
+        its say where the row is measured without a cap. Both write into the same memory."""
+        array, problem = self.image(row) if row.group != "operations" else None, {}
+        if row.group == "operations":
+            array, _, problem, *_ = gpu_operations.PREPARE[row.pattern](self, row.shape)
+        if row.spacing:
+            problem["spacing"] = row.spacing
+        plain, turned = None, None
+        if row.group == "order":
+            array, problem["order"] = array.T, tuple(range(array.ndim))[::-1]
+            plain = {name: cp.empty(array.shape[::-1], DTYPES[name]) for name in row.want}
+            turned = {name: out.T for name, out in plain.items()}
+        whole, all_of_it, outputs = self.bound(array, row.want, outputs=turned, **problem)
+        plan, run, _ = self.bound(array, row.want, outputs=outputs, cap=True, **problem)
+        times = self.watch.turns({"capped": run, "whole": all_of_it})
+        plain = plain or outputs
+        all_of_it()
+        whole.wait()
+        self.watch.wait()
+        check = self.check(plan, run, plain, {name: out.copy() for name, out in plain.items()})
+        return {"value": ratio(times["capped"], times["whole"]), **summary(times["capped"]), "check": check,
+                "whole_ms": statistics.median(times["whole"]), "method": plan.describe().method}
 
     def indices(self, row):
         """Distances with indices, in turns with distances alone."""
@@ -181,16 +231,21 @@ class Bench:
         return {"value": size / row.elements, "bytes": size}
 
     def measure(self, row):
-        kinds = {"index": self.indices, "host": self.host, "scratch": self.scratch, "operations": self.operations}
-        head = {"group": row.group, "row": row.name, "shape": row.shape, "reach": row.reach, "push": row.push}
+        kinds = {"index": self.indices, "host": self.host, "scratch": self.scratch, "operations": self.operations,
+                 "pitch": self.pitches, "order": self.orders}
+        head = {"group": "capped" if row.capped else row.group, "row": row.name, "shape": row.shape, "reach": row.reach,
+                "push": row.push, **({"spacing": row.spacing} if row.spacing else {}),
+                **({"at_least": True} if row.at_least else {})}
+        kind = self.capped if row.capped else kinds.get(row.group, self.distances)
         try:
             cp.get_default_memory_pool().free_all_blocks()  # plans take their memory from CUDA, not from CuPy's pools
             cp.get_default_pinned_memory_pool().free_all_blocks()
-            result = head | kinds.get(row.group, self.distances)(row)
+            result = head | kind(row)
         except Exception as error:
             return head | told(error) | {"pass": False}
         right = all(check.get("equal") is not False for check in (result.get("check", {}), result.get("graph", {})))
-        result["pass"] = right and (row.reach is None or result["value"] <= row.reach)
+        value = result["value"]
+        result["pass"] = right and (row.reach is None or (value >= row.reach if row.at_least else value <= row.reach))
         return result
 
 
@@ -204,7 +259,8 @@ def line(r):
     if "error" in r:
         return f"| {r['row']} | | | | {number(r['reach'])} | **FAIL**: {short(r['error'])} | | | | |"
     check, graph, cupy = r.get("check", {}), r.get("graph", {}), r.get("cupy", {})
-    unit = "x" if "base_ms" in r else {"index": "x", "host": "x", "scratch": " B"}.get(r["group"], "")
+    unit = "x" if "base_ms" in r or r["group"] in ("index", "host", "pitch", "order", "capped") else {
+        "scratch": " B"}.get(r["group"], "")
     verdict = "pass" if r["reach"] else ""
     if r["push"] and r["value"] <= r["push"]:
         verdict = "push"
@@ -233,13 +289,16 @@ def parse():
     parser.add_argument("--only", default=",".join(GROUPS),
                         help=f"groups of rows, or how they begin, of {','.join(GROUPS)}")
     parser.add_argument("--pattern", default="", help="only these patterns, as in 50%%,blobs")
+    parser.add_argument("--capped", action="store_true", help="every row with the shared memory of lesser GPUs"
+                        f" (--param shared={CAP}), in turns with the same with all of it, in place of the rows themselves")
     parser.add_argument("--full", action="store_true", help="compare with the CPU beyond 2^28 elements too")
     parser.add_argument("--repeat", type=int, default=9, help="at least so many repetitions")
     parser.add_argument("--method", help="a method's name; default: the library's choice")
     parser.add_argument("--ordinal", type=int, default=0, help="which GPU")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "little"))
     parser.add_argument("--commit", help="what to call the build, where there is no git")
-    parser.add_argument("--output", type=Path, help="default: bench/results/GPU.json; none with --only or --pattern")
+    parser.add_argument("--output", type=Path, help="default: bench/results/GPU.json, GPU-capped.json with --capped; none with"
+                        " --only or --pattern")
     options = parser.parse_args()
     begins = [name for name in options.only.split(",") if name]
     if unknown := [name for name in begins if not any(group.startswith(name) for group in GROUPS)]:
@@ -248,6 +307,8 @@ def parse():
     options.pattern = [p for p in options.pattern.split(",") if p]
     if unknown := set(options.pattern) - {row.pattern for row in rows()}:
         parser.error(f"--pattern: no {', '.join(sorted(unknown))} among the rows")
+    if options.capped and options.method not in (None, PRODUCTION):
+        parser.error(f"--capped: of {PRODUCTION} alone")
     if options.repeat < 3:
         parser.error("--repeat: at least 3")
     if options.seed < 0:
@@ -276,10 +337,10 @@ def describe(options, watch, gpu):
 
 
 def results(bench, options):
-    for row in rows():
+    for row in capped_rows() if options.capped else rows():
         if row.group in options.groups and not (options.pattern and row.pattern not in options.pattern):
             yield bench.measure(row)
-    if wanted := {"cases", "peak"} & set(options.groups):
+    if (wanted := {"cases", "peak"} & set(options.groups)) and not options.capped:
         yield from gpu_conduct.rows(options.library, wanted)
 
 
@@ -298,7 +359,7 @@ def main():
     report |= {"device_copy_gb_s": bench.copy_gb_s, "rows": []}
     name = report["gpu"]["name"]
     if options.output is None and options.groups == list(GROUPS) and not options.pattern:
-        options.output = ROOT / "bench/results" / f"{re.sub('[^a-z0-9]+', '-', name.lower()).strip('-')}.json"
+        options.output = ROOT / "bench/results" / f"{re.sub('[^a-z0-9]+', '-', name.lower()).strip('-')}{'-capped' * options.capped}.json"
     driver = report["gpu"].get("driver", "unknown")
     print(f"distmap {report['distmap']} ({report['commit']}) on {name}, driver {driver}, seed {options.seed},"
           f" device copy {bench.copy_gb_s:.0f} GB/s, CuPy {cp.__version__}\n\n{HEAD}", flush=True)

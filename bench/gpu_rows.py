@@ -1,17 +1,19 @@
 """The rows of the GPU's bench: what is measured, and what is to be reached.
 
-Times are ms, of uint8 masks to float32 distances from device memory to device memory; the index, host and operations groups
-reach for ratios (Lloyd's steps for ms), scratch for bytes per element. `reach` is what has to be, `push` what is hoped for
-next; None: only shown.
+Times are ms, of uint8 masks to float32 distances from device memory to device memory; the index, order, host and operations
+groups reach for ratios (Lloyd's steps for ms), as capped rows do, pitch for ratios of CuPy's time, scratch for bytes per
+element. `reach` is what has to be, `push` what is hoped for next; None: only shown.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from rows import WORST, size_name
+from rows import MICROSCOPE, WORST, pitch_name, size_name
 
 DENSE = ("90%", "50%", "30%", "10%", "1%")
 SPARSE = ("0.1%", "0.01%", "corner", "blobs")
+CAP = "99"  # KiB of shared memory to a block, as on an RTX, L4 or A10
+CAPPED = 1.1  # of the time with all of it
 CUPY_ELEMENTS = 512**3  # the largest that CuPy's own memory is sure to suffice for
 
 
@@ -25,6 +27,9 @@ class Row:
     want: tuple = ("distance",)
     memory: str = ""       # host: "page-locked" or "pageable"
     peer: bool = False     # CuPy is timed too
+    spacing: tuple = ()    # pitches by axis; none: 1
+    at_least: bool = False  # the reach is a lower bound
+    capped: bool = False   # with the shared memory of lesser GPUs, in turns with all of it
 
     @property
     def size(self):
@@ -36,8 +41,10 @@ class Row:
 
     @property
     def name(self):
-        extra = {"index": "with indices", "host": f"host {self.memory}", "scratch": " + ".join(self.want)}
-        return " ".join(filter(None, (self.size, self.pattern, extra.get(self.group))))
+        extra = {"index": "with indices", "host": f"host {self.memory}", "scratch": " + ".join(self.want),
+                 "order": "in Fortran order"}
+        words = self.size, self.pattern, pitch_name(self.spacing), extra.get(self.group), self.capped and f"shared={CAP}"
+        return " ".join(filter(None, words))
 
 
 # (group, shape, ((patterns, reach, push), ...))
@@ -62,6 +69,11 @@ def rows():
         # CuPy 14.2's failure leaves the GPU unusable to the process (seen on an H200): it is not asked.
         peer = math.prod(shape) <= CUPY_ELEMENTS and group != "3d-flat"
         result += [Row(group, shape, p, reach, push, peer=peer) for patterns, reach, push in kinds for p in patterns]
+    result += [Row("pitch", shape, p, reach, peer=True, spacing=spacing, at_least=True)
+               for shape, spacing, reach in (((8192,) * 2, (0.65,) * 2, 15), ((512,) * 3, MICROSCOPE, 5))
+               for p in ("1%", "blobs")]
+    result += [Row("order", shape, p, 1.1, spacing=spacing) for shape, spacings in (((8192,) * 2, ((),)), ((512,) * 3,
+               ((), MICROSCOPE[::-1]))) for p in ("1%", "blobs") for spacing in spacings]
     both = ("distance", "index")
     for shape in ((8192,) * 2, (512,) * 3):
         result += [Row("index", shape, p, 1.8, want=both) for p in ("1%", "50%", "blobs")]
@@ -74,5 +86,10 @@ def rows():
     return result
 
 
-GROUPS = (*(group for group, _, _ in TIMES), "index", "operations", "host", "scratch", "cases",
-          "peak")
+def capped_rows():
+    """Those that minplus/cuda does by the GPU's clock, once more with less shared memory."""
+    return [replace(row, reach=CAPPED, push=None, peer=False, at_least=False, capped=True) for row in rows()
+            if row.group not in ("host", "scratch") and row.pattern not in ("skeleton", "lloyd")]
+
+
+GROUPS = (*(group for group, _, _ in TIMES), "pitch", "order", "index", "operations", "host", "scratch", "cases", "peak")

@@ -70,11 +70,18 @@ def dilate(row, threads, seed):
 
 
 def labels(row, threads, seed):
+    """With row.spacing also against the same with pitches of 1."""
     mask = cells(row.shape, seed)
     out = np.zeros(row.shape, np.float32)
-    run = plan(row.shape, mask.dtype, {"distance": "float32"}, threads, kind="labels").bind(mask, distance=out)
-    theirs, kept = contestants.last_result(lambda: edt.edt(mask, black_border=False, parallel=threads))
-    return mask, run, theirs, lambda: compare.to_rounding(out, kept())
+
+    def ours(spacing):
+        return plan(row.shape, mask.dtype, {"distance": "float32"}, threads, kind="labels",
+                    spacing=spacing or None).bind(mask, distance=out)
+    run = ours(row.spacing)
+    if row.rival == "self":
+        return mask, run, ours(()), lambda: {}
+    theirs, kept = contestants.edt_labels(mask, threads, row.spacing)
+    return mask, run, theirs, lambda: compare.to_rounding(out, kept(), pitches=row.spacing)
 
 
 def skeleton(row, threads, seed):

@@ -29,7 +29,8 @@ from compare import ratio
 from package import ROOT, distmap, use
 from rows import MEMORY, race
 
-GROUPS = ("2d", "3d", "size", "index", "threads", "worst", "operations", "memory", "cases", "peak")
+GROUPS = ("2d", "3d", "size", "index", "threads", "worst", "pitch", "order", "operations", "memory", "cases", "peak")
+REFERENCE = "envelope/cpu"  # another exact method, which must give the bits of the one that is measured
 
 
 def clock(run):
@@ -61,11 +62,14 @@ class Race:
             self.image = (key, patterns.make(row.pattern, row.shape, self.seed))
         return self.image[1]
 
-    def ours(self, mask, threads, **want):
-        """A bound plan with warm outputs, and the outputs."""
+    def ours(self, mask, threads, spacing=(), method=None, into=None, **want):
+        """A bound plan with warm outputs, which lie in memory as the mask does, and the outputs. `into`: outputs that are
+        there: two of our own go through the same memory, since pages are large in one place and small in another."""
+        fortran = not mask.flags.c_contiguous
         plan = distmap.Plan(mask.shape, mask.dtype, want, context=distmap.Context(threads=threads),
-                            method=self.options.method)
-        outputs = {name: np.zeros(mask.shape, kind) for name, kind in want.items()}
+                            method=method or self.options.method, spacing=spacing or None,
+                            order=tuple(range(mask.ndim))[::-1] if fortran else None)
+        outputs = into or {name: np.zeros(mask.shape, kind, "F" if fortran else "C") for name, kind in want.items()}
         run = plan.bind(mask, **outputs)
         run()
         return run, outputs
@@ -73,15 +77,16 @@ class Race:
     def against_peers(self, row, threads):
         mask = self.mask(row)
         dims = mask.ndim
-        run, outputs = self.ours(mask, threads, distance=np.float32)
+        run, outputs = self.ours(mask, threads, row.spacing, distance=np.float32)
         calls, checks, slow = {"distmap": run}, {}, {}
-        for name, (prepare, _, where) in contestants.PEERS.items():
-            rival = name == row.rival or name.startswith(row.rival + "-") and dims in where
-            if not rival and not (row.others and dims in where and not self.options.quick):
+        for name, (prepare, *_) in contestants.PEERS.items():
+            there = contestants.takes(name, dims, row.spacing)
+            rival = there and (name == row.rival or name.startswith(row.rival + "-"))
+            if not rival and not (row.others and there and not self.options.quick):
                 continue
-            call, result = prepare(mask, threads)
+            call, result = prepare(mask, threads, row.spacing)
             call()
-            checks[name] = compare.to_rounding(outputs["distance"], result())
+            checks[name] = compare.to_rounding(outputs["distance"], result(), pitches=row.spacing)
             if rival:
                 calls[name] = call
             else:
@@ -97,7 +102,7 @@ class Race:
 
     @staticmethod
     def peer(theirs, mine, mask, check):
-        return {"ns": statistics.median(theirs) / mask.size, "ratio": ratio(theirs, mine), "rounds": len(theirs), **check}
+        return {"ns": statistics.median(theirs) / mask.size, "least": min(theirs) / mask.size, "ratio": ratio(theirs, mine), "rounds": len(theirs), **check}
 
     def indices(self, row, threads):
         mask = self.mask(row)
@@ -130,6 +135,38 @@ class Race:
         return self.verdict(row, threads, mask, times["worst"], row.against, ratio(times["worst"], times["blobs"]),
                             rival_ns=statistics.median(times["blobs"]) / mask.size)
 
+    def pitches(self, row, threads):
+        """Against peers, or in turns with pitches of 1; then the result has the bits of another exact method."""
+        if row.pattern in operations.PREPARE:
+            return self.operation(row, threads)
+        if row.rival != "self":
+            return self.against_peers(row, threads)
+        mask = self.mask(row)
+        run, outputs = self.ours(mask, threads, row.spacing, distance=np.float32)
+        _, reference = self.ours(mask, threads, row.spacing, REFERENCE, distance=np.float32)
+        check = compare.to_the_bit(outputs, reference)
+        del reference
+        other, _ = self.ours(mask, threads, into=outputs, distance=np.float32)
+        return self.in_turns(row, threads, mask, run, other, check)
+
+    def orders(self, row, threads):
+        """Fortran order in turns with C order: the same bytes, whose axes have other names."""
+        mask = self.mask(row)
+        other, outputs = self.ours(mask, threads, row.spacing[::-1], distance=np.float32)
+        expected = {"distance": outputs["distance"].copy()}
+        outputs["distance"].fill(np.nan)
+        run, _ = self.ours(mask.T, threads, row.spacing, into={"distance": outputs["distance"].T}, distance=np.float32)
+        check = compare.to_the_bit(outputs, expected)
+        return self.in_turns(row, threads, mask, run, other, check)
+
+    def in_turns(self, row, threads, mask, run, other, check):
+        """Two of our own, the first of which must have been right."""
+        times = take_turns({"ours": run, "other": other}, 3 * self.options.rounds)
+        made = self.verdict(row, threads, mask, times["ours"], row.against, ratio(times["ours"], times["other"]),
+                            rival_ns=statistics.median(times["other"]) / mask.size)
+        return made | {"rival_least": min(times["other"]) / mask.size, "equal": check["equal"],
+                       "pass": made["pass"] and check["equal"]}
+
     def operation(self, row, threads):
         mask, run, theirs, check = operations.PREPARE[row.pattern](row, threads, self.seed)
         run()
@@ -143,10 +180,13 @@ class Race:
 
     @staticmethod
     def verdict(row, threads, mask, mine, rival, value, rival_ns=None, peers=None):
+        reached = row.reach is None or (value <= row.reach if row.at_most else value >= row.reach)
         return {"group": row.group, "row": row.name, "shape": mask.shape, "threads": threads,
                 "sites": int(mask.size - np.count_nonzero(mask)), "ns": statistics.median(mine) / mask.size,
-                "rounds": len(mine), "rival": rival, "rival_ns": peers[rival]["ns"] if peers else rival_ns, "ratio": value,
-                "reach": row.reach, "at_most": row.at_most, "pass": value <= row.reach if row.at_most else value >= row.reach,
+                "least": min(mine) / mask.size, "rounds": len(mine), "rival": rival,
+                "rival_ns": peers[rival]["ns"] if peers else rival_ns, "ratio": value,
+                **({"spacing": row.spacing} if row.spacing else {}),
+                "reach": row.reach, "at_most": row.at_most, "pass": reached,
                 **({"peers": peers} if peers else {})}
 
     def memory(self):
@@ -164,13 +204,13 @@ class Race:
     def run(self):
         measure = {"2d": self.against_peers, "3d": self.against_peers, "size": self.against_peers,
                    "index": self.indices, "threads": self.threads,
-                   "worst": self.worst, "operations": self.operation}
+                   "worst": self.worst, "pitch": self.pitches, "order": self.orders, "operations": self.operation}
         for row in race() + operations.rows():
             if row.group not in self.options.only or self.options.quick and max(row.shape) > (4096, 256)[len(row.shape) - 2]:
                 continue
             if self.options.pattern and row.pattern not in self.options.pattern:
                 continue
-            for threads in self.options.threads if row.group in ("2d", "3d", "size") else (1,):
+            for threads in self.options.threads if row.group in ("2d", "3d", "size", "pitch", "order") else (1,):
                 yield measure[row.group](row, threads)
         if "memory" in self.options.only:
             yield from self.memory()
@@ -186,6 +226,7 @@ def line(r):
     if r["group"] == "memory":
         return f"| {r['row']} | {r['threads']} | {r['bytes_per_element']:.3f} B | | | | {bound} | {verdict} |"
     inexact = sorted(n for n, p in r.get("peers", {}).items() if not p["equal"])
+    inexact += [] if r.get("equal", True) else ["distmap"]
     return (f"| {r['row']} | {r['threads']} | {r['ns']:.3f} | {r['rival']} | {r['rival_ns']:.2f} | {r['ratio']:.2f} | {bound} |"
             f" {verdict}{' (differs: ' + ', '.join(inexact) + ')' if inexact else ''} |")
 
@@ -198,7 +239,7 @@ def parse():
     parser.add_argument("--library", type=Path, default=ROOT / "build/release/src/libdistmap.so")
     parser.add_argument("--only", default=",".join(GROUPS), help=f"groups of rows, of {','.join(GROUPS)}")
     parser.add_argument("--pattern", default="", help="only these patterns, as in 50%%,blobs")
-    parser.add_argument("--threads", default="1", help="thread counts for the 2d and 3d rows, as in 1,2")
+    parser.add_argument("--threads", default="1", help="thread counts for the 2d, 3d, size, pitch and order rows, as in 1,2")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--method", help="a method's name; default: the library's choice")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "little"))

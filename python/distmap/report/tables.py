@@ -52,18 +52,21 @@ def ratios(record):
     return table(head, body, "times as fast as each")
 
 
+SHARES = {"index": "distances alone", "host": "the transfers", "order": "C order", "capped": "all shared memory"}
+
+
 def others(record):
-    """Rows of their own kinds: indices, threads, worst cases, operations, transfers."""
+    """Rows of their own kinds: indices, threads, worst cases, pitches, orders, operations, transfers."""
     body = []
     for row in record.rows:
         raw = row.raw
-        if row.group in ("index", "threads", "worst", "operations") and "ratio" in raw:
+        if row.group in ("index", "threads", "worst", "pitch", "order", "operations") and "ratio" in raw:
             body.append([f"{row.group}: {row.name}", f"{raw['ratio']:.2f}× against {html.escape(str(raw['rival']))}",
                          place(row)])
-        elif row.group in ("index", "host") and "value" in raw:
-            body.append([f"{row.group}: {row.name}",
-                         f"{raw['value']:.2f}× of {'distances alone' if row.group == 'index' else 'the transfers'}",
-                         place(row)])
+        elif row.group in SHARES and "value" in raw:
+            body.append([f"{row.group}: {row.name}", f"{raw['value']:.2f}× of {SHARES[row.group]}", place(row)])
+        elif "of_unit" in raw:
+            body.append([f"{row.group}: {row.name}", f"{raw['of_unit']:.2f}× of unit pitch", place(row)])
     return table(["row", "ratio", "record"], body) if body else ""
 
 
