@@ -118,6 +118,13 @@ static bool set_unit(decimal d, dm_unit *u) {
     for (uint64_t c = d.digits; fives > 0 && c % 5 == 0; c /= 5)
         fives--;
     u->simple = u->root_high > 0 && fives <= 9 && fives > -9 && d.digits >> 32 == 0;
+    if (u->root_high > 0 && u->square_low == 0 && u->root_low == 0) {
+        int exponent;
+        uint32_t odd = (uint32_t)ldexp(frexp(u->square_high, &exponent), 24); /* u^2 but for powers of two */
+        while (odd % 2 == 0)
+            odd /= 2;
+        u->exact_below = (DM_UNIT_EXACT_FLOAT - 1) / odd + 1;
+    }
     if (high == floor(high) && u->low == 0 && high < 0x1p31)
         u->whole = (uint64_t)high * (uint64_t)high;
     return true;

@@ -24,8 +24,8 @@
         }                                                                        \
     } while (0)
 
-static inline F32 root(V32 d2, V32 most) {
-    return f32_blend(v32_lt(most, d2), f32_set(INFINITY), f32_sqrt(f32_signed(d2)));
+static inline F32 root(V32 d2, V32 most, F32 square) {
+    return f32_blend(v32_lt(most, d2), f32_set(INFINITY), f32_sqrt(f32_mul(f32_signed(d2), square)));
 }
 
 static void emit_words(const mp_job *job, const int32_t *values, int32_t *out, size_t n) {
@@ -37,28 +37,26 @@ static void emit_words(const mp_job *job, const int32_t *values, int32_t *out, s
 /* How a row's distances are made. */
 typedef enum rooting { PLAIN_ROOTS, UNIT_ROOTS, GENERAL_ROOTS } rooting;
 
-/* Whether floats hold all of the row, but for what has no site. */
-static bool are_floats(const mp_job *job, const int32_t *d2, size_t n) {
+/* All bits of a row's numbers, but for what has no site: none of the numbers is larger. */
+static uint32_t bits_of_row(const mp_job *job, const int32_t *d2, size_t n) {
     int32_t any = 0;
-    for (size_t x = 0; x < n && !job->all_floats; x++)
-        any |= d2[x];
-    if (any < DM_UNIT_EXACT_FLOAT)
-        return true;
-    any = 0;
     for (size_t x = 0; x < n; x++)
         any |= d2[x] > job->most ? 0 : d2[x];
-    return any < DM_UNIT_EXACT_FLOAT;
+    return (uint32_t)any;
 }
 
 static rooting rooting_of(const mp_job *job, const int32_t *d2, size_t n) {
     const dm_unit *unit = &job->plan->unit;
-    if (!are_floats(job, d2, n))
-        return GENERAL_ROOTS;
+    if (job->all_floats && unit->is_one)
+        return PLAIN_ROOTS;
+    const uint32_t bits = bits_of_row(job, d2, n);
+    if (bits < unit->exact_below)
+        return PLAIN_ROOTS;
 #ifdef SIMD_FUSED
-    if (!unit->is_one && unit->root_high > 0)
+    if (bits < DM_UNIT_EXACT_FLOAT && unit->root_high > 0)
         return UNIT_ROOTS;
 #endif
-    return unit->is_one ? PLAIN_ROOTS : GENERAL_ROOTS;
+    return GENERAL_ROOTS;
 }
 
 /* By the path that every method has; through the cache, then on. */
@@ -68,6 +66,27 @@ static void general_roots(const mp_job *job, mp_worker *w, const int32_t *d2, fl
         squared[x] = d2[x] > job->most ? UINT32_MAX : (uint32_t)d2[x];
     dm_lengths(job->plan, DM_DISTANCE, squared, (int64_t)n, DISTMAP_FLOAT32, made);
 }
+
+#ifdef SIMD_FUSED
+static void emit_in_unit(const mp_job *job, const int32_t *d2, float *out, size_t n) {
+    const dm_unit *unit = &job->plan->unit;
+    const F32 high = f32_set(unit->root_high), low = f32_set(unit->root_low);
+    const V32 most = v32_set(job->most), none = v32_set(0);
+    M32 unsure = v32_lt(none, none);
+#define MAKE(x) f32_blend(v32_lt(most, v32_load(d2 + (x))), f32_set(INFINITY), unit_roots(high, low, d2 + (x), &unsure))
+    EMIT_ROW(float, out, n, job->stream, f32_store, f32_stream, MAKE);
+#undef MAKE
+    if (!m32_any(unsure))
+        return;
+    for (size_t x = 0; x < n; x += N32) {
+        M32 here = v32_lt(none, none);
+        unit_roots(high, low, d2 + x, &here);
+        if (m32_any(here))
+            for (size_t i = x; i < x + N32 && i < n; i++)
+                out[i] = d2[i] > job->most ? INFINITY : dm_unit_distancef(unit, (uint32_t)d2[i]);
+    }
+}
+#endif
 
 static void emit_distance(const mp_job *job, mp_worker *w, const int32_t *d2, float *out, size_t n, bool none) {
     const V32 most = v32_set(job->most);
@@ -80,21 +99,13 @@ static void emit_distance(const mp_job *job, mp_worker *w, const int32_t *d2, fl
     }
 #ifdef SIMD_FUSED
     if (how == UNIT_ROOTS) {
-        const dm_unit *unit = &job->plan->unit;
-        const F32 high = f32_set(unit->root_high), low = f32_set(unit->root_low);
-#define MAKE_ALL(x) unit_roots(unit, high, low, d2 + (x))
-#define MAKE_SOME(x) f32_blend(v32_lt(most, v32_load(d2 + (x))), f32_set(INFINITY), MAKE_ALL(x))
-        if (none)
-            EMIT_ROW(float, out, n, job->stream, f32_store, f32_stream, MAKE_SOME);
-        else
-            EMIT_ROW(float, out, n, job->stream, f32_store, f32_stream, MAKE_ALL);
-#undef MAKE_ALL
-#undef MAKE_SOME
+        emit_in_unit(job, d2, out, n);
         return;
     }
 #endif
-#define MAKE_ALL(x) f32_sqrt(f32_signed(v32_load(d2 + (x))))
-#define MAKE_SOME(x) root(v32_load(d2 + (x)), most)
+    const F32 square = f32_set(job->plan->unit.root_high); /* u^2 */
+#define MAKE_ALL(x) f32_sqrt(f32_mul(f32_signed(v32_load(d2 + (x))), square))
+#define MAKE_SOME(x) root(v32_load(d2 + (x)), most, square)
     if (none)
         EMIT_ROW(float, out, n, job->stream, f32_store, f32_stream, MAKE_SOME);
     else
@@ -123,7 +134,7 @@ static void emit_signed(const mp_job *job, mp_worker *w, const int64_t at[DM_NDI
     float *made = (float *)w->site;
     if (rooting_of(job, d2, n) == PLAIN_ROOTS)
         for (size_t x = 0; x < n; x += N32)
-            f32_store(made + x, root(v32_load(d2 + x), most));
+            f32_store(made + x, root(v32_load(d2 + x), most, f32_set(job->plan->unit.root_high)));
     else
         general_roots(job, w, d2, made, n);
     dm_row_sites(job->plan, &job->arrays->input, at, (int64_t)n, w->bytes);

@@ -7,27 +7,20 @@
  *     t                  the neighbour of s on the side of e, and g = t - s
  *
  * The middle between s and t is nearer to s than the result is where |e| > |s g|, but for g^2 / 4. Where the two are within 2^-43 of
- * x, that and what is not exact may matter, about once in 2^18 values: such vectors are settled one by one (core/unit.h). Some 15
- * instructions beside the root's.
+ * x, that and what is not exact may matter, about once in 2^18 values: a row with such a value is gone through once more, and its
+ * vectors settled (core/unit.h). Some 15 instructions beside the root's.
  */
 
 #ifdef SIMD_FUSED
-static __attribute__((noinline)) F32 settle_roots(const dm_unit *unit, const int32_t *n) {
-    float made[N32];
-    for (int i = 0; i < N32; i++)
-        made[i] = dm_unit_distancef(unit, (uint32_t)n[i]);
-    return f32_load(made);
-}
-
-static inline ALWAYS F32 unit_roots(const dm_unit *unit, F32 high, F32 low, const int32_t *n) {
+/* `unsure` gathers where the result may be the other neighbour. */
+static inline ALWAYS F32 unit_roots(F32 high, F32 low, const int32_t *n, M32 *unsure) {
     const V32 zero = v32_set(0), sign = v32_set(INT32_MIN);
     const F32 number = f32_signed(v32_load(n)), x = f32_mul(number, high), s = f32_sqrt(x);
     const F32 l = f32_fma(number, low, f32_fms(number, high, x)), e = f32_sub(l, f32_fms(s, s, x));
     const V32 side = v32_blend(v32_lt(f32_bits(e), zero), v32_set(-1), v32_set(1));
     const F32 t = f32_of_bits(v32_add(f32_bits(s), side));
     const F32 apart = f32_fms(s, f32_sub(t, s), e); /* of another sign than e where t is nearer */
-    if (__builtin_expect(m32_any(f32_lt(f32_abs(apart), f32_mul(x, f32_set(0x1p-43f)))), 0))
-        return settle_roots(unit, n);
+    *unsure = m32_or(*unsure, f32_lt(f32_abs(apart), f32_mul(x, f32_set(0x1p-43f))));
     const V32 nearer = v32_xor(f32_bits(apart), v32_and(f32_bits(e), sign));
     return f32_blend(v32_lt(nearer, zero), t, s);
 }

@@ -98,7 +98,7 @@ DM_DEVICE uint64_t mc_wide(uint32_t a, uint32_t b) { return (uint64_t)a * b; }
 #endif
 
 /* sqrtf of an integer below 2^24, correctly rounded: a step of Newton's from the approximate 1 / sqrt, with the rest taken
- * exactly. (A GPU has been through all of them.) */
+ * exactly. (A GPU has been through all of them.) Of other numbers above 2^-60 at most one place off. */
 DM_DEVICE float mc_root(float x) {
     const float r = mc_per_root(x + 1e-30f), s = x * r;
     return fmaf(fmaf(-s, s, x), 0.5f * r, s);
@@ -108,8 +108,8 @@ DM_DEVICE float mc_root(float x) {
  * s^2 tells the neighbour t that may be nearer, in floats for n < 2^24 as minplus/cpu does it (kernel_roots.h says why). What is too
  * near to the middle m between the two, and larger n, are settled by u^2 n as a sum of two doubles, less m^2, which a double holds:
  * the difference is right to 2^-100 of u^2 n, and at least 2^-97 of it unless it is 0, a tie. */
-DM_DEVICE float mc_unit_root(const mc_stage &p, uint32_t n) {
-    const float number = (float)n, x = number * p.root_high, s = __fsqrt_rn(x);
+DM_DEVICE float mc_unit_root(const mc_stage &p, uint32_t n, float number) {
+    const float x = number * p.root_high, s = mc_root(x); /* `number` is n */
     const float low = fmaf(number, p.root_low, fmaf(number, p.root_high, -x));
     const float e = low - fmaf(s, s, -x), t = __uint_as_float(__float_as_uint(s) + (e < 0 ? -1 : 1));
     const float apart = fmaf(s, t - s, -e); /* of another sign than e where t is nearer */
@@ -126,7 +126,7 @@ DM_DEVICE float mc_unit_root(const mc_stage &p, uint32_t n) {
 
 /* What is given out as float: of any number. */
 DM_DEVICE float mc_distance(const mc_stage &p, uint32_t n) {
-    return n < DM_UNIT_EXACT_FLOAT && !p.in_unit ? mc_root((float)n) : mc_unit_root(p, n);
+    return n < DM_UNIT_EXACT_FLOAT && !p.in_unit ? mc_root((float)n) : mc_unit_root(p, n, (float)n);
 }
 
 /* n / by; and with what is left. */

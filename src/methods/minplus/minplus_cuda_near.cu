@@ -100,8 +100,9 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x
                 return none;
             const uint32_t pair = coming[i], low = pair & 0xFFFF, high = pair >> 16;
             const bool in_unit = HOW == DISTANCES || (HOW == ANY && p.in_unit);
-            const float low_root = in_unit ? mc_unit_root(p, low) : mc_root(mc_float_of(pair, 0));
-            const float high_root = in_unit ? mc_unit_root(p, high) : mc_root(mc_float_of(pair, 1));
+            const float low_real = mc_float_of(pair, 0), high_real = mc_float_of(pair, 1);
+            const float low_root = in_unit ? mc_unit_root(p, low, low_real) : mc_root(low_real);
+            const float high_root = in_unit ? mc_unit_root(p, high, high_real) : mc_root(high_real);
             if (first)
                 store_one<HOW>(p, to, low, low_root, negative[0] >> i, &none);
             if (second)

@@ -23,14 +23,14 @@ DM_DEVICE bool store_as(const mc_stage &p, int64_t plane, int32_t strip, int32_t
         const float d2 = __int_as_float(best[r]) + fmaf((float)r, each, fmaf((float)(r * r), w, level));
         const uint32_t square = (uint32_t)(int32_t)d2;
         const uint32_t result = HOW == ROOTS       ? __float_as_uint(mc_root(d2))
-                                : HOW == DISTANCES ? __float_as_uint(mc_unit_root(p, square))
+                                : HOW == DISTANCES ? __float_as_uint(mc_unit_root(p, square, d2))
                                 : HOW == SQUARES   ? square * p.factor
                                                    : square;
         if (HOW != LIMITED)
             *(unsigned *)(to + mc_wide(next, (uint32_t)r)) = result;
         else if (y + r < p.height)
             mc_store(p, row, best[r] < ANY_OFFER ? result : (uint32_t)MC_NOTHING,
-                     p.in_unit ? mc_unit_root(p, square) : mc_root(d2), &none);
+                     p.in_unit ? mc_unit_root(p, square, d2) : mc_root(d2), &none);
         row += p.target.stride[2];
     }
     return none;

@@ -131,7 +131,7 @@ DM_DEVICE void store_plain(const mc_stage &p, char *to, int32_t x, int32_t y, co
             const uint32_t d2 = (uint32_t)best[c][i] + (uint32_t)p.wy2 * (uint32_t)(i * i);
             const uint32_t result = HOW == ROW_ROOTS     ? __float_as_uint(mc_root((float)d2))
                                     : HOW == ROW_SQUARES ? d2 * p.factor
-                                                         : __float_as_uint(mc_unit_root(p, d2));
+                                                         : __float_as_uint(mc_unit_root(p, d2, (float)d2));
             if (inside && x + c < p.width)
                 *(unsigned *)column[c] = result;
             column[c] += next;
