@@ -7,6 +7,20 @@
 
 #include "cpu/simd.h"
 
+#ifndef SIMD_FUSED /* nothing is to be tested then */
+static F32 lanes_fma(F32 a, F32 b, F32 c, float sign) {
+    float x[N32], y[N32], z[N32];
+    f32_store(x, a), f32_store(y, b), f32_store(z, c);
+    for (int i = 0; i < N32; i++)
+        x[i] = fmaf(x[i], y[i], sign * z[i]);
+    return f32_load(x);
+}
+#define f32_fma(a, b, c) lanes_fma(a, b, c, 1)
+#define f32_fms(a, b, c) lanes_fma(a, b, c, -1)
+#define f32_bits(a) (a)
+#define f32_of_bits(a) (a)
+#endif
+
 #define UNUSED (void)a, (void)b, (void)c
 
 #define ROW16(name, vector, scalar)                                                                             \

@@ -54,6 +54,9 @@ enum { LANES = 128, ROOM = 32 }; /* tested at once; guard words before and after
     ROW(f32_mul, f32_mul(f, g), f *g)                         \
     ROW(f32_abs, f32_abs(f), fabsf(f))                        \
     ROW(f32_sqrt, f32_sqrt(f32_abs(f)), sqrtf(fabsf(f)))      \
+    ROW(f32_fma, f32_fma(f, g, f), fmaf(f, g, f))             \
+    ROW(f32_fms, f32_fms(f, g, g), fmaf(f, g, -g))            \
+    ROW(f32_bits, f32_of_bits(f32_bits(f)), f)                \
     ROW(f32_lt, f32_blend(f32_lt(f, g), f, g), f < g ? f : g) \
     ROW(f32_lt_nan, f32_blend(f32_lt(f32_sqrt(f), g), f, g), sqrtf(f) < g ? f : g)
 

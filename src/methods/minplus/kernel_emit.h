@@ -68,14 +68,19 @@ static void general_roots(const mp_job *job, mp_worker *w, const int32_t *d2, fl
 }
 
 #ifdef SIMD_FUSED
-static void emit_in_unit(const mp_job *job, const int32_t *d2, float *out, size_t n) {
+static void emit_in_unit(const mp_job *job, const int32_t *d2, float *out, size_t n, bool some_none) {
     const dm_unit *unit = &job->plan->unit;
     const F32 high = f32_set(unit->root_high), low = f32_set(unit->root_low);
     const V32 most = v32_set(job->most), none = v32_set(0);
     M32 unsure = v32_lt(none, none);
-#define MAKE(x) f32_blend(v32_lt(most, v32_load(d2 + (x))), f32_set(INFINITY), unit_roots(high, low, d2 + (x), &unsure))
-    EMIT_ROW(float, out, n, job->stream, f32_store, f32_stream, MAKE);
-#undef MAKE
+#define MAKE_ALL(x) unit_roots(high, low, d2 + (x), &unsure)
+#define MAKE_SOME(x) f32_blend(v32_lt(most, v32_load(d2 + (x))), f32_set(INFINITY), MAKE_ALL(x))
+    if (some_none)
+        EMIT_ROW(float, out, n, job->stream, f32_store, f32_stream, MAKE_SOME);
+    else
+        EMIT_ROW(float, out, n, job->stream, f32_store, f32_stream, MAKE_ALL);
+#undef MAKE_ALL
+#undef MAKE_SOME
     if (!m32_any(unsure))
         return;
     for (size_t x = 0; x < n; x += N32) {
@@ -99,7 +104,7 @@ static void emit_distance(const mp_job *job, mp_worker *w, const int32_t *d2, fl
     }
 #ifdef SIMD_FUSED
     if (how == UNIT_ROOTS) {
-        emit_in_unit(job, d2, out, n);
+        emit_in_unit(job, d2, out, n, none);
         return;
     }
 #endif
