@@ -104,6 +104,19 @@ DM_DEVICE float mc_root(float x) {
     return fmaf(fmaf(-s, s, x), 0.5f * r, s);
 }
 
+/* sqrtf of an integer below 2^32, correctly rounded. x + rest = n, whose halves are floats by way of the mantissa of 2^23; the root s of x
+ * is at most one place off, and e = n - s^2 tells the neighbour t that may be nearer: where |e| > |s (t - s)|. Floats hold e near that
+ * bound, so that nothing is left to settle; no square of a middle is a whole number. */
+DM_DEVICE float mc_large_root(uint32_t n) {
+    const float high = fmaf(__uint_as_float(0x4B000000 | n >> 12), 4096.0f, -0x1p35f);
+    const float low = __uint_as_float(0x4B000000 | (n & 0xFFF)) - 8388608.0f, x = high + low, rest = low - (x - high);
+    const float s = mc_root(x), e = fmaf(-s, s, x) + rest;
+    const uint32_t side = __float_as_uint(e) & 0x80000000u;
+    const float t = fmaf(s, __uint_as_float(__float_as_uint(1.25f * 0x1p-24f) ^ side), s);
+    const float apart = fmaf(s, t - s, -e); /* of another sign than e where t is nearer */
+    return (int32_t)(__float_as_uint(apart) ^ side) < 0 ? t : s;
+}
+
 /* u sqrt(n), rounded once, for any unit that is `simple` (core/unit.h). The root s of float(u^2 n) is at most one place off: e = u^2 n -
  * s^2 tells the neighbour t that may be nearer, in floats for n < 2^24 as minplus/cpu does it (kernel_roots.h says why). What is too
  * near to the middle m between the two, and larger n, are settled by u^2 n as a sum of two doubles, less m^2, which a double holds:
@@ -126,7 +139,7 @@ DM_DEVICE float mc_unit_root(const mc_stage &p, uint32_t n, float number) {
 
 /* What is given out as float: of any number. */
 DM_DEVICE float mc_distance(const mc_stage &p, uint32_t n) {
-    return n < DM_UNIT_EXACT_FLOAT && !p.in_unit ? mc_root((float)n) : mc_unit_root(p, n, (float)n);
+    return p.in_unit ? mc_unit_root(p, n, (float)n) : mc_large_root(n);
 }
 
 /* n / by; and with what is left. */

@@ -112,8 +112,8 @@ DM_DEVICE int32_t candidate(const parabola &at, int32_t twice_i) {
     return (int32_t)(at.value + at.weight * (uint32_t)twice_i);
 }
 
-/* How results of which there are all are stored: as ROOTS of numbers below 2^24, SQUARES, or DISTANCES, whatever they are. */
-typedef enum row_storing { ROW_ROOTS, ROW_SQUARES, ROW_DISTANCES } row_storing;
+/* How results of which there are all are stored: as ROOTS of numbers below 2^24, LARGE_ROOTS of any, SQUARES, or DISTANCES in a unit. */
+typedef enum row_storing { ROW_ROOTS, ROW_LARGE_ROOTS, ROW_SQUARES, ROW_DISTANCES } row_storing;
 
 /* Results of COLUMNS columns from x on and HEIGHT rows from y on, less wy2 i^2. All have sites within the limit. */
 template <row_storing HOW, int HEIGHT, int COLUMNS>
@@ -129,9 +129,10 @@ DM_DEVICE void store_plain(const mc_stage &p, char *to, int32_t x, int32_t y, co
 #pragma unroll
         for (int c = 0; c < COLUMNS; c++) {
             const uint32_t d2 = (uint32_t)best[c][i] + (uint32_t)p.wy2 * (uint32_t)(i * i);
-            const uint32_t result = HOW == ROW_ROOTS     ? __float_as_uint(mc_root((float)d2))
-                                    : HOW == ROW_SQUARES ? d2 * p.factor
-                                                         : __float_as_uint(mc_unit_root(p, d2, (float)d2));
+            const uint32_t result = HOW == ROW_ROOTS         ? __float_as_uint(mc_root((float)d2))
+                                    : HOW == ROW_LARGE_ROOTS ? __float_as_uint(mc_large_root(d2))
+                                    : HOW == ROW_SQUARES     ? d2 * p.factor
+                                                             : __float_as_uint(mc_unit_root(p, d2, (float)d2));
             if (inside && x + c < p.width)
                 *(unsigned *)column[c] = result;
             column[c] += next;
@@ -139,15 +140,15 @@ DM_DEVICE void store_plain(const mc_stage &p, char *to, int32_t x, int32_t y, co
     }
 }
 
-/* Whether roots below 2^24 are all that is wanted. */
-template <int HEIGHT, int COLUMNS> DM_DEVICE bool are_roots(const mc_stage &p, const int32_t best[COLUMNS][HEIGHT]) {
+/* Whether all numbers are below 2^24. */
+template <int HEIGHT, int COLUMNS> DM_DEVICE bool are_floats(const mc_stage &p, const int32_t best[COLUMNS][HEIGHT]) {
     uint32_t any = 0;
 #pragma unroll
     for (int i = 0; i < HEIGHT; i++)
 #pragma unroll
         for (int c = 0; c < COLUMNS; c++)
             any |= (uint32_t)best[c][i] + (uint32_t)p.wy2 * (uint32_t)(i * i);
-    return !p.in_unit && any < DM_UNIT_EXACT_FLOAT;
+    return any < DM_UNIT_EXACT_FLOAT;
 }
 
 /* The same of kinds, under their caps; the rows are of one band. Whether one has no site. */
@@ -199,10 +200,12 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t x, int32_t y
     if (!SITES && p.most >= MC_NOTHING - 1 && best[0][0] != MC_NOTHING) { /* a column has sites for all rows, or none */
         if (p.squared)
             store_plain<ROW_SQUARES, HEIGHT, COLUMNS>(p, to, x, y, best);
-        else if (are_roots<HEIGHT, COLUMNS>(p, best))
+        else if (p.in_unit)
+            store_plain<ROW_DISTANCES, HEIGHT, COLUMNS>(p, to, x, y, best);
+        else if (are_floats<HEIGHT, COLUMNS>(p, best))
             store_plain<ROW_ROOTS, HEIGHT, COLUMNS>(p, to, x, y, best);
         else
-            store_plain<ROW_DISTANCES, HEIGHT, COLUMNS>(p, to, x, y, best);
+            store_plain<ROW_LARGE_ROOTS, HEIGHT, COLUMNS>(p, to, x, y, best);
         return false;
     }
 #pragma unroll
