@@ -75,11 +75,7 @@ static bool views_interleave(const distmap_view *a, const distmap_view *b) {
             if (views[i]->shape[k] == 1)
                 continue;
             const int64_t s = views[i]->strides[k];
-            for (uint64_t rest = s < 0 ? 0 - (uint64_t)s : (uint64_t)s; rest;) {
-                const uint64_t swap = divisor % rest;
-                divisor = rest;
-                rest = swap;
-            }
+            divisor = dm_common_divisor(divisor, s < 0 ? 0 - (uint64_t)s : (uint64_t)s);
         }
     if (divisor == 0)
         return false;

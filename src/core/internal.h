@@ -72,8 +72,8 @@ typedef struct dm_array {
 typedef struct dm_arrays {
     dm_array input, payload, other, before, after, distance, squared, index, label, strength, within, beyond, mask;
     dm_array coords[DM_NDIM]; /* [a + DM_NDIM - ndim] is the user's axis a; unused leading ones have data NULL */
-    dm_array sites, centroids,
-        energies; /* of other shapes than the problem's: last axes, [points][ndim] and [steps + 1] */
+    /* Of other shapes than the problem's: last axes, [points][ndim] and [steps + 1]. */
+    dm_array sites, centroids, energies;
 } dm_arrays;
 
 /* ---- Context ---- */
@@ -132,10 +132,9 @@ struct distmap_plan {
     int64_t shape[DM_NDIM];
     int64_t linear[DM_NDIM]; /* linear-index stride of each axis, in elements */
     int64_t elements;
-    int64_t rows,
-        first_row; /* along axis 2: of the whole image, and the first of the shape[2] rows that this plan has; fewer than
-                                all in windows, and where the image is spread over several GPUs. `elements` are those of the plan,
-                                `linear`, and what follows, the image's */
+    /* Along axis 2: rows of the whole image, and the first of the shape[2] rows that this plan has; fewer than all in windows, and
+     * where the image is spread over several GPUs. `elements` are those of the plan, `linear`, and what follows, the image's. */
+    int64_t rows, first_row;
     bool measured[DM_NDIM]; /* distances run along this axis; the others are batches */
     /* Euclidean metric: what follows is about squared distances. Other metrics: about the distances themselves, which then
      * take the place of squared ones in rows, kernels and limits. */
@@ -329,6 +328,15 @@ distmap_status dm_sign_check(distmap_plan *plan);
 distmap_status dm_skeleton_check(const distmap_plan *plan);
 distmap_status dm_morphology_check(const distmap_plan *plan);
 distmap_status dm_comparison_check(distmap_plan *plan);
+/* The greatest number that divides both; the other one of a number and 0. */
+static inline uint64_t dm_common_divisor(uint64_t a, uint64_t b) {
+    while (b) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
 /* Pitches in a unit (unit.c): how a problem's become whole multiples, n[a] of those named by `axes`, at most DM_MOST_MULTIPLE, of one
  * unit; false where they do not. Pitches are positive. */
 enum { DM_MOST_MULTIPLE = 1 << 20 };

@@ -88,15 +88,6 @@ static decimal decimal_of(double pitch) {
     return f.digits && (!d.digits || f.exponent > d.exponent) ? f : d;
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b) {
-    while (b) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* What u, u^2 and sqrt are made from; false where u is out of range. */
 static bool set_unit(decimal d, dm_unit *u) {
     const double high = value_of(d);
@@ -154,7 +145,7 @@ bool dm_unit_find(const double *pitch, unsigned axes, uint64_t n[DISTMAP_MAX_NDI
         for (; part[a].digits && part[a].exponent > least; part[a].exponent--)
             if (__builtin_mul_overflow(part[a].digits, 10, &part[a].digits))
                 return false;
-        divisor = common_divisor(part[a].digits, divisor);
+        divisor = dm_common_divisor(part[a].digits, divisor);
     }
     for (int a = 0; a < DISTMAP_MAX_NDIM; a++) {
         n[a] = divisor ? part[a].digits / divisor : 0;

@@ -15,7 +15,8 @@
  * ends are.
  *
  * Numbers. Where the pitches have a unit, squares are integers of its square. (So 3.2, 3.2, 3.2 gives what 1, 1, 1 does, times
- * 3.2, and elements that lie just on a ball's surface are not thrown to either side by rounding.) In memory the squares are of the inner plan's type, and everywhere else their *keys*: integers as they are,
+ * 3.2, and elements that lie just on a ball's surface are not thrown to either side by rounding.) In memory the squares are of
+ * the inner plan's type, and everywhere else their *keys*: integers as they are,
  * FP64 by its bits, which are in the same order, being positive.
  *
  * Volumes. The measured axes are brought to the end, in their order: a dense volume [z][y][x] for each batch, missing axes

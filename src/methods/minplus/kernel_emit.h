@@ -47,9 +47,8 @@ static uint32_t bits_of_row(const mp_job *job, const int32_t *d2, size_t n) {
 
 static rooting rooting_of(const mp_job *job, const int32_t *d2, size_t n) {
     const dm_unit *unit = &job->plan->unit;
-    if (job->all_floats && unit->is_one)
-        return PLAIN_ROOTS;
-    const uint32_t bits = bits_of_row(job, d2, n);
+    const bool known = job->all_floats && (unit->is_one || unit->exact_below == 0); /* without a look at the row */
+    const uint32_t bits = known ? 0 : bits_of_row(job, d2, n);
     if (bits < unit->exact_below)
         return PLAIN_ROOTS;
 #ifdef SIMD_FUSED

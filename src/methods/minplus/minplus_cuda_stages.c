@@ -110,12 +110,10 @@ static void set_keys(mc_stage *s) {
     }
 }
 
-static int32_t common_divisor(int32_t a, int32_t b) { return b ? common_divisor(b, a % b) : a; }
-
 int32_t mc_plane_factor(const distmap_plan *plan) {
     if (!mc_has_z(plan))
         return 1;
-    return common_divisor((int32_t)plan->w2[DM_X], dm_axis_counts(plan, 2) ? (int32_t)plan->w2[2] : 0);
+    return (int32_t)dm_common_divisor(plan->w2[DM_X], dm_axis_counts(plan, 2) ? plan->w2[2] : 0);
 }
 
 /* Rows along `axis`. */

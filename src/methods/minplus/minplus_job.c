@@ -30,8 +30,6 @@ static mp_store scratch_store(void *memory, const distmap_plan *plan) {
     return store;
 }
 
-static int32_t common_divisor(int32_t a, int32_t b) { return b ? common_divisor(b, a % b) : a; }
-
 /* Planes of volumes are solved by the smallest whole pitches that are as theirs: 1, 1 for 40, 13, 13. So 16 bits hold longer
  * distances. */
 static void set_pitches(mp_job *job) {
@@ -39,7 +37,8 @@ static void set_pitches(mp_job *job) {
     job->wx2 = dm_axis_counts(plan, 3) ? (int32_t)plan->w2[3] : 1;
     job->wy2 = dm_axis_counts(plan, 2) ? (int32_t)plan->w2[2] : 1;
     const bool through = job->last_is_plane || job->ball.on || job->wide_numbers || job->function;
-    job->factor = through ? 1 : common_divisor(job->wx2, dm_axis_counts(plan, 2) ? job->wy2 : 0);
+    const uint64_t wx2 = (uint64_t)job->wx2, wy2 = dm_axis_counts(plan, 2) ? (uint64_t)job->wy2 : 0;
+    job->factor = through ? 1 : (int32_t)dm_common_divisor(wx2, wy2);
     job->wx2 /= job->factor;
     job->wy2 /= dm_axis_counts(plan, 2) ? job->factor : 1;
 }
