@@ -36,6 +36,7 @@ later "$build/tests/matrix/shapes_gpu"
 later "$build/tests/matrix/shapes_gpu" 8 1 jumps
 later "$build/tests/matrix/shapes_gpu" 8 1 rings
 later "$build/tests/matrix/shapes_gpu" 40 1 holes
+later "$build/tests/matrix/shapes_gpu" 40 1 pitches
 later "$build/tests/matrix/shapes_gpu" 20 30000000 kinds
 gpus=$("$build/distmap" devices | grep -c '^cuda:' || true)
 if [[ $gpus -gt 1 ]]; then

@@ -1,11 +1,11 @@
-/* shapes_gpu [COUNT [MOST [any|jumps|rings|holes|metrics|kinds [GPUS]]]]: COUNT drawn problems (40) of up to MOST elements (10^8), beyond
- * what an oracle can check: each exact method of the GPU, brute force aside, against the CPU, to the bit. With `jumps` they are
- * planes in which the nearest site of neighbours jumps from one end to the other, with `rings` those in which it moves faster than
- * they do, with `holes` tall ones, of several pitches, that have many sites but for some rows of none; with `metrics` planes of some
- * height and width, of metrics other than the Euclidean; with `kinds` labels and signed maps, of planes and volumes that are long
- * along no axis. Of a method's parameters that are choices, each is drawn anew, for `rings` several times; `jumps`, `rings` and
- * `holes` are computed again with the first choices of all. GPUS: so many GPUs as one device, where the method takes the problem
- * over several.
+/* shapes_gpu [COUNT [MOST [any|jumps|rings|holes|pitches|metrics|kinds [GPUS]]]]: COUNT drawn problems (40) of up to MOST elements
+ * (10^8), beyond what an oracle can check: each exact method of the GPU, brute force aside, against the CPU, to the bit. With `jumps`
+ * they are planes in which the nearest site of neighbours jumps from one end to the other, with `rings` those in which it moves faster
+ * than they do, with `holes` tall ones, of several pitches, that have many sites but for some rows of none; with `pitches` volumes whose
+ * slices lie far apart; with `metrics` planes of some height and width, of metrics other than the Euclidean; with `kinds` labels and
+ * signed maps, of planes and volumes that are long along no axis. Of a method's parameters that are choices, each is drawn anew, for
+ * `rings` several times; `jumps`, `rings`, `holes` and `pitches` are computed again with the first choices of all. GPUS: so many GPUs as
+ * one device, where the method takes the problem over several.
  *
  * DISTMAP_TEST_SEED repeats a run.
  */
@@ -145,6 +145,29 @@ static int64_t draw_holes(struct rng *r, distmap_problem *p, uint8_t *mask) {
     return height * width;
 }
 
+/* Volumes as they come from medicine and microscopy, whose slices lie farther apart than pixels: objects that go through some slices,
+ * small or large, or few sites, here and there or in one part of the slices alone. */
+static int64_t draw_pitches(struct rng *r, distmap_problem *p, uint8_t *mask) {
+    static const double pitches[][2] = {{2.5, 0.7}, {0.2, 0.065}, {0.29, 0.108}, {6, 1}, {7, 0.04}, {1, 1}};
+    const int64_t depth = rng_range(r, 60, 420), width = rng_range(r, 20, 100), kind = rng_range(r, 0, 5);
+    const int64_t height = 1000000 / (depth * width) < 120 ? 1000000 / (depth * width) : 120, plane = height * width;
+    *p = (distmap_problem){.dtype = DISTMAP_UINT8, .ndim = 3, .shape = {depth, height, width}};
+    for (int a = 0; a < 3; a++)
+        p->spacing[a] = pitches[kind][a > 0];
+    p->want.distance = DISTMAP_FLOAT32;
+    p->want.index = rng_chance(r, 0.2) ? DISTMAP_INT64 : DISTMAP_NONE;
+    p->limit = rng_chance(r, 0.2) ? p->spacing[0] * (1 + 20 * rng_unit(r)) : 0;
+    const double density = pow(10, -6 * rng_unit(r)), other = rng_chance(r, 0.5) ? 0.5 * rng_unit(r) : 0;
+    const int64_t first = rng_chance(r, 0.3) ? rng_range(r, 0, depth - 1) : 0;
+    for (int64_t i = 0; i < depth * plane; i++)
+        if (other > 0 && i >= plane && !rng_chance(r, other * other))
+            mask[i] = rng_chance(r, 0.5) ? mask[i - plane] : mask[i - 1];
+        else
+            mask[i] = i < first * plane || !rng_chance(r, density);
+    mask[rng_range(r, 0, depth * plane - 1)] = 0;
+    return depth * plane;
+}
+
 /* Labels, or a signed map: each element is as one of those before it, along a row or across, but for some. */
 static void draw_kinds(struct rng *r, distmap_problem *p, uint8_t *mask, int64_t elements, double some) {
     const int64_t across = p->shape[p->ndim - 1] * (p->ndim > 2 && rng_chance(r, 0.5) ? p->shape[p->ndim - 2] : 1);
@@ -235,9 +258,9 @@ int main(int argc, char **argv) {
     const int count = argc > 1 ? atoi(argv[1]) : 40;
     const char *kind = argc > 3 ? argv[3] : "";
     const bool jumps = strcmp(kind, "jumps") == 0, rings = strcmp(kind, "rings") == 0,
-               holes = strcmp(kind, "holes") == 0, metrics = strcmp(kind, "metrics") == 0,
-               kinds = strcmp(kind, "kinds") == 0;
-    const bool made = jumps || rings || holes; /* whole problems */
+               holes = strcmp(kind, "holes") == 0, pitches = strcmp(kind, "pitches") == 0,
+               metrics = strcmp(kind, "metrics") == 0, kinds = strcmp(kind, "kinds") == 0;
+    const bool made = jumps || rings || holes || pitches; /* whole problems */
     const int64_t most = made ? 1500 * 820 : argc > 2 ? atoll(argv[2]) : 100000000;
     const uint64_t seed = test_seed();
     const int gpus = argc > 4 ? atoi(argv[4]) : 0;
@@ -262,6 +285,7 @@ int main(int argc, char **argv) {
         const int64_t elements = jumps     ? draw_jumps(&r, &p, mask)
                                  : rings   ? draw_rings(&r, &p, mask)
                                  : holes   ? draw_holes(&r, &p, mask)
+                                 : pitches ? draw_pitches(&r, &p, mask)
                                  : metrics ? draw_plane(&r, most, &p)
                                  : kinds   ? draw_block(&r, most, &p)
                                            : draw_shape(&r, most, &p);
@@ -289,7 +313,7 @@ int main(int argc, char **argv) {
         for (size_t m = 0; (info = distmap_method_get(m)); m++) {
             if (strcmp(info->device, "cuda") != 0 || !info->exact || strncmp(info->name, "brute/", 6) == 0)
                 continue;
-            const int turns = !has_choices(info) ? 1 : rings ? 5 : jumps || holes ? 2 : 1;
+            const int turns = !has_choices(info) ? 1 : rings ? 5 : made ? 2 : 1;
             for (int turn = 0; turn < turns; turn++)
                 good &= check_method(&r, gpu, info, turn == 1, &p, mask, elements, &want, &got);
         }

@@ -117,6 +117,12 @@ static bool fills_tall(const mc_stage *stage) {
     return (rows - stage->height) * 8 <= stage->height;
 }
 
+/* Whether lanes of 16 bits end before the near search's steps do, along z or in planes. */
+static bool ends_early(const mc_stage *stage) {
+    const int32_t along = stage->source_w2[0] > stage->source_w2[1] ? stage->source_w2[0] : stage->source_w2[1];
+    return (int64_t)(along > stage->wy2 ? along : stage->wy2) * MC_REACH * MC_REACH > MC_SURE;
+}
+
 typedef cudaError_t near_search(const mc_stage *p, cudaStream_t stream);
 
 /* The near search of a stage, by what it has, how large it is, and how much shared memory there is. */
@@ -131,6 +137,8 @@ static near_search *near_of(const distmap_plan *plan, const mc_stage *stage) {
         return full ? mc_near_sites : mc_near_sites_less;
     if (stage->across)
         return full ? mc_near_kinds : mc_near_kinds_less;
+    if (stage->source.data && ends_early(stage))
+        return mc_near_whole;
     if (stage->planes * stage->groups * mc_divide_up(stage->height, MC_TILE_ROWS) <
         plan->context->cuda->multiprocessors)
         return mc_near_small;

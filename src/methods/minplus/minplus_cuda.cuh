@@ -10,7 +10,8 @@
 /* Of a warp the least of numbers that are not negative, whose bits compare as integers do; the largest; the sum; the bits of
  * any. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-DM_DEVICE float mc_warp_least(float v) { return __uint_as_float(__reduce_min_sync(MC_WHOLE, __float_as_uint(v))); }
+DM_DEVICE uint32_t mc_warp_least(uint32_t v) { return __reduce_min_sync(MC_WHOLE, v); }
+DM_DEVICE float mc_warp_least(float v) { return __uint_as_float(mc_warp_least(__float_as_uint(v))); }
 DM_DEVICE int32_t mc_warp_most(int32_t v) { return __reduce_max_sync(MC_WHOLE, v); }
 DM_DEVICE int32_t mc_warp_sum(int32_t v) { return __reduce_add_sync(MC_WHOLE, v); }
 DM_DEVICE uint32_t mc_warp_any(uint32_t v) { return __reduce_or_sync(MC_WHOLE, v); }
@@ -19,6 +20,9 @@ template <class T, class Join> DM_DEVICE T mc_warp_fold(T v, const Join &join) {
     for (int step = 16; step; step /= 2)
         v = join(v, __shfl_xor_sync(MC_WHOLE, v, step));
     return v;
+}
+DM_DEVICE uint32_t mc_warp_least(uint32_t v) {
+    return mc_warp_fold(v, [](uint32_t a, uint32_t b) { return min(a, b); });
 }
 DM_DEVICE float mc_warp_least(float v) {
     return mc_warp_fold(v, [](float a, float b) { return fminf(a, b); });
@@ -88,6 +92,14 @@ DM_DEVICE uint64_t mc_wide(uint32_t a, uint32_t b) {
     asm("mul.wide.u32 %0, %1, %2;" : "=l"(made) : "r"(a), "r"(b));
     return made;
 }
+/* a b + c, rounded down. */
+DM_DEVICE float mc_fma_down(float a, float b, float c) { return __fmaf_rd(a, b, c); }
+/* n 2^by, without what is beyond 32 bits: for any `by`, in one instruction. */
+DM_DEVICE uint32_t mc_shifted(uint32_t n, uint32_t by) {
+    uint32_t made;
+    asm("shl.b32 %0, %1, %2;" : "=r"(made) : "r"(n), "r"(by));
+    return made;
+}
 #else
 DM_DEVICE float mc_per_root(float x) { return rsqrtf(x); }
 DM_DEVICE float mc_near_root(float x) { return __fsqrt_rn(x); }
@@ -95,6 +107,12 @@ DM_DEVICE uint32_t mc_signs(uint32_t halves, bool low) { return (halves >> (low 
 DM_DEVICE uint32_t mc_plus(uint32_t a, uint32_t b) { return a + b; }
 template <class T> DM_DEVICE T mc_forget(T value) { return value; }
 DM_DEVICE uint64_t mc_wide(uint32_t a, uint32_t b) { return (uint64_t)a * b; }
+DM_DEVICE float mc_fma_down(float a, float b, float c) {
+    const double sum = (double)a * (double)b + (double)c;
+    const float near = (float)sum;
+    return (double)near > sum ? nextafterf(near, -INFINITY) : near;
+}
+DM_DEVICE uint32_t mc_shifted(uint32_t n, uint32_t by) { return by < 32 ? n << by : 0; }
 #endif
 
 /* sqrtf of an integer below 2^24, correctly rounded: a step of Newton's from the approximate 1 / sqrt, with the rest taken
@@ -104,17 +122,16 @@ DM_DEVICE float mc_root(float x) {
     return fmaf(fmaf(-s, s, x), 0.5f * r, s);
 }
 
-/* sqrtf of an integer below 2^32, correctly rounded. x + rest = n, whose halves are floats by way of the mantissa of 2^23; the root s of x
- * is at most one place off, and e = n - s^2 tells the neighbour t that may be nearer: where |e| > |s (t - s)|. Floats hold e near that
- * bound, so that nothing is left to settle; no square of a middle is a whole number. */
+/* sqrtf of an integer below 2^32, correctly rounded. The root s of float(n), rounded down, is less than that of n by no more than 1.3
+ * of its last places, and more by no more than 0.3: so the nearest number is s or the next one. With s = m 2^-e, m an integer of 24 bits,
+ * it is the next one where n 2^2e > (m + 1/2)^2, which is where it is more than m^2 + m. Both are known to differ by less than 2^31, so
+ * that 32 bits of each will do. (A GPU has been through all n, with 1 / sqrt as much as two places off.) */
 DM_DEVICE float mc_large_root(uint32_t n) {
-    const float high = fmaf(__uint_as_float(0x4B000000 | n >> 12), 4096.0f, -0x1p35f);
-    const float low = __uint_as_float(0x4B000000 | (n & 0xFFF)) - 8388608.0f, x = high + low, rest = low - (x - high);
-    const float s = mc_root(x), e = fmaf(-s, s, x) + rest;
-    const uint32_t side = __float_as_uint(e) & 0x80000000u;
-    const float t = fmaf(s, __uint_as_float(__float_as_uint(1.25f * 0x1p-24f) ^ side), s);
-    const float apart = fmaf(s, t - s, -e); /* of another sign than e where t is nearer */
-    return (int32_t)(__float_as_uint(apart) ^ side) < 0 ? t : s;
+    const float x = (float)n, r = mc_per_root(x + 1e-30f), near = x * r;
+    const uint32_t s = __float_as_uint(mc_fma_down(fmaf(-near, near, x), 0.5f * r, near));
+    const uint32_t m = (s & 0x7FFFFF) | 0x800000;
+    const uint32_t less = m * m + m - mc_shifted(n, 2 * (127 + 23) - 2 * (s >> 23));
+    return __uint_as_float(s + (less >> 31));
 }
 
 /* u sqrt(n), rounded once, for any unit that is `simple` (core/unit.h). The root s of float(u^2 n) is at most one place off: e = u^2 n -
@@ -253,6 +270,20 @@ DM_DEVICE void mc_store_site(const mc_stage &p, const mc_place &at, char *target
         dx = mc_site_along(p, at.entries[x / 32 * (int64_t)p.rows + y + k], x, d2 - (uint32_t)(p.wy2 * k * k));
     }
     mc_store_found(p, at, target, site, y, x, d2, across, k, dx, root, none);
+}
+
+/* A near search leaves so many rows from row y of a strip on, which lie in one unit, to the other searches. */
+DM_DEVICE void mc_leave_open(const mc_stage &p, int64_t plane, int32_t y, int32_t rows, int32_t strip, mc_left why) {
+    if (strip * 32 >= p.width)
+        return;
+    const int64_t at = plane * p.strips + strip;
+    const int32_t first = y % MC_UNIT / MC_FILL, end = (y % MC_UNIT + rows + MC_FILL - 1) / MC_FILL;
+    const uintptr_t byte = (uintptr_t)(p.open + at * p.units + y / MC_UNIT);
+    atomicOr((uint32_t *)(byte & ~(uintptr_t)3), ((1u << end) - (1u << first)) << byte % 4 * 8);
+    if (p.few)
+        atomicAdd(p.open_rows + at, (uint32_t)rows);
+    p.left[at * 2 + why] = true;
+    p.any_open[why] = true;
 }
 
 DM_DEVICE void mc_raise(const mc_stage &p, bool none) {

@@ -42,7 +42,8 @@ enum {
     MC_ROUNDS = 2,           /* of the corner search */
     MC_DIRECT_ROWS = 32,     /* of a block of the direct search */
     MC_SPAN = 128,           /* rows between points of the bracket search */
-    MC_POINT_ROWS = 1024,    /* from the first to the last of a block's points, at most */
+    MC_POINT_ROWS = 1024,    /* from the first to the last of a block's points, at most, */
+    MC_MOST_POINT_ROWS = 4096, /* and rows that they are queried by */
     MC_TILE_ROWS = 128,      /* of a tile of the near search, at most, */
     MC_TALL_ROWS = 256,      /* but of a tall one */
     MC_MOST_UNITS = 768,     /* of a column: squared distances are below 2^31 */
@@ -141,6 +142,7 @@ typedef struct mc_stage {
     mc_rows target;       /* results; with sites data may be NULL */
     bool squared;         /* as int32, times `factor`, else as float their roots, or distances */
     bool in_unit;         /* in the unit of the pitches, which is not 1 */
+    bool large;           /* squared distances may be 2^24 or more */
     uint32_t factor;
     float root_high, root_low; /* the unit squared, as in dm_unit */
     double square_high, square_low;
@@ -173,7 +175,8 @@ typedef struct mc_stage {
     uint8_t *left;      /* [plane][strip][2]: whether the strip has blind units, and deep ones */
     uint8_t *open;      /* [plane][strip][unit]: its open quarters, bits 1 << q; a whole number of words */
     /* by corners, or in the z stage by brackets, where height is all rows, */
-    bool brackets, mixed; /* whether at all; only strips with deep units */
+    bool brackets, mixed; /* whether at all; only strips with deep units; */
+    bool whole;           /* brackets by integers: squared distances may be 2^24 or more */
     /* by corners in other planes, if no more of a strip's rows are open; 0: not at all, */
     int32_t few;
     uint32_t *open_rows; /* [plane][strip]: how many are, MC_MANY if the corner search leaves some. If few */
@@ -209,6 +212,7 @@ void mc_find_sides(const dm_elements *e, const mc_stage *p, const mc_rows *input
 cudaError_t mc_near(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_small(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_middle(const mc_stage *p, cudaStream_t stream);
+cudaError_t mc_near_whole(const mc_stage *p, cudaStream_t stream); /* z stage, without kinds */
 cudaError_t mc_near_kinds(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_sites(const mc_stage *p, cudaStream_t stream);
 cudaError_t mc_near_sites_tall(const mc_stage *p, cudaStream_t stream);

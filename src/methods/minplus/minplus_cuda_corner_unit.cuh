@@ -9,7 +9,6 @@
 #define DISTMAP_MINPLUS_CUDA_CORNER_UNIT_CUH
 
 #include "methods/minplus/minplus_cuda_corners.cuh"
-#include "methods/minplus/minplus_cuda_pixels.cuh"
 
 enum {
     HEIGHT = MC_FILL, /* rows of pixels that a warp has */
@@ -286,7 +285,7 @@ DM_DEVICE void take_listed(const mc_stage &p, const unit &u, int32_t i0, int32_t
 
 /* By a warp: its results, from what is offered by take_rows(). */
 template <int ROWS> DM_DEVICE void store_unit(const mc_stage &p, const unit &u, int32_t i0, const int32_t best[ROWS]) {
-    store_pixels<ROWS>(p, u.plane, u.strip, u.y0 + i0, -u.w.wy2 * (float)(HEIGHT * HEIGHT), 0.0f, best);
+    store_offered<false, ROWS>(p, u.plane, u.strip, u.y0 + i0, 0, HEIGHT, best);
 }
 
 /* The same with the sites, of rows `from`; all of these are asked for before the first is needed. */
@@ -321,7 +320,7 @@ DM_DEVICE void solve_rows(const mc_stage &p, const unit &u, int32_t i0, int32_t 
     if (i0 >= u.height)
         return;
     int32_t best[ROWS];
-    set_none<ROWS>(best);
+    set_none<false, ROWS>(best);
     take_listed<ROWS, false>(p, u, i0, count, room, best, NULL);
     store_unit<ROWS>(p, u, i0, best);
 }

@@ -31,7 +31,7 @@ template <bool SITES> DM_DEVICE void solve_open(const mc_stage &p, uint32_t numb
         p.open[number] = 0;
     const int32_t i0 = warp_number() * HEIGHT, end = end_within(p, u, all, room);
     int32_t best[HEIGHT], from[HEIGHT];
-    set_none<HEIGHT>(best);
+    set_none<false, HEIGHT>(best);
     for (int32_t start = first_within(u, all, room); start < end;) {
         const int32_t count = list_some(u, all, &start, end, room);
         if (u.open >> i0 / HEIGHT & 1)
@@ -116,7 +116,7 @@ DM_DEVICE void solve_part(const mc_stage &p, const unit &u, int32_t i0, corner_r
     const rectangle r = rows_of(p, u, i0, min(i0 + PART, u.height) - 1);
     find_rivals(p, u, r, sample_of(p, u), room);
     int32_t best[PART];
-    set_none<PART>(best);
+    set_none<false, PART>(best);
     const int32_t end = end_within(p, u, r, room);
     for (int32_t start = first_within(u, r, room); start < end;) {
         const int32_t count = list_some(u, r, &start, end, room);
@@ -135,14 +135,13 @@ DM_DEVICE void solve_part(const mc_stage &p, const unit &u, int32_t i0, corner_r
         results[(i * WARPS + warp) * 32 + lane] = best[i];
     __syncthreads();
     int32_t least[EACH];
-    set_none<EACH>(least);
+    set_none<false, EACH>(least);
 #pragma unroll
     for (int i = 0; i < EACH; i++)
         for (int other = 0; other < WARPS; other++)
             least[i] = min(least[i], results[((warp * EACH + i) * WARPS + other) * 32 + lane]);
     const int32_t from = warp * EACH;
-    store_pixels<EACH>(p, u.plane, u.strip, u.y0 + i0 + from, u.w.wy2 * (float)(from * from - HEIGHT * HEIGHT),
-                       2.0f * u.w.wy2 * (float)from, least);
+    store_offered<false, EACH>(p, u.plane, u.strip, u.y0 + i0 + from, from, HEIGHT, least);
     __syncthreads();
 }
 

@@ -52,7 +52,7 @@ template <bool SLOW, bool SITES> DM_DEVICE void spread_around(const mc_stage &p,
                 const uint2 own = make_uint2(__shfl_sync(MC_WHOLE, entry.x, row), __shfl_sync(MC_WHOLE, entry.y, row));
                 f = along_row(p, own, at.column, inside >> half * 4 & 15);
             }
-            h[n] = any >> row & 1 ? offer_of<SITES>(p, at, f, t0 + row) : no_offer<SITES>();
+            h[n] = any >> row & 1 ? row_offer<SITES>(p, at, f, t0 + row) : no_row<SITES>();
         }
         rows.values[warp * 2 + half][lane] = make_uint4(h[0], h[1], h[2], h[3]);
     }
@@ -63,7 +63,7 @@ DM_DEVICE void take_around(const mc_stage &p, const direct_rows &rows, int32_t i
     const uint4 any = *(const uint4 *)rows.any;
     const uint32_t words[4] = {any.x, any.y, any.z, any.w};
     uint32_t turn[HEIGHT];
-    set_turns<SITES, HEIGHT>(p, i0, 1, turn);
+    set_turns<SITES, HEIGHT>(p, i0, 1, p.row_bits, turn);
 #pragma unroll
     for (int four = 0; four < AROUND / 4; four++) {
         if (!(words[four / 4] >> four % 4 * 8 & 0xFF))
@@ -71,7 +71,7 @@ DM_DEVICE void take_around(const mc_stage &p, const direct_rows &rows, int32_t i
         uint32_t t[4];
 #pragma unroll
         for (int n = 0; n < 4; n++)
-            t[n] = row_number<SITES>(four * 4 + n - BEFORE);
+            t[n] = offer_number<SITES>(four * 4 + n - BEFORE);
         take_four<SITES, HEIGHT>(rows.values[four][threadIdx.x % 32], make_uint4(t[0], t[1], t[2], t[3]), turn, best);
     }
 }
@@ -170,7 +170,7 @@ DM_DEVICE int32_t list_others(const mc_stage &p, const place &at, int32_t start,
         const int32_t end = own[k].place == count - 1 ? (count + 3) & ~3 : own[k].place + 1;
         for (int32_t i = own[k].place; i < end; i++) {
             const int32_t t = own[k].j - at.y0;
-            ((uint32_t *)rows.t)[i] = row_number<SITES>(t);
+            ((uint32_t *)rows.t)[i] = offer_number<SITES>(t);
             rows.values[i / 4][i % 4] = make_uint4(own[k].entry.x, own[k].entry.y, (uint32_t)t, 0);
         }
     }
@@ -194,8 +194,8 @@ DM_DEVICE void spread_others(const mc_stage &p, const place &at, int32_t fours, 
                         : along_row(p, make_uint2(row[n].x, row[n].y), at.column, bits);
         __syncwarp();
         rows.values[four][lane] = make_uint4(
-            offer_of<SITES>(p, at, f[0], (int32_t)row[0].z), offer_of<SITES>(p, at, f[1], (int32_t)row[1].z),
-            offer_of<SITES>(p, at, f[2], (int32_t)row[2].z), offer_of<SITES>(p, at, f[3], (int32_t)row[3].z));
+            row_offer<SITES>(p, at, f[0], (int32_t)row[0].z), row_offer<SITES>(p, at, f[1], (int32_t)row[1].z),
+            row_offer<SITES>(p, at, f[2], (int32_t)row[2].z), row_offer<SITES>(p, at, f[3], (int32_t)row[3].z));
     }
     __syncthreads();
 }
@@ -205,15 +205,15 @@ template <bool SITES> DM_DEVICE void query(const mc_stage &p, int32_t fours, dir
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     int32_t best[QUERIES], from[QUERIES];
     uint32_t turn[QUERIES];
-    set_turns<SITES, QUERIES>(p, 0, STEP, turn);
+    set_turns<SITES, QUERIES>(p, 0, STEP, p.row_bits, turn);
 #pragma unroll
     for (int q = 0; q < QUERIES; q++)
-        best[q] = no_offer<SITES>(), from[q] = 0;
+        best[q] = no_row<SITES>(), from[q] = 0;
     for (int32_t four = warp; four < fours; four += WARPS) {
         int32_t here[QUERIES];
 #pragma unroll
         for (int q = 0; q < QUERIES; q++)
-            here[q] = no_offer<SITES>();
+            here[q] = no_row<SITES>();
         take_four<SITES, QUERIES>(rows.values[four][lane], rows.t[four], turn, here);
 #pragma unroll
         for (int q = 0; q < QUERIES; q++)
@@ -241,7 +241,7 @@ template <bool SITES>
 DM_DEVICE void take_others(const mc_stage &p, const direct_rows &rows, int32_t first, int32_t last, int32_t i0,
                            int32_t best[HEIGHT]) {
     uint32_t turn[HEIGHT];
-    set_turns<SITES, HEIGHT>(p, i0, 1, turn);
+    set_turns<SITES, HEIGHT>(p, i0, 1, p.row_bits, turn);
     const int32_t count = mc_warp_most(last - first) + 1;
     for (int32_t k = 0; k < count; k++) {
         const int32_t four = min(first + k, last);
@@ -250,9 +250,10 @@ DM_DEVICE void take_others(const mc_stage &p, const direct_rows &rows, int32_t f
 }
 
 /* Grid: a block per MC_DIRECT_ROWS rows of a strip. */
-template <bool SLOW, bool SITES>
+template <bool SLOW, row_results HOW>
 static __global__ void __launch_bounds__(WARPS * 32, 3)
     direct_strips(const __grid_constant__ mc_stage p, int32_t blocks_down) {
+    enum { SITES = HOW == WITH_SITES };
     dm_wait_for_last();
     DM_DYNAMIC_SHARED(char, memory);
     direct_rows &rows = *(direct_rows *)memory;
@@ -272,7 +273,7 @@ static __global__ void __launch_bounds__(WARPS * 32, 3)
     int32_t best[HEIGHT];
 #pragma unroll
     for (int r = 0; r < HEIGHT; r++)
-        best[r] = no_offer<SITES>();
+        best[r] = no_row<SITES>();
     spread_around<SLOW, SITES>(p, at, rows);
     __syncthreads();
     take_around<SITES>(p, rows, i0, best);
@@ -293,27 +294,33 @@ static __global__ void __launch_bounds__(WARPS * 32, 3)
 #pragma unroll
     for (int r = 0; r < HEIGHT; r++) {
         row[0][r] = SITES ? p.low + (best[r] & ((1 << p.row_bits) - 1)) : 0;
-        best[r] = is_any<SITES>(best[r]) ? square_of<SITES>(p, best[r], i0 + r) - p.wy2 * r * r : (int32_t)MC_NOTHING;
+        best[r] = is_row<SITES>(best[r]) ? square_of<SITES>(p, best[r], i0 + r) - p.wy2 * r * r : (int32_t)MC_NOTHING;
     }
-    mc_raise(p, store_rows<SITES, HEIGHT, 1>(p, at.plane, at.strip * 32 + lane, at.y0 + i0,
-                                             (const int32_t(*)[HEIGHT]) & best, row));
+    mc_raise(p, store_rows<HOW, HEIGHT, 1>(p, at.plane, at.strip * 32 + lane, at.y0 + i0,
+                                           (const int32_t(*)[HEIGHT]) & best, row));
 }
 
 static_assert(sizeof(direct_rows) <= MC_DIRECT_BYTES, "minplus_cuda_stages.c counts on this");
 
-template <bool SLOW, bool SITES> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {
+template <bool SLOW, row_results HOW> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {
     const int32_t blocks_down = (p->height + MC_DIRECT_ROWS - 1) / MC_DIRECT_ROWS;
     const unsigned blocks = (unsigned)(p->planes * p->strips * blocks_down);
-    const cudaError_t error = cudaFuncSetAttribute((const void *)direct_strips<SLOW, SITES>,
+    const cudaError_t error = cudaFuncSetAttribute((const void *)direct_strips<SLOW, HOW>,
                                                    cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(direct_rows));
     if (error != cudaSuccess)
         return error;
-    DM_LAUNCH_EARLY((direct_strips<SLOW, SITES>), blocks, WARPS * 32, sizeof(direct_rows), stream, *p, blocks_down);
+    DM_LAUNCH_EARLY((direct_strips<SLOW, HOW>), blocks, WARPS * 32, sizeof(direct_rows), stream, *p, blocks_down);
     return cudaGetLastError();
 }
 
+template <bool SLOW> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {
+    switch (results_of(p)) {
+    case ALL_ROOTS: return launch<SLOW, ALL_ROOTS>(p, stream);
+    case WITH_SITES: return launch<SLOW, WITH_SITES>(p, stream);
+    default: /* numbers are below 2^24 */ return launch<SLOW, ANY_RESULTS>(p, stream);
+    }
+}
+
 cudaError_t mc_direct(const mc_stage *p, cudaStream_t stream) {
-    if (p->source.data)
-        return p->sites == MC_SITES_NONE ? launch<true, false>(p, stream) : launch<true, true>(p, stream);
-    return p->sites == MC_SITES_NONE ? launch<false, false>(p, stream) : launch<false, true>(p, stream);
+    return p->source.data ? launch<true>(p, stream) : launch<false>(p, stream);
 }

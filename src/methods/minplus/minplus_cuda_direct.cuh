@@ -59,49 +59,19 @@ DM_DEVICE uint32_t along_row(const mc_stage &p, uint2 entry, int column, bool in
     return g * g * (uint32_t)p.wx2;
 }
 
-/* h of row y0 + t, or its key. */
-template <bool SITES> DM_DEVICE uint32_t offer_of(const mc_stage &p, const place &at, uint32_t f, int32_t t) {
+/* h of row y0 + t, or with sites its key. */
+template <bool SITES> DM_DEVICE uint32_t row_offer(const mc_stage &p, const place &at, uint32_t f, int32_t t) {
     const uint32_t h = offer_start(p, f, t, MC_DIRECT_ROWS);
-    return SITES ? (h << p.row_bits) + (uint32_t)(at.y0 + t - p.low) : offer_bits(true, h);
+    return SITES ? (h << p.row_bits) + (uint32_t)(at.y0 + t - p.low) : offer_number<false>((int32_t)h);
 }
-template <bool SITES> DM_DEVICE int32_t no_offer(void) { return SITES ? (int32_t)NONE_KEY : (int32_t)NO_OFFER; }
-template <bool SITES> DM_DEVICE bool is_any(int32_t best) { return best < (SITES ? (int)ANY_KEY : (int)ANY_OFFER); }
-
-/* t as offers take it. */
-template <bool SITES> DM_DEVICE uint32_t row_number(int32_t t) {
-    return SITES ? (uint32_t)t : __float_as_uint((float)t);
-}
-
-/* The turns of COUNT rows of pixels, `step` apart, from row i on: an offer is h + turn t. */
-template <bool SITES, int COUNT>
-DM_DEVICE void set_turns(const mc_stage &p, int32_t i, int32_t step, uint32_t turn[COUNT]) {
-#pragma unroll
-    for (int r = 0; r < COUNT; r++) {
-        const int32_t own = -2 * p.wy2 * (i + r * step);
-        turn[r] = SITES ? (uint32_t)own << p.row_bits : __float_as_uint((float)own);
-    }
-}
-
-/* The least that four rows offer pixels, and `best`. */
-template <bool SITES, int COUNT>
-DM_DEVICE void take_four(uint4 four, uint4 rows, const uint32_t turn[COUNT], int32_t best[COUNT]) {
-    const uint32_t h[4] = {four.x, four.y, four.z, four.w}, t[4] = {rows.x, rows.y, rows.z, rows.w};
-#pragma unroll
-    for (int r = 0; r < COUNT; r++)
-#pragma unroll
-        for (int n = 0; n < 4; n += 2) {
-            int32_t offer[2];
-#pragma unroll
-            for (int m = 0; m < 2; m++)
-                offer[m] = SITES ? (int32_t)(h[n + m] + t[n + m] * turn[r])
-                                 : offer_at(h[n + m], __uint_as_float(t[n + m]), __uint_as_float(turn[r]));
-            best[r] = __vimin3_s32(best[r], offer[0], offer[1]);
-        }
+template <bool SITES> DM_DEVICE int32_t no_row(void) { return SITES ? (int32_t)NONE_KEY : no_offer<false>(); }
+template <bool SITES> DM_DEVICE bool is_row(int32_t best) {
+    return SITES ? best < (int)ANY_KEY : is_offer<false>(best);
 }
 
 /* The squared distance of pixel y0 + i, if it has a site; else it is large. */
 template <bool SITES> DM_DEVICE int32_t square_of(const mc_stage &p, int32_t best, int32_t i) {
-    return offered_square(p, SITES ? best >> p.row_bits : (int32_t)__int_as_float(best), i, MC_DIRECT_ROWS);
+    return offered_square(p, SITES ? best >> p.row_bits : offer_value<false>(best), i, MC_DIRECT_ROWS);
 }
 
 #endif

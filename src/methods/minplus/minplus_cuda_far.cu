@@ -38,7 +38,7 @@ enum {
 typedef enum plan { NOTHING, EACH_ALONE, ALL_TOGETHER } plan;
 
 /* Solves those of the units that few rows matter to. `sum` and `most` are the block's. */
-template <bool SITES>
+template <row_results HOW>
 DM_DEVICE plan solve_few(const mc_stage &p, const work &w, uint32_t *units, reach *reaches, int32_t *sum, int32_t *most,
                          bool *none) {
     enum { HEIGHT = MC_UNIT / 2 }; /* registers */
@@ -53,7 +53,7 @@ DM_DEVICE plan solve_few(const mc_stage &p, const work &w, uint32_t *units, reac
         const few found = find_rows(p, w.entries, lane, y0);
         if (found.count <= MOST)
             for (int32_t y = y0; y < min(y0 + MC_UNIT, p.height); y += HEIGHT)
-                *none |= solve_rows<SITES, HEIGHT>(p, w, y, found);
+                *none |= solve_rows<HOW, HEIGHT>(p, w, y, found);
         if (lane != 0)
             continue;
         if (found.count <= MOST) {
@@ -170,7 +170,7 @@ DM_DEVICE bracket bracket_of(const mc_stage &p, const work &w, const shared &s, 
 
 /* The units that are left: a team to a unit, or to its quarters where units are few; and then the whole block to each of those
  * that would take a team long. */
-template <bool SLOW, bool SITES>
+template <bool SLOW, row_results HOW>
 DM_DEVICE bool solve_units(const mc_stage &p, const work &w, const shared &s, uint32_t *units, const reach *reaches,
                            int32_t *taken) {
     const int team = (int)threadIdx.x / TEAM, teams = (int)blockDim.x / TEAM;
@@ -190,13 +190,13 @@ DM_DEVICE bool solve_units(const mc_stage &p, const work &w, const shared &s, ui
             atomicOr(&units[MC_MOST_UNITS / 32 + i / 32], 1u << i % 32);
         }
         if (__any_sync(MC_WHOLE, b.wanted))
-            none |= solve_unit<SLOW, SITES>(p, w, i, b, task % sharing * count, count);
+            none |= solve_unit<SLOW, HOW>(p, w, i, b, task % sharing * count, count);
     }
     if (!__syncthreads_or(left))
         return none;
     for (int32_t i = 0; i < w.units; i++)
         if (units[i / 32] & ~units[MC_MOST_UNITS / 32 + i / 32] & 1u << i % 32)
-            none |= solve_long<SLOW, SITES>(p, w, s, i, bracket_of<SLOW>(p, w, s, reaches, i, true));
+            none |= solve_long<SLOW, HOW>(p, w, s, i, bracket_of<SLOW>(p, w, s, reaches, i, true));
     return none;
 }
 
@@ -210,7 +210,7 @@ DM_DEVICE uint32_t next_piece(const mc_stage &p, uint32_t *drawn) {
 }
 
 /* Grid: any; blocks take pieces of strips. */
-template <bool SLOW, bool SITES>
+template <bool SLOW, row_results HOW>
 static __global__ void __launch_bounds__(SLOW ? MC_Z_THREADS : MC_PLANE_THREADS, SLOW ? 1 : 2)
     far_strips(const __grid_constant__ mc_stage p) {
     DM_DYNAMIC_SHARED(char, memory);
@@ -238,7 +238,7 @@ static __global__ void __launch_bounds__(SLOW ? MC_Z_THREADS : MC_PLANE_THREADS,
         if (!find_open(p, w, units))
             continue;
         w.entries = SLOW ? NULL : mc_entries(p, w.plane, w.strip);
-        const plan left = SLOW ? ALL_TOGETHER : solve_few<SITES>(p, w, units, reaches, &sum, &most, &none);
+        const plan left = SLOW ? ALL_TOGETHER : solve_few<HOW>(p, w, units, reaches, &sum, &most, &none);
         if (left == NOTHING)
             continue;
         if (threadIdx.x == 0)
@@ -251,23 +251,30 @@ static __global__ void __launch_bounds__(SLOW ? MC_Z_THREADS : MC_PLANE_THREADS,
         const bool levels = left == ALL_TOGETHER && (SLOW || w.count > FEW_ROWS);
         if (levels)
             find_winners<SLOW>(p, w, s, units);
-        none |= solve_units<SLOW, SITES>(p, w, s, units, levels ? NULL : reaches, &taken);
+        none |= solve_units<SLOW, HOW>(p, w, s, units, levels ? NULL : reaches, &taken);
     }
     mc_raise(p, none);
 }
 
-template <bool SLOW, bool SITES> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {
-    const cudaError_t error = cudaFuncSetAttribute((const void *)far_strips<SLOW, SITES>,
+template <bool SLOW, row_results HOW> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {
+    const cudaError_t error = cudaFuncSetAttribute((const void *)far_strips<SLOW, HOW>,
                                                    cudaFuncAttributeMaxDynamicSharedMemorySize, p->column_bytes);
     if (error != cudaSuccess)
         return error;
-    DM_LAUNCH((far_strips<SLOW, SITES>), (unsigned)p->blocks, (unsigned)p->column_threads, (size_t)p->column_bytes,
+    DM_LAUNCH((far_strips<SLOW, HOW>), (unsigned)p->blocks, (unsigned)p->column_threads, (size_t)p->column_bytes,
               stream, *p);
     return cudaGetLastError();
 }
 
+template <bool SLOW> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {
+    switch (results_of(p)) {
+    case ALL_ROOTS: return launch<SLOW, ALL_ROOTS>(p, stream);
+    case ALL_LARGE_ROOTS: return launch<SLOW, ALL_LARGE_ROOTS>(p, stream);
+    case ANY_RESULTS: return launch<SLOW, ANY_RESULTS>(p, stream);
+    default: return launch<SLOW, WITH_SITES>(p, stream);
+    }
+}
+
 cudaError_t mc_far(const mc_stage *p, cudaStream_t stream) {
-    if (p->source.data)
-        return p->sites == MC_SITES_NONE ? launch<true, false>(p, stream) : launch<true, true>(p, stream);
-    return p->sites == MC_SITES_NONE ? launch<false, false>(p, stream) : launch<false, true>(p, stream);
+    return p->source.data ? launch<true>(p, stream) : launch<false>(p, stream);
 }

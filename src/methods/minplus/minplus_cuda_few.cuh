@@ -92,10 +92,11 @@ DM_DEVICE bool store_places(const mc_stage &p, int64_t plane, int32_t x, int32_t
 }
 
 /* HEIGHT rows of a unit, from y on. */
-template <bool SITES, int HEIGHT>
+template <row_results HOW, int HEIGHT>
 DM_DEVICE bool solve_rows(const mc_stage &p, const work &w, int32_t y, const few &found) {
     /* best[i] is the result less wy2 i^2: what a row gives is then linear in i. With sites a candidate brings its place along,
      * which is had once for a row. */
+    enum { SITES = HOW == WITH_SITES };
     const int lane = (int)threadIdx.x % 32, column = lane_column(p, w.strip, lane);
     const int32_t x = w.strip * 32 + lane;
     int32_t best[1][HEIGHT];
@@ -129,7 +130,7 @@ DM_DEVICE bool solve_rows(const mc_stage &p, const work &w, int32_t y, const few
     if constexpr (SITES)
         return store_places<HEIGHT>(p, w.plane, x, y, best[0], from);
     else
-        return store_rows<false, HEIGHT, 1>(p, w.plane, x, y, best, NULL);
+        return store_rows<HOW, HEIGHT, 1>(p, w.plane, x, y, best, NULL);
 }
 
 #endif

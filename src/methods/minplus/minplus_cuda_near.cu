@@ -135,7 +135,7 @@ DM_DEVICE void finish_strip(const mc_stage &p, const tile &t, int32_t y, int32_t
     if (!open)
         store_strip(p, t.plane, y, x, best);
     else if (threadIdx.x % 16 == 0)
-        leave_open(p, t.plane, y, STRIP, x / 32, MC_DEEP);
+        mc_leave_open(p, t.plane, y, STRIP, x / 32, MC_DEEP);
 }
 
 /* Kinds: a strip's own band, of both of the lane's columns. */

@@ -158,7 +158,7 @@ DM_DEVICE void search_longs(const mc_stage &p, const eight_costs &costs, const t
             best[i] = (i < rows ? MC_SURE << longs::BITS : 0) + longs::MIDDLE;
         if (!reach || search_eights(costs, at.row0, column, reach, best)) {
             if (threadIdx.x % 16 == 0)
-                leave_open(p, t.plane, at.y, STRIP, at.x / 32, MC_DEEP);
+                mc_leave_open(p, t.plane, at.y, STRIP, at.x / 32, MC_DEEP);
             return;
         }
         store_strip<SLOW, false>(p, t, at.y, x, best);

@@ -1,65 +1,107 @@
-/* What rows offer the pixels of a block, as floats: for the direct, the corner and the bracket search.
+/* What rows offer the pixels of a block: for the direct, the corner and the bracket search.
  *
  * Rows are counted from the block's first one, y0: with y = y0 + i, row j = y0 + t and i up to `rows`
  *
- *     d2(y0 + i) - w i^2 + c = h(t) - (2 w i) t    where h(t) = f(j) + w t^2 + c    and c = w rows^2
+ *     d2(y0 + i) - w i^2 + c = h(t) - (2 w i) t    where h(t) = f(j) + w t^2 + c
  *
- * so that a row offers a pixel one multiplication and addition. All terms are integers below 2^24 (minplus_cuda_stages.c sees to it),
- * so floats are exact; sums are positive, so that their bits compare as integers do, two rows in one instruction.
+ * so that a row offers a pixel one multiplication and addition. Where all terms are integers below 2^24 (minplus_cuda_stages.c sees
+ * to it) these are floats, which are exact, and twice as fast as integers; with c = w rows^2 sums are positive, so that their bits
+ * compare as integers do, two rows in one instruction. Else they are WHOLE: 32-bit integers, c = 0. Terms may leave 32 bits, as long
+ * as d2 < 2^31 and w i^2 <= 2^31 of every row j and pixel i: then so does no offer.
  */
 #ifndef DISTMAP_MINPLUS_CUDA_OFFERS_CUH
 #define DISTMAP_MINPLUS_CUDA_OFFERS_CUH
 
+#include "methods/minplus/minplus_cuda_pixels.cuh"
 #include "methods/minplus/minplus_cuda_rows.cuh"
 
 enum {
-    /* What rows without a site offer: 2^30, of which slopes take less than 2^25. What others do is below 2^24. */
+    /* What rows without a site offer as floats: 2^30, of which slopes take less than 2^25. What others do is below 2^24. */
     NO_OFFER = 0x4E800000,
     ANY_OFFER = 0x4B800000,
 };
 
-/* h, of a row that has a site. */
-DM_DEVICE uint32_t offer_start(const mc_stage &p, uint32_t f, int32_t t, int32_t rows) {
-    return f + (uint32_t)p.wy2 * (uint32_t)(t * t + rows * rows);
+/* The least that pixels are offered, of no row. */
+template <bool WHOLE> DM_DEVICE int32_t no_offer(void) { return WHOLE ? INT32_MAX : (int32_t)NO_OFFER; }
+/* Whether it is of some row. */
+template <bool WHOLE> DM_DEVICE bool is_offer(int32_t least) {
+    return least < (WHOLE ? INT32_MAX : (int32_t)ANY_OFFER);
 }
-DM_DEVICE uint32_t offer_bits(bool any, uint32_t start) {
-    return any ? __float_as_uint((float)(int32_t)start) : (uint32_t)NO_OFFER;
+
+/* h, of a row that has a site. WHOLE: `rows` is 0. */
+DM_DEVICE uint32_t offer_start(const mc_stage &p, uint32_t f, int32_t t, int32_t rows) {
+    return f + (uint32_t)p.wy2 * ((uint32_t)t * (uint32_t)t + (uint32_t)(rows * rows));
+}
+
+/* A number as offers have it, and back. */
+template <bool WHOLE> DM_DEVICE uint32_t offer_number(int32_t n) {
+    return WHOLE ? (uint32_t)n : __float_as_uint((float)n);
+}
+template <bool WHOLE> DM_DEVICE int32_t offer_value(int32_t bits) {
+    return WHOLE ? bits : (int32_t)__int_as_float(bits);
 }
 
 /* What row t offers a pixel, whose turn is -2 w i. */
 DM_DEVICE int32_t offer_at(uint32_t bits, float t, float turn) {
     return __float_as_int(fmaf(t, turn, __uint_as_float(bits)));
 }
+template <bool WHOLE> DM_DEVICE int32_t offer_at(uint32_t h, uint32_t t, uint32_t turn) {
+    return WHOLE ? (int32_t)(h + t * turn) : offer_at(h, __uint_as_float(t), __uint_as_float(turn));
+}
 
-/* The least that pixels are offered, of no row. */
-template <int COUNT> DM_DEVICE void set_none(int32_t best[COUNT]) {
+/* The turns of COUNT rows of pixels, `step` apart, from row i on. WHOLE: times 2^shift. */
+template <bool WHOLE, int COUNT>
+DM_DEVICE void set_turns(const mc_stage &p, int32_t i, int32_t step, int32_t shift, uint32_t turn[COUNT]) {
+    const int32_t first = -2 * p.wy2 * i, each = -2 * p.wy2 * step;
 #pragma unroll
     for (int r = 0; r < COUNT; r++)
-        best[r] = NO_OFFER;
+        turn[r] =
+            WHOLE ? (uint32_t)(first + r * each) << shift : __float_as_uint(fmaf((float)r, (float)each, (float)first));
+}
+
+template <bool WHOLE, int COUNT> DM_DEVICE void set_none(int32_t best[COUNT]) {
+#pragma unroll
+    for (int r = 0; r < COUNT; r++)
+        best[r] = no_offer<WHOLE>();
 }
 
 /* Four rows, the lane's column; the least that they offer pixels, and `best`. */
-template <int COUNT> DM_DEVICE void take_four(uint4 bits, float4 t, const float turn[COUNT], int32_t best[COUNT]) {
+template <bool WHOLE, int COUNT>
+DM_DEVICE void take_four(uint4 four, uint4 rows, const uint32_t turn[COUNT], int32_t best[COUNT]) {
 #pragma unroll
     for (int r = 0; r < COUNT; r++) {
-        best[r] = __vimin3_s32(best[r], offer_at(bits.x, t.x, turn[r]), offer_at(bits.y, t.y, turn[r]));
-        best[r] = __vimin3_s32(best[r], offer_at(bits.z, t.z, turn[r]), offer_at(bits.w, t.w, turn[r]));
+        best[r] =
+            __vimin3_s32(best[r], offer_at<WHOLE>(four.x, rows.x, turn[r]), offer_at<WHOLE>(four.y, rows.y, turn[r]));
+        best[r] =
+            __vimin3_s32(best[r], offer_at<WHOLE>(four.z, rows.z, turn[r]), offer_at<WHOLE>(four.w, rows.w, turn[r]));
     }
 }
 
 /* d2 of pixel i, from the least that it was offered. */
 DM_DEVICE int32_t offered_square(const mc_stage &p, int32_t least, int32_t i, int32_t rows) {
-    return least - p.wy2 * (rows * rows - i * i);
+    return (int32_t)((uint32_t)least - (uint32_t)p.wy2 * (uint32_t)(rows * rows - i * i));
 }
 
-/* h of four rows of the z stage, whose starts are known; `source` is this lane's column of row 0. There are fewer than 2^12 rows and
- * columns, for squared distances are below 2^24. */
-DM_DEVICE uint4 slow_offers(const mc_stage &p, const char *source, uint4 row, uint4 start) {
+/* Stores a warp's pixels from row y on, which is row i of the block's, by the least that they were offered. */
+template <bool WHOLE, int HEIGHT>
+DM_DEVICE void store_offered(const mc_stage &p, int64_t plane, int32_t strip, int32_t y, int32_t i, int32_t rows,
+                             const int32_t best[HEIGHT]) {
+    const float w = (float)p.wy2, level = (float)(p.wy2 * (i * i - rows * rows)), each = (float)(2 * p.wy2 * i);
+    store_pixels<WHOLE, HEIGHT>(p, plane, strip, y, [&](int r) {
+        const uint32_t whole = (uint32_t)offered_square(p, best[r], i + r, rows);
+        const float d2 = __int_as_float(best[r]) + fmaf((float)r, each, fmaf((float)(r * r), w, level));
+        const pixel made = {WHOLE ? whole : (uint32_t)(int32_t)d2, WHOLE ? (float)whole : d2, is_offer<WHOLE>(best[r])};
+        return made;
+    });
+}
+
+/* h of four rows of the z stage, whose starts are known; `source` is this lane's column of row 0. There are at most 2^12 rows. */
+template <bool WHOLE> DM_DEVICE uint4 slow_offers(const mc_stage &p, const char *source, uint4 row, uint4 start) {
     const uint32_t pitch = (uint32_t)p.source.stride[2];
-    return make_uint4(offer_bits(true, start.x + *(const uint32_t *)(source + mc_wide(row.x, pitch))),
-                      offer_bits(true, start.y + *(const uint32_t *)(source + mc_wide(row.y, pitch))),
-                      offer_bits(true, start.z + *(const uint32_t *)(source + mc_wide(row.z, pitch))),
-                      offer_bits(true, start.w + *(const uint32_t *)(source + mc_wide(row.w, pitch))));
+    const auto at = [&](uint32_t r, uint32_t h) {
+        return offer_number<WHOLE>((int32_t)(h + *(const uint32_t *)(source + mc_wide(r, pitch))));
+    };
+    return make_uint4(at(row.x, start.x), at(row.y, start.y), at(row.z, start.z), at(row.w, start.w));
 }
 
 /* ---- What a block works on ---- */

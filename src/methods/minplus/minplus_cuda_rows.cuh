@@ -112,43 +112,54 @@ DM_DEVICE int32_t candidate(const parabola &at, int32_t twice_i) {
     return (int32_t)(at.value + at.weight * (uint32_t)twice_i);
 }
 
+/* What a far or a direct search gives, which kernels are made for apart: the distances of a plain map, as ALL_ROOTS of numbers below 2^24 or
+ * ALL_LARGE_ROOTS, which leave out what the others need and so have more registers and shorter code; ANY_RESULTS; or WITH_SITES. */
+typedef enum row_results { ALL_ROOTS, ALL_LARGE_ROOTS, ANY_RESULTS, WITH_SITES } row_results;
+
+static inline row_results results_of(const mc_stage *p) {
+    if (p->sites != MC_SITES_NONE)
+        return WITH_SITES;
+    if (p->across || p->squared || p->in_unit || p->most < MC_NOTHING - 1)
+        return ANY_RESULTS;
+    return p->large ? ALL_LARGE_ROOTS : ALL_ROOTS;
+}
+
 /* How results of which there are all are stored: as ROOTS of numbers below 2^24, LARGE_ROOTS of any, SQUARES, or DISTANCES in a unit. */
 typedef enum row_storing { ROW_ROOTS, ROW_LARGE_ROOTS, ROW_SQUARES, ROW_DISTANCES } row_storing;
 
-/* Results of COLUMNS columns from x on and HEIGHT rows from y on, less wy2 i^2. All have sites within the limit. */
+/* Results of COLUMNS columns from x on and HEIGHT rows from y on, less wy2 i^2. All have sites within the limit. Where all are in the
+ * image, and neighbours lie side by side, they are stored together. */
 template <row_storing HOW, int HEIGHT, int COLUMNS>
 DM_DEVICE void store_plain(const mc_stage &p, char *to, int32_t x, int32_t y, const int32_t best[COLUMNS][HEIGHT]) {
+    static_assert(COLUMNS == 1 || COLUMNS == 2, "x is a multiple of it");
     const int64_t next = p.target.stride[2];
-    char *column[COLUMNS];
+    const auto result = [&](int c, int i) {
+        const uint32_t d2 = (uint32_t)best[c][i] + (uint32_t)p.wy2 * (uint32_t)(i * i);
+        return HOW == ROW_ROOTS         ? __float_as_uint(mc_root((float)d2))
+               : HOW == ROW_LARGE_ROOTS ? __float_as_uint(mc_large_root(d2))
+               : HOW == ROW_SQUARES     ? d2 * p.factor
+                                        : __float_as_uint(mc_unit_root(p, d2, (float)d2));
+    };
+    const bool inside = y + HEIGHT <= p.height && (x | 31) < p.width && next == (uint32_t)next;
+    const bool aligned = p.target.stride[3] == 4 && (((uintptr_t)to | (uintptr_t)next) & 7) == 0;
+    if (inside && (COLUMNS == 1 || aligned)) {
+        char *const first = mc_forget(to);
 #pragma unroll
-    for (int c = 0; c < COLUMNS; c++)
-        column[c] = to + c * p.target.stride[3];
-#pragma unroll
-    for (int i = 0; i < HEIGHT; i++) {
-        const bool inside = y + i < p.height;
-#pragma unroll
-        for (int c = 0; c < COLUMNS; c++) {
-            const uint32_t d2 = (uint32_t)best[c][i] + (uint32_t)p.wy2 * (uint32_t)(i * i);
-            const uint32_t result = HOW == ROW_ROOTS         ? __float_as_uint(mc_root((float)d2))
-                                    : HOW == ROW_LARGE_ROOTS ? __float_as_uint(mc_large_root(d2))
-                                    : HOW == ROW_SQUARES     ? d2 * p.factor
-                                                             : __float_as_uint(mc_unit_root(p, d2, (float)d2));
-            if (inside && x + c < p.width)
-                *(unsigned *)column[c] = result;
-            column[c] += next;
+        for (int i = 0; i < HEIGHT; i++) {
+            char *const row = first + mc_wide((uint32_t)next, (uint32_t)i);
+            if (COLUMNS == 1)
+                *(uint32_t *)row = result(0, i);
+            else
+                *(uint2 *)row = make_uint2(result(0, i), result(COLUMNS - 1, i));
         }
+        return;
     }
-}
-
-/* Whether all numbers are below 2^24. */
-template <int HEIGHT, int COLUMNS> DM_DEVICE bool are_floats(const mc_stage &p, const int32_t best[COLUMNS][HEIGHT]) {
-    uint32_t any = 0;
 #pragma unroll
-    for (int i = 0; i < HEIGHT; i++)
+    for (int i = 0; i < HEIGHT; i++, to += next)
 #pragma unroll
         for (int c = 0; c < COLUMNS; c++)
-            any |= (uint32_t)best[c][i] + (uint32_t)p.wy2 * (uint32_t)(i * i);
-    return any < DM_UNIT_EXACT_FLOAT;
+            if (y + i < p.height && x + c < p.width)
+                *(uint32_t *)(to + c * p.target.stride[3]) = result(c, i);
 }
 
 /* The same of kinds, under their caps; the rows are of one band. Whether one has no site. */
@@ -185,27 +196,40 @@ DM_DEVICE bool store_kinds(const mc_stage &p, int64_t plane, int32_t x, int32_t 
     return none;
 }
 
+/* Results that have no site. */
+DM_DEVICE void store_infinity(const mc_stage &p, char *to, int32_t x, int32_t y, int32_t height, int32_t columns) {
+#pragma unroll 1
+    for (int32_t i = 0; i < height && y + i < p.height; i++, to += p.target.stride[2])
+        for (int32_t c = 0; c < columns && x + c < p.width; c++)
+            *(float *)(to + c * p.target.stride[3]) = INFINITY;
+}
+
 /* The same in general, and with sites the rows that they come from. Whether one has no site. */
-template <bool SITES, int HEIGHT, int COLUMNS>
+template <row_results HOW, int HEIGHT, int COLUMNS>
 DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t x, int32_t y, const int32_t best[COLUMNS][HEIGHT],
                           const int32_t row[COLUMNS][HEIGHT]) {
+    enum { SITES = HOW == WITH_SITES };
     if constexpr (!SITES)
-        if (p.across)
+        if (HOW == ANY_RESULTS && p.across)
             return store_kinds<HEIGHT, COLUMNS>(p, plane, x, y, best);
     mc_place at;
     if (SITES)
         at = mc_place_of(p, plane);
     char *to = p.target.data ? mc_row(p.target, plane, y) + x * p.target.stride[3] : NULL;
+    const bool has_all = best[0][0] != MC_NOTHING; /* a column has sites for all rows, or none */
+    if constexpr (HOW == ALL_ROOTS || HOW == ALL_LARGE_ROOTS) {
+        if (has_all)
+            store_plain<HOW == ALL_ROOTS ? ROW_ROOTS : ROW_LARGE_ROOTS, HEIGHT, COLUMNS>(p, to, x, y, best);
+        else
+            store_infinity(p, to, x, y, HEIGHT, COLUMNS);
+        return !has_all;
+    }
     bool none = false;
-    if (!SITES && p.most >= MC_NOTHING - 1 && best[0][0] != MC_NOTHING) { /* a column has sites for all rows, or none */
+    if (!SITES && p.most >= MC_NOTHING - 1 && has_all) { /* or one of the two would have it */
         if (p.squared)
             store_plain<ROW_SQUARES, HEIGHT, COLUMNS>(p, to, x, y, best);
-        else if (p.in_unit)
-            store_plain<ROW_DISTANCES, HEIGHT, COLUMNS>(p, to, x, y, best);
-        else if (are_floats<HEIGHT, COLUMNS>(p, best))
-            store_plain<ROW_ROOTS, HEIGHT, COLUMNS>(p, to, x, y, best);
         else
-            store_plain<ROW_LARGE_ROOTS, HEIGHT, COLUMNS>(p, to, x, y, best);
+            store_plain<ROW_DISTANCES, HEIGHT, COLUMNS>(p, to, x, y, best);
         return false;
     }
 #pragma unroll

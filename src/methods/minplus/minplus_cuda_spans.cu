@@ -9,9 +9,9 @@
  * it goes chunk by chunk, where there are more rows than find room: what was said of winners holds among any rows.
  */
 #include "methods/minplus/minplus_cuda_spans.cuh"
-#include "methods/minplus/minplus_cuda_pixels.cuh"
 
 /* Span number `at` of a strip, of all planes. */
+template <bool WHOLE>
 DM_DEVICE void solve_span(const mc_stage &p, uint32_t strip, int32_t at, span_rows &rows, uint16_t *list) {
     const int warp = warp_number(), lane = (int)threadIdx.x % 32;
     const mc_divided place = mc_divide(strip, p.by_strips);
@@ -26,21 +26,18 @@ DM_DEVICE void solve_span(const mc_stage &p, uint32_t strip, int32_t at, span_ro
     const bool wanted = y < p.height && p.open[(int64_t)strip * p.units + y / MC_UNIT] >> y % MC_UNIT / MC_FILL & 1;
     list_rows(p, p.points + (int64_t)strip * (p.spans + 1) + at, &u, rows, list);
     int32_t best[HEIGHT];
-    set_none<HEIGHT>(best);
+    set_none<WHOLE, HEIGHT>(best);
     for (int32_t start = 0; start < u.fours; start += CHUNK) {
-        spread_chunk(p, u, list, start, rows);
-        take_chunk(p, min(u.fours - start, (int32_t)CHUNK), rows, wanted, best);
+        spread_chunk<WHOLE>(p, u, list, start, rows);
+        take_chunk<WHOLE>(p, u.y0, min(u.fours - start, (int32_t)CHUNK), rows, wanted, best);
     }
-    if (wanted) {
-        /* offered_square(), in floats: of row y + r, less what all rows of a span have more */
-        const int32_t i = warp * HEIGHT;
-        store_pixels<HEIGHT>(p, u.plane, u.strip, y, (float)(p.wy2 * (i * i - MC_SPAN * MC_SPAN)),
-                             (float)(2 * p.wy2 * i), best);
-    }
+    if (wanted)
+        store_offered<WHOLE, HEIGHT>(p, u.plane, u.strip, y, warp * HEIGHT, level_rows<WHOLE>(), best);
     __syncthreads(); /* for those who still read */
 }
 
 /* Grid: any, blocks have some spans of strips. Shared memory: the list, 2 bytes for a row. */
+template <bool WHOLE>
 static __global__ void __launch_bounds__(WARPS * 32, 4) solve_spans(const __grid_constant__ mc_stage p) {
     DM_DYNAMIC_SHARED(uint16_t, list);
     __shared__ span_rows rows;
@@ -53,19 +50,24 @@ static __global__ void __launch_bounds__(WARPS * 32, 4) solve_spans(const __grid
                    },
                    [&](uint32_t i) {
                        const mc_divided at = mc_divide(i, p.by_spans);
-                       solve_span(p, at.whole, (int32_t)at.rest, rows, list);
+                       solve_span<WHOLE>(p, at.whole, (int32_t)at.rest, rows, list);
                    });
 }
 
-static_assert(sizeof(span_rows) + (1 << 12) * sizeof(uint16_t) <= MC_LEAST_BYTES, "of fewer than 2^12 rows");
+static_assert(sizeof(span_rows) + MC_MOST_POINT_ROWS * sizeof(uint16_t) <= MC_LEAST_BYTES, "room for the list");
 
-cudaError_t mc_spans(const mc_stage *p, cudaStream_t stream) {
+template <bool WHOLE> static cudaError_t launch(const mc_stage *p, cudaStream_t stream) {
     const size_t bytes = (size_t)p->height * sizeof(uint16_t);
     const cudaError_t error =
-        cudaFuncSetAttribute((const void *)solve_spans, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+        cudaFuncSetAttribute((const void *)solve_spans<WHOLE>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     if (error != cudaSuccess)
         return error;
     const int64_t items = p->planes * p->strips * p->spans;
-    DM_LAUNCH_EARLY(solve_spans, (unsigned)(items < p->resident ? items : p->resident), WARPS * 32, bytes, stream, *p);
+    DM_LAUNCH_EARLY(solve_spans<WHOLE>, (unsigned)(items < p->resident ? items : p->resident), WARPS * 32, bytes,
+                    stream, *p);
     return cudaGetLastError();
+}
+
+cudaError_t mc_spans(const mc_stage *p, cudaStream_t stream) {
+    return p->whole ? launch<true>(p, stream) : launch<false>(p, stream);
 }

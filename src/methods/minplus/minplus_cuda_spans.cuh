@@ -3,6 +3,8 @@
  *
  * What binds is the pipe of integers, which starts two instructions a cycle and multiprocessor: minima, comparisons, shifts and
  * sums all take it, and multiplications and additions of floats do not.
+ *
+ * Templates are WHOLE as offers are (minplus_cuda_offers.cuh).
  */
 #ifndef DISTMAP_MINPLUS_CUDA_SPANS_CUH
 #define DISTMAP_MINPLUS_CUDA_SPANS_CUH
@@ -29,11 +31,12 @@ typedef struct span {
 
 /* Its shared memory. */
 typedef struct span_rows {
-    float t[CHUNK * 4];                   /* a chunk of the list: which rows these are, */
+    uint32_t t[CHUNK * 4];                /* a chunk of the list: which rows these are, as offers have it, */
     uint32_t row[CHUNK * 4];              /* and from the first plane, */
     uint32_t start[CHUNK * 4];            /* what is added to their values, */
     uint4 values[CHUNK][32];              /* and what they offer */
-    uint32_t found[PARTS + 1][WARPS][32]; /* what warps found for the first rows of parts, and in which four */
+    uint32_t found[PARTS + 1][WARPS][32]; /* what warps found for the first rows of parts, and in which four: */
+    uint8_t from[PARTS + 1][WARPS][32];   /* WHOLE */
     uint64_t counts;                      /* of rows that they list, a byte each */
 } span_rows;
 
@@ -41,7 +44,10 @@ DM_DEVICE int32_t sum_bytes(uint64_t bytes) {
     return (int32_t)__dp4a((uint32_t)bytes, 0x01010101u, __dp4a((uint32_t)(bytes >> 32), 0x01010101u, 0u));
 }
 
-DM_DEVICE float4 four_rows(const span_rows &rows, int32_t four) { return ((const float4 *)rows.t)[four]; }
+DM_DEVICE uint4 four_rows(const span_rows &rows, int32_t four) { return ((const uint4 *)rows.t)[four]; }
+
+/* How many rows pixels lie apart from y0, in what offers have more. */
+template <bool WHOLE> DM_DEVICE int32_t level_rows(void) { return WHOLE ? 0 : (int32_t)MC_SPAN; }
 
 /* Rows of a span that are near enough, by its points, in order. A pixel between these is no farther from its site than it is from
  * a point and that from its own. */
@@ -71,7 +77,8 @@ DM_DEVICE void list_rows(const mc_stage &p, const mc_point ends[2], span *u, spa
 }
 
 /* Fours from number `start` on into shared memory, for all to see. After the last row come some without a site, up to a whole
- * four. */
+ * four; WHOLE: the last one again. */
+template <bool WHOLE>
 DM_DEVICE void spread_chunk(const mc_stage &p, const span &u, const uint16_t *list, int32_t start, span_rows &rows) {
     const int lane = (int)threadIdx.x % 32;
     const int32_t fours = min(u.fours - start, (int32_t)CHUNK), count = min(u.count - start * 4, CHUNK * 4);
@@ -80,25 +87,18 @@ DM_DEVICE void spread_chunk(const mc_stage &p, const span &u, const uint16_t *li
     __syncthreads(); /* for those who still read */
     if (i < fours * 4) {
         const int32_t row = list[start * 4 + min(i, count - 1)], t = row - u.y0;
-        rows.t[i] = (float)(t + max(i - count + 1, 0));
+        rows.t[i] = offer_number<WHOLE>(t + (WHOLE ? 0 : max(i - count + 1, 0)));
         rows.row[i] = (uint32_t)row;
-        rows.start[i] = i < count ? offer_start(p, 0, t, MC_SPAN) : (uint32_t)__uint_as_float(NO_OFFER);
+        rows.start[i] =
+            WHOLE || i < count ? offer_start(p, 0, t, level_rows<WHOLE>()) : (uint32_t)__uint_as_float(NO_OFFER);
     }
     __syncthreads();
 #pragma unroll 1
     for (int32_t four = warp_number(); four < fours; four += WARPS) {
         rows.values[four][lane] =
-            slow_offers(p, u.source, ((const uint4 *)rows.row)[four], ((const uint4 *)rows.start)[four]);
+            slow_offers<WHOLE>(p, u.source, ((const uint4 *)rows.row)[four], ((const uint4 *)rows.start)[four]);
     }
     __syncthreads();
-}
-
-/* The turns of COUNT rows of pixels, `step` apart, from row i on. */
-template <int COUNT> DM_DEVICE void set_turns(const mc_stage &p, int32_t i, int32_t step, float turn[COUNT]) {
-    const float first = (float)(-2 * p.wy2 * i), each = (float)(-2 * p.wy2 * step);
-#pragma unroll
-    for (int r = 0; r < COUNT; r++)
-        turn[r] = fmaf((float)r, each, first);
 }
 
 /* Among which fours of a chunk the winners of a warp's pixels are, the lane's own, and the least that its first row is offered. */
@@ -113,53 +113,72 @@ DM_DEVICE uint32_t found_in(int32_t offer, int32_t four) {
     return (uint32_t)__int_as_float(min(offer, (int32_t)ANY_OFFER)) << 6 | (uint32_t)four;
 }
 
-/* The best of what warps found for a part's first row. */
-DM_DEVICE uint32_t join_found(const uint32_t found[WARPS][32]) {
-    uint32_t least = found[0][threadIdx.x % 32];
+/* The best of what warps found for the first row of a part, and in which four. */
+typedef struct found_four {
+    uint32_t least;
+    int32_t four;
+} found_four;
+template <bool WHOLE> DM_DEVICE found_four join_found(const span_rows &rows, int part) {
+    const int lane = (int)threadIdx.x % 32;
+    uint32_t least = rows.found[part][0][lane];
+    int32_t four = WHOLE ? rows.from[part][0][lane] : 0;
 #pragma unroll
-    for (int other = 1; other < WARPS; other++)
-        least = min(least, found[other][threadIdx.x % 32]);
-    return least;
+    for (int other = 1; other < WARPS; other++) {
+        const uint32_t found = rows.found[part][other][lane];
+        if (WHOLE && (int32_t)found < (int32_t)least)
+            four = rows.from[part][other][lane];
+        least = WHOLE ? (uint32_t)min((int32_t)least, (int32_t)found) : min(least, found);
+    }
+    const found_four made = {WHOLE ? least : least >> 6, WHOLE ? four : (int32_t)(least & 63)};
+    return made;
 }
 
 /* The first rows of parts, and the row after the last one, by a chunk of so many fours. */
-DM_DEVICE bracket query_parts(const mc_stage &p, int32_t fours, span_rows &rows) {
+template <bool WHOLE> DM_DEVICE bracket query_parts(const mc_stage &p, int32_t y0, int32_t fours, span_rows &rows) {
     const int warp = warp_number(), lane = (int)threadIdx.x % 32;
     int32_t best[PARTS + 1], from[PARTS + 1];
-    float turn[PARTS + 1];
+    uint32_t turn[PARTS + 1];
+    set_none<WHOLE, PARTS + 1>(best);
 #pragma unroll
     for (int q = 0; q <= PARTS; q++)
-        best[q] = NO_OFFER, from[q] = 0;
-    set_turns<PARTS + 1>(p, 0, HEIGHT, turn);
-    const uint4 *values = rows.values[warp] + lane;
-    const float4 *t = (const float4 *)rows.t + warp;
+        from[q] = 0;
+    set_turns<WHOLE, PARTS + 1>(p, 0, HEIGHT, 0, turn);
+    if (WHOLE) /* there is no room for what rows beyond the plane are offered */
+#pragma unroll
+        for (int q = 0; q <= PARTS; q++)
+            turn[q] = (uint32_t)(-2 * p.wy2 * min(q * HEIGHT, p.height - 1 - y0));
+    const uint4 *values = rows.values[warp] + lane, *t = (const uint4 *)rows.t + warp;
 #pragma unroll 2
     for (int32_t four = warp; four < fours; four += WARPS, values += WARPS * 32, t += WARPS) {
 #pragma unroll
         for (int q = 0; q <= PARTS; q++) {
             const int32_t before = best[q];
-            take_four<1>(*values, *t, turn + q, best + q);
+            take_four<WHOLE, 1>(*values, *t, turn + q, best + q);
             from[q] = best[q] < before ? four : from[q];
         }
     }
 #pragma unroll
-    for (int q = 0; q <= PARTS; q++)
-        rows.found[q][warp][lane] = found_in(best[q], from[q]);
+    for (int q = 0; q <= PARTS; q++) {
+        rows.found[q][warp][lane] = WHOLE ? (uint32_t)best[q] : found_in(best[q], from[q]);
+        if (WHOLE)
+            rows.from[q][warp][lane] = (uint8_t)from[q];
+    }
     __syncthreads();
-    const uint32_t first = join_found(rows.found[warp]), next = join_found(rows.found[warp + 1]);
-    const bracket made = {(int32_t)(first & 63), (int32_t)(next & 63), (float)(first >> 6)};
+    const found_four first = join_found<WHOLE>(rows, warp), next = join_found<WHOLE>(rows, warp + 1);
+    const bracket made = {first.four, next.four, (float)first.least};
     return made;
 }
 
 /* A warp's pixels, from the fours of a bracket. */
+template <bool WHOLE>
 DM_DEVICE void fill(const mc_stage &p, const span_rows &rows, const bracket &b, int32_t best[HEIGHT]) {
     const int warp = warp_number(), lane = (int)threadIdx.x % 32;
-    float turn[HEIGHT];
-    set_turns<HEIGHT>(p, warp * HEIGHT, 1, turn);
+    uint32_t turn[HEIGHT];
+    set_turns<WHOLE, HEIGHT>(p, warp * HEIGHT, 1, 0, turn);
     const int32_t count = mc_warp_most(b.last - b.first) + 1;
     for (int32_t k = 0; k < count; k++) {
         const int32_t four = min(b.first + k, b.last);
-        take_four<HEIGHT>(rows.values[four][lane], four_rows(rows, four), turn, best);
+        take_four<WHOLE, HEIGHT>(rows.values[four][lane], four_rows(rows, four), turn, best);
     }
 }
 
@@ -183,7 +202,7 @@ DM_DEVICE void fill_falls(const mc_stage &p, const span_rows &rows, int32_t four
     /* The same for all lanes, so that T is their last one's. */
     const int32_t count = mc_warp_most(b.last - b.first) + 1, first = min(b.first, fours - count);
     const uint4 *values = rows.values[first] + lane;
-    const float4 *ts = (const float4 *)rows.t + first;
+    const float4 *ts = (const float4 *)rows.t + first; /* floats, as this is for */
     for (int32_t k = 0; k < count; k++) {
         const uint4 bits = values[k * 32];
         const float4 t = ts[k];
@@ -198,7 +217,7 @@ DM_DEVICE void fill_falls(const mc_stage &p, const span_rows &rows, int32_t four
                 pair[r] = mc_add_min(pair[r], halves * (uint32_t)r + (fall * HALF << 16), both);
         }
     }
-    const float slope = (float)(-2 * p.wy2) * (rows.t[first * 4] + (float)(count * 4 - 1));
+    const float slope = (float)(-2 * p.wy2) * (ts[0].x + (float)(count * 4 - 1));
 #pragma unroll
     for (int r = 0; r < HALF; r++) {
         const float one = fmaf((float)r, slope, low) + __uint_as_float(__byte_perm(pair[r], 0x4B00, 0x5410));
@@ -208,19 +227,26 @@ DM_DEVICE void fill_falls(const mc_stage &p, const span_rows &rows, int32_t four
     }
 }
 
+/* Whether a chunk's rows follow one another, and fall little enough. */
+DM_DEVICE bool suits_falls(const mc_stage &p, const span_rows &rows, int32_t fours) {
+    const float apart = __uint_as_float(rows.t[fours * 4 - 1]) - __uint_as_float(rows.t[0]);
+    return apart == (float)(fours * 4 - 1) && fours * 4 * 2 * (HEIGHT - 1) * p.wy2 <= CUT;
+}
+
 /* A warp's pixels, from a chunk. */
-DM_DEVICE void take_chunk(const mc_stage &p, int32_t fours, span_rows &rows, bool wanted, int32_t best[HEIGHT]) {
+template <bool WHOLE>
+DM_DEVICE void take_chunk(const mc_stage &p, int32_t y0, int32_t fours, span_rows &rows, bool wanted,
+                          int32_t best[HEIGHT]) {
     bracket b = {0, fours - 1, 0.0f};
     bool falls = false;
     if (fours > ENOUGH) {
-        b = query_parts(p, fours, rows);
-        falls =
-            rows.t[fours * 4 - 1] - rows.t[0] == (float)(fours * 4 - 1) && fours * 4 * 2 * (HEIGHT - 1) * p.wy2 <= CUT;
+        b = query_parts<WHOLE>(p, y0, fours, rows);
+        falls = !WHOLE && suits_falls(p, rows, fours);
     }
     if (wanted && falls)
         fill_falls(p, rows, fours, b, best);
     else if (wanted)
-        fill(p, rows, b, best);
+        fill<WHOLE>(p, rows, b, best);
 }
 
 #endif

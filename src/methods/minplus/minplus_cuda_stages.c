@@ -116,6 +116,12 @@ int32_t mc_plane_factor(const distmap_plan *plan) {
     return (int32_t)dm_common_divisor(plan->w2[DM_X], dm_axis_counts(plan, 2) ? plan->w2[2] : 0);
 }
 
+/* The largest squared distance of a stage, in its numbers. */
+static int64_t largest(const distmap_plan *plan, const mc_stage *s, bool z) {
+    const int64_t x = s->width - 1, y = s->rows - 1;
+    return z ? (int64_t)plan->max2 : s->wx2 * x * x + (dm_axis_counts(plan, 2) ? s->wy2 * y * y : 0);
+}
+
 /* Rows along `axis`. */
 static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int axis) {
     const int64_t height = plan->shape[axis], rows = axis == 2 ? plan->rows : height;
@@ -152,6 +158,7 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
         s->wy2 /= dm_axis_counts(plan, 2) ? (int32_t)s->factor : 1;
     }
     s->per_wx2 = 1.0f / (float)s->wx2;
+    s->large = largest(plan, s, axis == 1) >= DM_UNIT_EXACT_FLOAT;
     for (int64_t k = 0; k <= MC_REACH + 1; k++) {
         const int64_t cost = s->wy2 * k * k;
         s->done[k] = (uint16_t)(cost < MC_SURE ? cost : MC_SURE - 1);
@@ -184,17 +191,17 @@ bool mc_is_small(const distmap_plan *plan, const mc_stage *s) {
 /* Whether there is a corner search of planes, or a bracket search of z, whose points find room: of those all rows of which are this
  * GPU's. */
 static bool has_brackets(const distmap_plan *plan, const mc_stage *s, bool z) {
-    if (z && MC_POINT_BYTES + (size_t)s->height * MC_POINT_ROW_BYTES > mc_shared_bytes(plan))
-        return false;
+    const bool fits = s->height <= MC_MOST_POINT_ROWS &&
+                      MC_POINT_BYTES + (size_t)s->height * MC_POINT_ROW_BYTES <= mc_shared_bytes(plan);
     return plan->params[MC_BRACKETS] != MC_NEVER && s->rows == s->height && s->height >= MC_UNIT && !dm_by_kind(plan) &&
-           !mc_is_small(plan, s);
+           !mc_is_small(plan, s) && (fits || !z);
 }
 
-/* Whether their numbers are small enough whatever they find. The bracket search adds w MC_POINT_ROWS^2 to squared distances, also to
- * those of the rows that the last span has beyond the plane (minplus_cuda_offers.cuh), the corner search less. */
-static bool fits_brackets(const distmap_plan *plan, const mc_stage *s) {
+/* Whether their numbers are floats whatever they find. The bracket search adds w MC_POINT_ROWS^2 to squared distances, also to those
+ * of the rows that the last span has beyond the plane (minplus_cuda_offers.cuh), the corner search less. */
+static bool fits_floats(const distmap_plan *plan, const mc_stage *s, bool z) {
     const int64_t beyond = 2 * MC_SPAN * ((int64_t)s->height + MC_SPAN);
-    return (int64_t)plan->max2 + s->wy2 * ((int64_t)MC_POINT_ROWS * MC_POINT_ROWS + beyond) < 1 << 24;
+    return largest(plan, s, z) + s->wy2 * ((int64_t)MC_POINT_ROWS * MC_POINT_ROWS + beyond) < 1 << 24;
 }
 
 /* Planes of middle size leave all to the corner search, large volumes to that and to brackets the strips that they take less time
@@ -202,7 +209,9 @@ static bool fits_brackets(const distmap_plan *plan, const mc_stage *s) {
 static void set_brackets(const distmap_plan *plan, mc_stage *s, bool z) {
     enum { MIDDLE_UNITS = 1 << 13, LARGE_UNITS = 1 << 16, PART_OF_FEW = 2 };
     const int64_t how = plan->params[MC_BRACKETS], units = s->planes * s->strips * s->units;
-    const bool has = has_brackets(plan, s, z), fits = has && !plan->wants_site && fits_brackets(plan, s);
+    const bool has = has_brackets(plan, s, z), floats = fits_floats(plan, s, z);
+    const bool fits = has && !plan->wants_site && (floats || z);
+    s->whole = z && !floats;
     s->mixed = fits && (how == MC_MIXED || (how == MC_SIZED && mc_has_z(plan) && units >= LARGE_UNITS));
     const bool alone = fits && how == MC_SIZED && !z && units <= MIDDLE_UNITS;
     s->brackets = s->mixed || alone;

@@ -5,26 +5,12 @@
 
 #include "methods/minplus/minplus_cuda_tile_rows.cuh"
 
-/* For the other searches: so many rows from row y of a strip on, which lie in one unit. */
-DM_DEVICE void leave_open(const mc_stage &p, int64_t plane, int32_t y, int32_t rows, int32_t strip, mc_left why) {
-    if (strip * 32 >= p.width)
-        return;
-    const int64_t at = plane * p.strips + strip;
-    const int32_t first = y % MC_UNIT / MC_FILL, end = (y % MC_UNIT + rows + MC_FILL - 1) / MC_FILL;
-    const uintptr_t byte = (uintptr_t)(p.open + at * p.units + y / MC_UNIT);
-    atomicOr((uint32_t *)(byte & ~(uintptr_t)3), ((1u << end) - (1u << first)) << byte % 4 * 8);
-    if (p.few)
-        atomicAdd(p.open_rows + at, (uint32_t)rows);
-    p.left[at * 2 + why] = true;
-    p.any_open[why] = true;
-}
-
-/* The same for all units of a tile. */
+/* Leaves all units of a tile open. */
 DM_DEVICE void leave_tile(const mc_stage &p, const tile &t, mc_left why) {
     enum { UNITS = (ROWS + MC_UNIT - 1) / MC_UNIT };
     const int32_t y = t.y0 + (int32_t)threadIdx.x / WORDS * MC_UNIT, strip = t.strip + (int32_t)threadIdx.x % WORDS;
     if (threadIdx.x < UNITS * WORDS && y < p.height)
-        leave_open(p, t.plane, y, min((int32_t)ROWS, (int32_t)MC_UNIT), strip, why);
+        mc_leave_open(p, t.plane, y, min((int32_t)ROWS, (int32_t)MC_UNIT), strip, why);
 }
 
 /* What to do with a tile: nothing, for hardly an entry of it has a site in sight, or all sites are beyond the first steps, where

@@ -106,10 +106,10 @@ DM_DEVICE found<QUARTERS + 1> query_quarters(const mc_stage &p, const work &w, i
 }
 
 /* A quarter's pixels, from its bracket and, if that was `asked`, the least that its first row is offered. */
-template <bool SLOW, bool SITES>
+template <bool SLOW, row_results HOW>
 DM_DEVICE bool solve_quarter(const mc_stage &p, const work &w, int32_t y, const bracket &b, bool asked,
                              const int32_t least[2]) {
-    enum { HEIGHT = SITES ? FILL / 2 : FILL };
+    enum { SITES = HOW == WITH_SITES, HEIGHT = SITES ? FILL / 2 : FILL };
     /* The same for all lanes, so that one row comes after another in all. */
     const int32_t count = (mc_warp_most(b.wanted ? b.last - b.first : 0) / READ + 1) * READ;
     const bool falls = !SITES && asked && !w.list && count <= min(w.count, CUT / (2 * (FILL - 1) * p.wy2));
@@ -122,7 +122,7 @@ DM_DEVICE bool solve_quarter(const mc_stage &p, const work &w, int32_t y, const 
             fill<SLOW, SITES, HEIGHT>(p, w, y + h, b.first, b.wanted ? b.last : -1, 0, 1, best, row);
         if (b.wanted)
             none |=
-                store_rows<SITES, HEIGHT, 2>(p, w.plane, w.strip * 32 + (int)threadIdx.x % TEAM * 2, y + h, best, row);
+                store_rows<HOW, HEIGHT, 2>(p, w.plane, w.strip * 32 + (int)threadIdx.x % TEAM * 2, y + h, best, row);
     }
     return none;
 }
@@ -131,7 +131,7 @@ DM_DEVICE bool solve_quarter(const mc_stage &p, const work &w, int32_t y, const 
 DM_DEVICE int32_t pick(const int32_t *of, int q) { return q == 0 ? of[0] : q == 1 ? of[1] : q == 2 ? of[2] : of[3]; }
 
 /* Quarters q0 .. q0 + count - 1 of unit i of the block, from the bracket. */
-template <bool SLOW, bool SITES>
+template <bool SLOW, row_results HOW>
 DM_DEVICE bool solve_unit(const mc_stage &p, const work &w, int32_t i, const bracket &b, int q0, int count) {
     const int32_t y = (w.u0 + i) * MC_UNIT;
     /* Where winners of the quarters' first rows are, from `low` to `high`, and the least that these were offered. */
@@ -159,15 +159,15 @@ DM_DEVICE bool solve_unit(const mc_stage &p, const work &w, int32_t i, const bra
     for (int q = q0; q < q0 + count; q++) {
         const bracket own = {b.wanted && y + q * FILL < p.height, pick(low, q), pick(high + 1, q)};
         const int32_t offered[2] = {pick(least[0], q), pick(least[1], q)};
-        none |= solve_quarter<SLOW, SITES>(p, w, y + q * FILL, own, asked, offered);
+        none |= solve_quarter<SLOW, HOW>(p, w, y + q * FILL, own, asked, offered);
     }
     return none;
 }
 
 /* The same for the whole block and all quarters: winners jump, and would keep one team busy for long. */
-template <bool SLOW, bool SITES>
+template <bool SLOW, row_results HOW>
 DM_DEVICE bool solve_long(const mc_stage &p, const work &w, const shared &s, int32_t i, const bracket &b) {
-    enum { HEIGHT = SITES ? FILL / 2 : FILL };
+    enum { SITES = HOW == WITH_SITES, HEIGHT = SITES ? FILL / 2 : FILL };
     const int warp = (int)threadIdx.x / 32, team = (int)threadIdx.x / TEAM, teams = (int)blockDim.x / TEAM;
     const int lane = (int)threadIdx.x % TEAM;
     const int32_t y = (w.u0 + i) * MC_UNIT;
@@ -189,10 +189,11 @@ DM_DEVICE bool solve_long(const mc_stage &p, const work &w, const shared &s, int
 #pragma unroll
             for (int r = 0; r < HEIGHT; r++)
 #pragma unroll
-                for (int c = 0; c < 2; c++) /* in the order of signed values, and then of rows, some of which are negative */
-                    atomicMin(&s.result[h + r][lane * 2 + c],
-                              (unsigned long long)((uint32_t)best[c][r] ^ 0x80000000u) << 32 |
-                                  (uint32_t)(row[c][r] - p.low));
+                for (int c = 0; c < 2;
+                     c++) /* in the order of signed values, and then of rows, some of which are negative */
+                    atomicMin(&s.result[h + r][lane * 2 + c], (unsigned long long)((uint32_t)best[c][r] ^ 0x80000000u)
+                                                                      << 32 |
+                                                                  (uint32_t)(row[c][r] - p.low));
         }
         __syncthreads();
         for (int r = team; r < FILL; r += teams) {
@@ -202,7 +203,7 @@ DM_DEVICE bool solve_long(const mc_stage &p, const work &w, const shared &s, int
                 best[c][0] = (int32_t)((uint32_t)(result >> 32) ^ 0x80000000u) + p.wy2 * (r % HEIGHT) * (r % HEIGHT);
                 row[c][0] = (int32_t)(uint32_t)result + p.low;
             }
-            none |= store_rows<SITES, 1, 2>(p, w.plane, w.strip * 32 + lane * 2, y + q * FILL + r, best, row);
+            none |= store_rows<HOW, 1, 2>(p, w.plane, w.strip * 32 + lane * 2, y + q * FILL + r, best, row);
         }
         __syncthreads();
     }
