@@ -46,7 +46,7 @@ distmap_status dm_nifti_create(distmap_writer *writer) {
     }
     uint8_t start[DM_NIFTI_START];
     size_t bytes;
-    dm_nifti_make(&writer->info, start, &bytes);
+    TRY(dm_nifti_make(writer, start, &bytes));
     return put(writer, start, bytes);
 }
 

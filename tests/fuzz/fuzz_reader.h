@@ -27,7 +27,7 @@ static bool is_small(const distmap_image_info *info, size_t *slice) {
 
 static void read_box(distmap_reader *reader, char *out) {
     const distmap_image_info *info = distmap_reader_info(reader);
-    int64_t first[DISTMAP_MAX_NDIM], count[DISTMAP_MAX_NDIM];
+    int64_t first[DISTMAP_MAX_AXES], count[DISTMAP_MAX_AXES];
     for (int a = 0; a < info->ndim; a++) {
         first[a] = info->shape[a] / 3;
         count[a] = a ? info->shape[a] - first[a] : info->shape[a] > 0;
