@@ -44,7 +44,8 @@ double distmap_unit_ratio(const char *from, const char *to) {
     if (!a || !b || a->of != b->of)
         return 0;
     const int power = a->exponent - b->exponent;
-    return a->value / b->value * (power < 0 ? 1 / pow(10, -power) : pow(10, power));
+    const double value = a->value / b->value;
+    return power < 0 ? value / pow(10, -power) : value * pow(10, power);
 }
 
 /* Whether people can be shown it, in `room` bytes with the zero at the end. */

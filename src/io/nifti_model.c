@@ -54,7 +54,7 @@ static void to_quaternion(const double r[3][3], double quatern[3]) {
     for (int i = 0; i < 3; i++)
         q[i + 1] = largest == 0         ? minus[i] * rest
                    : largest == i + 1   ? root
-                                        : plus[3 - largest - i] * rest;
+                                        : plus[4 - largest - i] * rest;
     const double a = largest == 0 ? root : minus[largest - 1] * rest;
     for (int i = 0; i < 3; i++)
         quatern[i] = a < 0 ? -q[i + 1] : q[i + 1];
