@@ -283,6 +283,10 @@ static void follow(dm_nifti *h, const distmap_image_info *info, const dm_nifti *
     memcpy(h->descrip, was->descrip, sizeof h->descrip);
     memcpy(h->aux_file, was->aux_file, sizeof h->aux_file);
     h->dim_info = was->dim_info;
+    if (h->dim[0] < 4) /* of a time that there is not */
+        h->units |= was->units & 0x38;
+    for (int i = (int)h->dim[0] + 1; i < 8; i++)
+        h->pixdim[i] = was->pixdim[i];
     if (info->ndim >= 4) {
         h->toffset = was->toffset;
         h->slice_duration = was->slice_duration;
@@ -295,15 +299,12 @@ static void follow(dm_nifti *h, const distmap_image_info *info, const dm_nifti *
     }
 }
 
-/* Pitches that are 0 along axes that the image lacks were so before. */
-static void follow_world(dm_nifti *h, const dm_nifti *was, int columns) {
+static void follow_world(dm_nifti *h, const dm_nifti *was) {
     h->qform = was->qform, h->sform = was->sform;
     memcpy(h->quatern, was->quatern, sizeof h->quatern);
     memcpy(h->qoffset, was->qoffset, sizeof h->qoffset);
     memcpy(h->srow, was->srow, sizeof h->srow);
     h->pixdim[0] = was->pixdim[0];
-    for (int i = columns + 1; i <= 3; i++)
-        h->pixdim[i] = was->pixdim[i];
 }
 
 distmap_status dm_nifti_fill(const distmap_writer *writer, dm_nifti *h) {
@@ -334,7 +335,7 @@ distmap_status dm_nifti_fill(const distmap_writer *writer, dm_nifti *h) {
         follow(h, &info, &was);
     }
     if (comes_with && ratio == 1 && agrees(&info, &was))
-        follow_world(h, &was, dm_space_axes(&info, place));
+        follow_world(h, &was);
     else if (distmap_image_turn(&info, DISTMAP_WORLD_RAS))
         fill_world(h, &info, ratio, !comes_with ? SCANNER : was.sform > 0 ? was.sform : was.qform > 0 ? was.qform : SCANNER);
     return DISTMAP_OK;
