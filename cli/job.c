@@ -6,7 +6,7 @@
 distmap_image_kind job_kind(const struct options *options) {
     return options->command->bit & VORONOI || (options->command->bit & MORPH && options->labels) ? DISTMAP_KIND_LABELS
            : options->command->bit & (MORPH | SKELETON)                                          ? DISTMAP_KIND_MASK
-                                                                                                 : DISTMAP_KIND_INTENSITY;
+                                                        : DISTMAP_KIND_INTENSITY;
 }
 
 int job_open_outputs(struct job *job, const struct options *options, distmap_dtype dtype, bool regions) {

@@ -39,7 +39,7 @@ static const char *noun_of(const struct options *options) {
 static bool is_of_labels(const struct job *job) { return job->problem.input == DISTMAP_INPUT_LABELS; }
 
 static const char *positive_of(const struct job *job) {
-    return !job->problem.sign ? NULL
+    return !job->problem.sign  ? NULL
            : is_of_labels(job) ? "inside labels, negative on the background"
                                : "off the sites, negative on them";
 }

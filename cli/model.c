@@ -163,8 +163,8 @@ static int find(const char *const *names, int count, const char *name) {
 }
 
 static double number_of(json_object *list, int i) {
-    return json_object_get_double(json_object_is_type(list, json_type_array) ? json_object_array_get_idx(list, (size_t)i)
-                                                                             : NULL);
+    return json_object_get_double(
+        json_object_is_type(list, json_type_array) ? json_object_array_get_idx(list, (size_t)i) : NULL);
 }
 
 void model_from_json(json_object *object, distmap_image_info *info) {

@@ -385,7 +385,8 @@ static const option_row rows[] = {
      "which branches are left out: square-root (default), linear, constant"},
     {"gamma", 0, SKELETON, "G", read_gamma, "how many: linear, a ratio of about 0.5 to 1; constant, a length"},
     {"spacing", 0, LENGTHS | COMPARE | CVT | PASS, "W,W[,W]", read_spacing,
-     "element pitch by axes' names, as in z=1,y=0.325,x=0.325um, or per axis, slowest first, or one for all, as decimals: 0.65 is exact; default: the file's"},
+     "element pitch by axes' names, as in z=1,y=0.325,x=0.325um, or per axis, slowest first, or one for all, as "
+     "decimals: 0.65 is exact; default: the file's"},
     {"axes", 0, SHAPES | PASS, "AXES", read_axes,
      "measure along these axes only, as in y,x or 1,2; each slice for itself; default: all of space"},
     {"time", 0, PLANS | INFO, "N", read_time, "take time N of the file alone, from 0 on"},
@@ -444,7 +445,8 @@ static const option_row rows[] = {
     {"quick", 0, TUNE, NULL, read_quick, "images of 1024 alone, one density, 3 runs, unless options say otherwise"},
     {"seed", 0, BENCH | TUNE, "N", read_seed, "seed of the patterns (default: a fresh one, which is printed)"},
     {"memory", 0, EDT, "SIZE", read_memory, "work out of core: hold at most SIZE (4G, 512M), of an image of any size"},
-    {"scratch", 0, EDT, "DIR", read_scratch, "with --memory: the folder for intermediate results (default: the output's)"},
+    {"scratch", 0, EDT, "DIR", read_scratch,
+     "with --memory: the folder for intermediate results (default: the output's)"},
     {"resume", 0, EDT, NULL, read_resume, "with --memory: go on with what a run that was cut off has done"},
     {"distributed", 0, EDT, NULL, read_distributed,
      "under mpirun: each of its processes reads, transforms and writes a slab of the image; on the CPU, or with\n"

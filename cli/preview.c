@@ -138,8 +138,7 @@ int preview_open(struct preview *preview, const struct options *options, const d
                                          : colours_distance)(palette);
     struct sink *sink = &preview->sink;
     sink->path = options->preview;
-    sink->info = (distmap_image_info){
-        .dtype = DISTMAP_UINT8, .ndim = 2, .shape = {it.height, it.width}};
+    sink->info = (distmap_image_info){.dtype = DISTMAP_UINT8, .ndim = 2, .shape = {it.height, it.width}};
     signals_catch();
     return distmap_writer_open_palette(sink->path, &sink->info, (const uint8_t(*)[3])palette, &sink->writer)
                ? fail_library()

@@ -11,8 +11,8 @@
 /* All pitches in the unit of the space axes. Steps are counted in elements, whatever their size, unless one is given. */
 static int set_spacing(const struct options *options, const distmap_image_info *info, distmap_problem *problem) {
     const char *unit = distmap_image_unit(info);
-    const bool in_steps = options->command->bit == ESF ||
-                          (options->metric != DISTMAP_METRIC_EUCLIDEAN && options->spacing.count == 0);
+    const bool in_steps =
+        options->command->bit == ESF || (options->metric != DISTMAP_METRIC_EUCLIDEAN && options->spacing.count == 0);
     for (int a = 0; a < info->ndim; a++) {
         const distmap_axis *axis = &info->axis[a];
         const bool other = axis->type == DISTMAP_AXIS_SPACE && axis->pitch > 0 && *axis->unit;

@@ -250,7 +250,8 @@ static int run(struct distributed *d) {
 }
 
 int distributed_run(const struct options *options) {
-    struct distributed d = {.options = *options, .job = {.largest = -1, .components = -1, .sites = -1, .ranks = ranks_count()}};
+    struct distributed d = {.options = *options,
+                            .job = {.largest = -1, .components = -1, .sites = -1, .ranks = ranks_count()}};
     d.options.quiet |= ranks_own() > 0;
     const int status = run(&d);
     let_go(&d);

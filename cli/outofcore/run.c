@@ -59,7 +59,8 @@ static int open_result(struct outofcore *o, struct sink *sink, const char *path,
     struct result *result = &o->results[o->result_count++];
     char part[PATHS];
     *result = (struct result){.sink = sink, .is_index = sink == &o->job->index, .fd = -1};
-    sink_describe(sink, path, o->job->source.info, dtype, result->is_index ? DISTMAP_KIND_LABELS : DISTMAP_KIND_INTENSITY);
+    sink_describe(sink, path, o->job->source.info, dtype,
+                  result->is_index ? DISTMAP_KIND_LABELS : DISTMAP_KIND_INTENSITY);
     int status = strcmp(path, "-") == 0 ? 0 : ledger_path(path, NULL, "part", part);
     if (status)
         return status;

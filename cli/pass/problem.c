@@ -9,7 +9,8 @@ const char *pass_axes_text(const struct pass *p, unsigned axes, char text[PASS_A
     *text = '\0';
     for (int a = 0; a < p->problem.ndim; a++)
         if (axes >> a & 1)
-            snprintf(text + strlen(text), PASS_AXES - strlen(text), "%s%s", *text ? "," : "", p->source.info->axis[a].name);
+            snprintf(text + strlen(text), PASS_AXES - strlen(text), "%s%s", *text ? "," : "",
+                     p->source.info->axis[a].name);
     return text;
 }
 

@@ -149,8 +149,9 @@ typedef struct distmap_writer distmap_writer;
 /* Starts a file of info->dtype and shape in the format that the name's ending tells, with as much of the other members as the
  * format holds (chunk: 0 is chosen; format, stored and held_bytes are ignored). It is written beside its name and takes the name only
  * in distmap_writer_finish(). "-": standard output, as NPY. A dtype that the format cannot hold is an error that names those that it
- * can; so are axes, where it can hold none of that meaning in that order. "out.h5:/a/b" adds a dataset to the HDF5 file if there is one, on a copy of it, and overwrites none; "out.h5" is a new file with the dataset /data. "out.zarr" is a folder, and must
- * not be there. */
+ * can; so are axes, where it can hold none of that meaning in that order. "out.h5:/a/b" adds a dataset to the HDF5 file if there is
+ * one, on a copy of it, and overwrites none; "out.h5" is a new file with the dataset /data. "out.zarr" is a folder, and must not be
+ * there. */
 DISTMAP_API distmap_status distmap_writer_open(const char *path, const distmap_image_info *info, distmap_writer **writer);
 /* The same for an 8-bit picture by palette: 256 RGB colours. PNG only. */
 DISTMAP_API distmap_status distmap_writer_open_palette(const char *path, const distmap_image_info *info,

@@ -11,8 +11,7 @@ enum { SLICES_BYTES = 8 << 20, CHUNK_BYTES = 1 << 19, DEEPEST = 64 };
  * CHUNK_BYTES or less. */
 void dm_chunk_choose(const distmap_image_info *info, int64_t chunk[DISTMAP_MAX_AXES]) {
     const int64_t slice = dm_slice_elements(info) * (int64_t)distmap_dtype_size(info->dtype),
-                  fit = slice ? SLICES_BYTES / slice : 1,
-                  deepest = info->ndim > 2 && fit > DEEPEST ? DEEPEST : fit;
+                  fit = slice ? SLICES_BYTES / slice : 1, deepest = info->ndim > 2 && fit > DEEPEST ? DEEPEST : fit;
     size_t bytes = distmap_dtype_size(info->dtype);
     for (int a = 0; a < info->ndim; a++) {
         const int64_t most = a ? info->shape[a] : deepest > 1 ? deepest : 1;

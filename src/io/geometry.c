@@ -237,8 +237,7 @@ static bool same_world(const distmap_image_info *a, const distmap_image_info *b,
         return differ(to, "its world has %d axes, not %d", b->world_ndim, a->world_ndim);
     const char *unit_a = distmap_image_unit(a), *unit_b = distmap_image_unit(b);
     const double ratio = *unit_a && *unit_b ? distmap_unit_ratio(unit_b, unit_a) : 1;
-    return ratio > 0 ? same_places(a, &turned, ratio, to)
-                     : differ(to, "its unit is %s, not %s", unit_b, unit_a);
+    return ratio > 0 ? same_places(a, &turned, ratio, to) : differ(to, "its unit is %s, not %s", unit_b, unit_a);
 }
 
 bool distmap_image_same_grid(const distmap_image_info *a, const distmap_image_info *b, char *text, size_t bytes) {

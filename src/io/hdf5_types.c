@@ -84,7 +84,8 @@ static bool read_numbers(hid_t dataset, const char *name, int count, double *val
     const hid_t attribute = H5Aopen(dataset, name, H5P_DEFAULT), space = H5Aget_space(attribute),
                 stored = H5Aget_type(attribute);
     const bool single = H5Tget_class(stored) == H5T_FLOAT && H5Tget_size(stored) <= sizeof(float);
-    const bool good = H5Sget_simple_extent_npoints(space) == count && H5Aread(attribute, H5T_NATIVE_DOUBLE, values) >= 0;
+    const bool good =
+        H5Sget_simple_extent_npoints(space) == count && H5Aread(attribute, H5T_NATIVE_DOUBLE, values) >= 0;
     for (int a = 0; good && single && a < count; a++)
         values[a] = dm_from_float((float)values[a]);
     H5Tclose(stored);

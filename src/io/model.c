@@ -88,8 +88,11 @@ void dm_axis_take(distmap_axis *axis, const char *name) {
     static const struct {
         const char *name;
         distmap_axis_type type;
-    } known[] = {{"t", DISTMAP_AXIS_TIME},          {"time", DISTMAP_AXIS_TIME}, {"c", DISTMAP_AXIS_CHANNEL},
-                 {"channel", DISTMAP_AXIS_CHANNEL}, {"band", DISTMAP_AXIS_CHANNEL}};
+    } known[] = {{"t", DISTMAP_AXIS_TIME},
+                 {"time", DISTMAP_AXIS_TIME},
+                 {"c", DISTMAP_AXIS_CHANNEL},
+                 {"channel", DISTMAP_AXIS_CHANNEL},
+                 {"band", DISTMAP_AXIS_CHANNEL}};
     if (!is_shown(name, sizeof axis->name) || strchr(name, ',') || strchr(name, '='))
         return;
     strcpy(axis->name, name);
@@ -118,8 +121,10 @@ void dm_axes_name(distmap_image_info *info) {
 }
 
 bool dm_axes_follow(const distmap_image_info *info, const char *order) {
-    static const char *const letters[] = {
-        [DISTMAP_AXIS_SPACE] = "xyz", [DISTMAP_AXIS_TIME] = "t", [DISTMAP_AXIS_CHANNEL] = "c", [DISTMAP_AXIS_OTHER] = "o"};
+    static const char *const letters[] = {[DISTMAP_AXIS_SPACE] = "xyz",
+                                          [DISTMAP_AXIS_TIME] = "t",
+                                          [DISTMAP_AXIS_CHANNEL] = "c",
+                                          [DISTMAP_AXIS_OTHER] = "o"};
     for (int a = 0; a < info->ndim; a++) {
         order = strpbrk(order, letters[info->axis[a].type]);
         if (!order++)

@@ -4,7 +4,8 @@
 
 #include "io/codec.h"
 
-enum { DM_NIFTI_1 = 348, DM_NIFTI_2 = 540, DM_NIFTI_START = 544 }; /* bytes of either version's header, and room for both */
+/* Bytes of either version's header, and room for both. */
+enum { DM_NIFTI_1 = 348, DM_NIFTI_2 = 540, DM_NIFTI_START = 544 };
 
 typedef struct dm_nifti {
     int version;  /* 1 or 2 */

@@ -73,40 +73,40 @@ static int64_t offset_of(double value) { return value >= 0 && value < 1e15 ? (in
 static double meant(float value) { return isfinite(value) ? dm_from_float(value) : (double)value; }
 
 /* The members that both versions have by the same names; NUMBER turns one of theirs to a double. */
-#define TAKE(h, NUMBER)                                                                                             \
-    do {                                                                                                            \
-        FIX_ALL((h).dim), FIX_ALL((h).pixdim), FIX((h).datatype), FIX((h).vox_offset);                              \
-        FIX((h).scl_slope), FIX((h).scl_inter), FIX((h).qform_code), FIX((h).sform_code);                           \
-        FIX((h).quatern_b), FIX((h).quatern_c), FIX((h).quatern_d);                                                 \
-        FIX((h).qoffset_x), FIX((h).qoffset_y), FIX((h).qoffset_z);                                                 \
-        FIX_ALL((h).srow_x), FIX_ALL((h).srow_y), FIX_ALL((h).srow_z);                                              \
-        FIX((h).toffset), FIX((h).slice_duration), FIX((h).slice_start), FIX((h).slice_end);                        \
-        FIX((h).intent_code), FIX((h).intent_p1), FIX((h).intent_p2), FIX((h).intent_p3);                           \
-        for (int a = 0; a < 8; a++) {                                                                               \
-            header->dim[a] = (h).dim[a];                                                                            \
-            header->pixdim[a] = NUMBER((h).pixdim[a]);                                                              \
-        }                                                                                                           \
-        for (int a = 0; a < 4; a++) {                                                                               \
-            header->srow[0][a] = NUMBER((h).srow_x[a]);                                                             \
-            header->srow[1][a] = NUMBER((h).srow_y[a]);                                                             \
-            header->srow[2][a] = NUMBER((h).srow_z[a]);                                                             \
-        }                                                                                                           \
-        header->quatern[0] = (double)(h).quatern_b, header->qoffset[0] = NUMBER((h).qoffset_x);                     \
-        header->quatern[1] = (double)(h).quatern_c, header->qoffset[1] = NUMBER((h).qoffset_y);                     \
-        header->quatern[2] = (double)(h).quatern_d, header->qoffset[2] = NUMBER((h).qoffset_z);                     \
-        header->datatype = (h).datatype;                                                                            \
-        header->slope = (double)(h).scl_slope, header->inter = (double)(h).scl_inter;                               \
-        header->qform = (h).qform_code, header->sform = (h).sform_code;                                             \
-        header->toffset = (double)(h).toffset, header->slice_duration = (double)(h).slice_duration;                 \
-        header->slice_start = (h).slice_start, header->slice_end = (h).slice_end;                                   \
-        header->slice_code = (h).slice_code, header->dim_info = (h).dim_info;                                       \
-        header->intent = (h).intent_code;                                                                           \
-        header->intent_p[0] = (double)(h).intent_p1;                                                                \
-        header->intent_p[1] = (double)(h).intent_p2;                                                                \
-        header->intent_p[2] = (double)(h).intent_p3;                                                                \
-        memcpy(header->intent_name, (h).intent_name, sizeof(h).intent_name);                                        \
-        memcpy(header->descrip, (h).descrip, sizeof(h).descrip);                                                    \
-        memcpy(header->aux_file, (h).aux_file, sizeof(h).aux_file);                                                 \
+#define TAKE(h, NUMBER)                                                                             \
+    do {                                                                                            \
+        FIX_ALL((h).dim), FIX_ALL((h).pixdim), FIX((h).datatype), FIX((h).vox_offset);              \
+        FIX((h).scl_slope), FIX((h).scl_inter), FIX((h).qform_code), FIX((h).sform_code);           \
+        FIX((h).quatern_b), FIX((h).quatern_c), FIX((h).quatern_d);                                 \
+        FIX((h).qoffset_x), FIX((h).qoffset_y), FIX((h).qoffset_z);                                 \
+        FIX_ALL((h).srow_x), FIX_ALL((h).srow_y), FIX_ALL((h).srow_z);                              \
+        FIX((h).toffset), FIX((h).slice_duration), FIX((h).slice_start), FIX((h).slice_end);        \
+        FIX((h).intent_code), FIX((h).intent_p1), FIX((h).intent_p2), FIX((h).intent_p3);           \
+        for (int a = 0; a < 8; a++) {                                                               \
+            header->dim[a] = (h).dim[a];                                                            \
+            header->pixdim[a] = NUMBER((h).pixdim[a]);                                              \
+        }                                                                                           \
+        for (int a = 0; a < 4; a++) {                                                               \
+            header->srow[0][a] = NUMBER((h).srow_x[a]);                                             \
+            header->srow[1][a] = NUMBER((h).srow_y[a]);                                             \
+            header->srow[2][a] = NUMBER((h).srow_z[a]);                                             \
+        }                                                                                           \
+        header->quatern[0] = (double)(h).quatern_b, header->qoffset[0] = NUMBER((h).qoffset_x);     \
+        header->quatern[1] = (double)(h).quatern_c, header->qoffset[1] = NUMBER((h).qoffset_y);     \
+        header->quatern[2] = (double)(h).quatern_d, header->qoffset[2] = NUMBER((h).qoffset_z);     \
+        header->datatype = (h).datatype;                                                            \
+        header->slope = (double)(h).scl_slope, header->inter = (double)(h).scl_inter;               \
+        header->qform = (h).qform_code, header->sform = (h).sform_code;                             \
+        header->toffset = (double)(h).toffset, header->slice_duration = (double)(h).slice_duration; \
+        header->slice_start = (h).slice_start, header->slice_end = (h).slice_end;                   \
+        header->slice_code = (h).slice_code, header->dim_info = (h).dim_info;                       \
+        header->intent = (h).intent_code;                                                           \
+        header->intent_p[0] = (double)(h).intent_p1;                                                \
+        header->intent_p[1] = (double)(h).intent_p2;                                                \
+        header->intent_p[2] = (double)(h).intent_p3;                                                \
+        memcpy(header->intent_name, (h).intent_name, sizeof(h).intent_name);                        \
+        memcpy(header->descrip, (h).descrip, sizeof(h).descrip);                                    \
+        memcpy(header->aux_file, (h).aux_file, sizeof(h).aux_file);                                 \
     } while (0)
 
 static void take_1(const uint8_t *start, dm_nifti *header) {
@@ -157,45 +157,45 @@ distmap_status dm_nifti_parse(const dm_input *input, const uint8_t *start, size_
 }
 
 /* The members that both versions have by the same names. */
-#define FILL(h)                                                                                                \
-    do {                                                                                                       \
-        (h).sizeof_hdr = sizeof(h);                                                                            \
-        for (int a = 0; a < 8; a++) {                                                                          \
-            (h).dim[a] = (__typeof__((h).dim[0]))f.dim[a];                                                     \
-            (h).pixdim[a] = (__typeof__((h).pixdim[0]))f.pixdim[a];                                            \
-        }                                                                                                      \
-        for (int a = 0; a < 4; a++) {                                                                          \
-            (h).srow_x[a] = (__typeof__((h).srow_x[0]))f.srow[0][a];                                           \
-            (h).srow_y[a] = (__typeof__((h).srow_x[0]))f.srow[1][a];                                           \
-            (h).srow_z[a] = (__typeof__((h).srow_x[0]))f.srow[2][a];                                           \
-        }                                                                                                      \
-        (h).quatern_b = (__typeof__((h).quatern_b))f.quatern[0];                                               \
-        (h).quatern_c = (__typeof__((h).quatern_b))f.quatern[1];                                               \
-        (h).quatern_d = (__typeof__((h).quatern_b))f.quatern[2];                                               \
-        (h).qoffset_x = (__typeof__((h).quatern_b))f.qoffset[0];                                               \
-        (h).qoffset_y = (__typeof__((h).quatern_b))f.qoffset[1];                                               \
-        (h).qoffset_z = (__typeof__((h).quatern_b))f.qoffset[2];                                               \
-        (h).qform_code = (__typeof__((h).qform_code))f.qform;                                                  \
-        (h).sform_code = (__typeof__((h).qform_code))f.sform;                                                  \
-        (h).toffset = (__typeof__((h).toffset))f.toffset;                                                      \
-        (h).slice_duration = (__typeof__((h).toffset))f.slice_duration;                                        \
-        (h).slice_start = (__typeof__((h).slice_start))f.slice_start;                                          \
-        (h).slice_end = (__typeof__((h).slice_end))f.slice_end;                                                \
-        (h).slice_code = (__typeof__((h).slice_code))f.slice_code;                                             \
-        (h).dim_info = (char)f.dim_info;                                                                       \
-        (h).intent_code = (__typeof__((h).intent_code))f.intent;                                               \
-        (h).intent_p1 = (__typeof__((h).intent_p1))f.intent_p[0];                                              \
-        (h).intent_p2 = (__typeof__((h).intent_p1))f.intent_p[1];                                              \
-        (h).intent_p3 = (__typeof__((h).intent_p1))f.intent_p[2];                                              \
-        memcpy((h).intent_name, f.intent_name, sizeof(h).intent_name);                                         \
-        memcpy((h).descrip, f.descrip, sizeof(h).descrip);                                                     \
-        memcpy((h).aux_file, f.aux_file, sizeof(h).aux_file);                                                  \
-        (h).datatype = (int16_t)dm_nifti_datatype(info->dtype);                                                \
-        (h).bitpix = (int16_t)(8 * distmap_dtype_size(info->dtype));                                           \
-        (h).scl_slope = 1;                                                                                     \
-        (h).vox_offset = (__typeof__((h).vox_offset))*bytes;                                                   \
-        (h).xyzt_units = (__typeof__((h).xyzt_units))f.units;                                                  \
-        memcpy(start, &(h), sizeof(h));                                                                        \
+#define FILL(h)                                                         \
+    do {                                                                \
+        (h).sizeof_hdr = sizeof(h);                                     \
+        for (int a = 0; a < 8; a++) {                                   \
+            (h).dim[a] = (__typeof__((h).dim[0]))f.dim[a];              \
+            (h).pixdim[a] = (__typeof__((h).pixdim[0]))f.pixdim[a];     \
+        }                                                               \
+        for (int a = 0; a < 4; a++) {                                   \
+            (h).srow_x[a] = (__typeof__((h).srow_x[0]))f.srow[0][a];    \
+            (h).srow_y[a] = (__typeof__((h).srow_x[0]))f.srow[1][a];    \
+            (h).srow_z[a] = (__typeof__((h).srow_x[0]))f.srow[2][a];    \
+        }                                                               \
+        (h).quatern_b = (__typeof__((h).quatern_b))f.quatern[0];        \
+        (h).quatern_c = (__typeof__((h).quatern_b))f.quatern[1];        \
+        (h).quatern_d = (__typeof__((h).quatern_b))f.quatern[2];        \
+        (h).qoffset_x = (__typeof__((h).quatern_b))f.qoffset[0];        \
+        (h).qoffset_y = (__typeof__((h).quatern_b))f.qoffset[1];        \
+        (h).qoffset_z = (__typeof__((h).quatern_b))f.qoffset[2];        \
+        (h).qform_code = (__typeof__((h).qform_code))f.qform;           \
+        (h).sform_code = (__typeof__((h).qform_code))f.sform;           \
+        (h).toffset = (__typeof__((h).toffset))f.toffset;               \
+        (h).slice_duration = (__typeof__((h).toffset))f.slice_duration; \
+        (h).slice_start = (__typeof__((h).slice_start))f.slice_start;   \
+        (h).slice_end = (__typeof__((h).slice_end))f.slice_end;         \
+        (h).slice_code = (__typeof__((h).slice_code))f.slice_code;      \
+        (h).dim_info = (char)f.dim_info;                                \
+        (h).intent_code = (__typeof__((h).intent_code))f.intent;        \
+        (h).intent_p1 = (__typeof__((h).intent_p1))f.intent_p[0];       \
+        (h).intent_p2 = (__typeof__((h).intent_p1))f.intent_p[1];       \
+        (h).intent_p3 = (__typeof__((h).intent_p1))f.intent_p[2];       \
+        memcpy((h).intent_name, f.intent_name, sizeof(h).intent_name);  \
+        memcpy((h).descrip, f.descrip, sizeof(h).descrip);              \
+        memcpy((h).aux_file, f.aux_file, sizeof(h).aux_file);           \
+        (h).datatype = (int16_t)dm_nifti_datatype(info->dtype);         \
+        (h).bitpix = (int16_t)(8 * distmap_dtype_size(info->dtype));    \
+        (h).scl_slope = 1;                                              \
+        (h).vox_offset = (__typeof__((h).vox_offset))*bytes;            \
+        (h).xyzt_units = (__typeof__((h).xyzt_units))f.units;           \
+        memcpy(start, &(h), sizeof(h));                                 \
     } while (0)
 
 distmap_status dm_nifti_make(const distmap_writer *writer, uint8_t start[DM_NIFTI_START], size_t *bytes) {

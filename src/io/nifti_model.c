@@ -19,7 +19,8 @@
 #include "io/nifti.h"
 
 enum { SCANNER = NIFTI_XFORM_SCANNER_ANAT, LABEL = NIFTI_INTENT_LABEL };
-static const double square_enough = 1e-4; /* cosines between the columns of a qform, and its lengths against the pitches */
+static const double square_enough =
+    1e-4; /* cosines between the columns of a qform, and its lengths against the pitches */
 
 /* ---- Quaternions ---- */
 
@@ -52,9 +53,7 @@ static void to_quaternion(const double r[3][3], double quatern[3]) {
     const double plus[3] = {r[1][2] + r[2][1], r[0][2] + r[2][0], r[0][1] + r[1][0]};  /* 4 c d, 4 b d, 4 b c */
     double q[4];
     for (int i = 0; i < 3; i++)
-        q[i + 1] = largest == 0         ? minus[i] * rest
-                   : largest == i + 1   ? root
-                                        : plus[4 - largest - i] * rest;
+        q[i + 1] = largest == 0 ? minus[i] * rest : largest == i + 1 ? root : plus[4 - largest - i] * rest;
     const double a = largest == 0 ? root : minus[largest - 1] * rest;
     for (int i = 0; i < 3; i++)
         quatern[i] = a < 0 ? -q[i + 1] : q[i + 1];
@@ -81,8 +80,9 @@ static int take_axes(distmap_image_info *info, const dm_nifti *h) {
 }
 
 static void take_units(distmap_image_info *info, const dm_nifti *h) {
-    static const char *const lengths[8] = {"", "m", "mm", "um", "", "", "", ""},
-                             *const times[8] = {"", "s", "ms", "us", "Hz", "ppm", "rad/s", ""};
+    static const char *const lengths[8] = {"", "m", "mm", "um", "", "", "", ""}, *const times[8] = {
+                                                                                     "",   "s",   "ms",    "us",
+                                                                                     "Hz", "ppm", "rad/s", ""};
     dm_unit_take_space(info, lengths[h->units & 7]);
     for (int a = 0; a < info->ndim; a++)
         if (info->ndim - a == 4) {
@@ -156,11 +156,12 @@ static bool place_axes(const distmap_image_info *info, int place[DISTMAP_MAX_AXE
         return false;
     for (int a = info->ndim - 1; a >= 0; a--) {
         const distmap_axis_type type = info->axis[a].type;
-        const bool spectrum = type == DISTMAP_AXIS_OTHER && next <= 4 && !is_other && strcmp(info->axis[a].unit, "Hz") == 0;
-        const int least = type == DISTMAP_AXIS_SPACE     ? 1
+        const bool spectrum =
+            type == DISTMAP_AXIS_OTHER && next <= 4 && !is_other && strcmp(info->axis[a].unit, "Hz") == 0;
+        const int least = type == DISTMAP_AXIS_SPACE              ? 1
                           : type == DISTMAP_AXIS_TIME || spectrum ? 4
-                          : type == DISTMAP_AXIS_CHANNEL ? 5
-                                                         : 6;
+                          : type == DISTMAP_AXIS_CHANNEL          ? 5
+                                                                  : 6;
         is_other |= type == DISTMAP_AXIS_OTHER;
         place[a] = next > least ? next : least;
         next = place[a] + 1;
@@ -320,9 +321,8 @@ distmap_status dm_nifti_fill(const distmap_writer *writer, dm_nifti *h) {
     h->units = space_unit(distmap_image_unit(&info), &ratio);
     for (int a = 0; a < info.ndim; a++) {
         const bool in_space = info.axis[a].type == DISTMAP_AXIS_SPACE;
-        const double own = in_space && *info.axis[a].unit
-                               ? distmap_unit_ratio(info.axis[a].unit, distmap_image_unit(&info))
-                               : 1;
+        const double own =
+            in_space && *info.axis[a].unit ? distmap_unit_ratio(info.axis[a].unit, distmap_image_unit(&info)) : 1;
         h->dim[place[a]] = info.shape[a];
         h->pixdim[place[a]] = distmap_image_pitch(&info, a) * (in_space ? ratio * (own > 0 ? own : 1) : 1);
         h->units |= place[a] == 4 ? time_unit(info.axis[a].unit) : 0;
@@ -337,6 +337,10 @@ distmap_status dm_nifti_fill(const distmap_writer *writer, dm_nifti *h) {
     if (comes_with && ratio == 1 && agrees(&info, &was))
         follow_world(h, &was);
     else if (distmap_image_turn(&info, DISTMAP_WORLD_RAS))
-        fill_world(h, &info, ratio, !comes_with ? SCANNER : was.sform > 0 ? was.sform : was.qform > 0 ? was.qform : SCANNER);
+        fill_world(h, &info, ratio,
+                   !comes_with     ? SCANNER
+                   : was.sform > 0 ? was.sform
+                   : was.qform > 0 ? was.qform
+                                   : SCANNER);
     return DISTMAP_OK;
 }

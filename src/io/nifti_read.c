@@ -258,7 +258,8 @@ const dm_codec dm_codec_nifti = {
              .endings = ".nii .nii.gz",
              .reads = true,
              .writes = true,
-             .summary = "NIfTI-1 and -2, and .hdr with .img read; sform, qform, units kept; scaled; memory-mapped when not gzipped"},
+             .summary = "NIfTI-1 and -2, and .hdr with .img read; sform, qform, units kept; scaled; memory-mapped when "
+                        "not gzipped"},
     .sniff = nifti_sniff,
     .open = nifti_open,
     .read = nifti_read,

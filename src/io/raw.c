@@ -110,8 +110,7 @@ distmap_status dm_raw_read_box(distmap_reader *reader, const dm_box *box, void *
     struct runs runs = {.reader = reader, .to = out};
     TRY(dm_box_runs(&reader->info, box, read_run, &runs));
     if (reader->raw.swapped)
-        dm_swap(out, (size_t)dm_box_elements(box),
-                distmap_dtype_size(reader->info.dtype));
+        dm_swap(out, (size_t)dm_box_elements(box), distmap_dtype_size(reader->info.dtype));
     return DISTMAP_OK;
 }
 

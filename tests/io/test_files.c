@@ -159,7 +159,8 @@ static void test_resolution(void **state) {
         distmap_image_info got;
         free(read_all("r.tif", 1, &got));
         if (distmap_image_pitch(&got, 0) != rows[i].pitch || distmap_image_pitch(&got, 1) != rows[i].pitch)
-            fail_msg("resolution %u / %u is read as a pitch of %.17g", rows[i].over, rows[i].under, distmap_image_pitch(&got, 1));
+            fail_msg("resolution %u / %u is read as a pitch of %.17g", rows[i].over, rows[i].under,
+                     distmap_image_pitch(&got, 1));
     }
     erase("r.tif");
 }

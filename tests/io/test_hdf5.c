@@ -11,7 +11,10 @@
 enum { DEPTH = 37, HEIGHT = 23, WIDTH = 31, COUNT = DEPTH * HEIGHT * WIDTH };
 
 static const distmap_image_info volume = {
-    .dtype = DISTMAP_UINT16, .ndim = 3, .shape = {DEPTH, HEIGHT, WIDTH}, .axis = {{.pitch = 2.5, .unit = "mm"}, {.pitch = 0.7, .unit = "mm"}, {.pitch = 0.3, .unit = "mm"}}};
+    .dtype = DISTMAP_UINT16,
+    .ndim = 3,
+    .shape = {DEPTH, HEIGHT, WIDTH},
+    .axis = {{.pitch = 2.5, .unit = "mm"}, {.pitch = 0.7, .unit = "mm"}, {.pitch = 0.3, .unit = "mm"}}};
 
 static void expect(distmap_status got, distmap_status want, const char *words) {
     if (got != want || !strstr(distmap_error_text(), words))

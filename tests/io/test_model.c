@@ -69,7 +69,8 @@ static void test_turn(void **state) {
     distmap_image_info info = volume;
     assert_true(distmap_image_turn(&info, DISTMAP_WORLD_LPS));
     assert_true(info.origin[0] == -10 && info.origin[1] == -20 && info.origin[2] == 30);
-    assert_true(info.matrix[0][2] == -0.5 && info.matrix[1][1] == -1 && info.matrix[2][0] == 2 && !signbit(info.matrix[0][0]));
+    assert_true(info.matrix[0][2] == -0.5 && info.matrix[1][1] == -1 && info.matrix[2][0] == 2 &&
+                !signbit(info.matrix[0][0]));
     assert_true(distmap_image_same_grid(&volume, &info, NULL, 0));
     assert_true(distmap_image_turn(&info, DISTMAP_WORLD_RAS));
     assert_memory_equal(&info, &volume, sizeof info);
@@ -122,7 +123,8 @@ static void test_units(void **state) {
     (void)state;
     assert_true(distmap_unit_ratio("mm", "um") == 1000 && distmap_unit_ratio("um", "mm") == 0.001);
     assert_true(distmap_unit_ratio("nm", "um") * 40 == 0.04 && distmap_unit_ratio("inch", "mm") == 25.4);
-    assert_true(distmap_unit_ratio("mm", "s") == 0 && distmap_unit_ratio("x", "mm") == 0 && distmap_unit_ratio("x", "x") == 1);
+    assert_true(distmap_unit_ratio("mm", "s") == 0 && distmap_unit_ratio("x", "mm") == 0 &&
+                distmap_unit_ratio("x", "x") == 1);
 }
 
 /* ---- Selections ---- */
@@ -136,8 +138,11 @@ static void test_select(void **state) {
         snprintf(path, sizeof path, "image%.*s", (int)strcspn(format->endings, " "), format->endings);
         for (int round = 0; round < 40; round++) {
             distmap_image_info info = {.dtype = DISTMAP_UINT16, .ndim = 3 + round % 3};
-            static const distmap_axis axes[] = {{.name = "c", .type = DISTMAP_AXIS_CHANNEL}, {.name = "t", .type = DISTMAP_AXIS_TIME},
-                                                {.name = "z", .pitch = 2}, {.name = "y"}, {.name = "x"}};
+            static const distmap_axis axes[] = {{.name = "c", .type = DISTMAP_AXIS_CHANNEL},
+                                                {.name = "t", .type = DISTMAP_AXIS_TIME},
+                                                {.name = "z", .pitch = 2},
+                                                {.name = "y"},
+                                                {.name = "x"}};
             for (int a = 0; a < info.ndim; a++) {
                 info.shape[a] = 2 + draw(4);
                 info.axis[a] = axes[5 - info.ndim + a];
@@ -185,7 +190,8 @@ static void test_select(void **state) {
                         in_map += map.data ? rest % shown->shape[a] * map.strides[a] : 0;
                     }
                     if (got[i] != elements[place] || (map.data && *(uint16_t *)((char *)map.data + in_map) != got[i]))
-                        fail_msg("%s, seed %llu: element %lld of a selection", path, (unsigned long long)seed, (long long)next);
+                        fail_msg("%s, seed %llu: element %lld of a selection", path, (unsigned long long)seed,
+                                 (long long)next);
                 }
             }
             assert_int_equal(distmap_reader_select(reader, 9, 0), DISTMAP_ERROR_ARGUMENT);
@@ -303,9 +309,9 @@ static void test_nifti_pair(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rules),        cmocka_unit_test(test_turn),         cmocka_unit_test(test_same_grid),
-        cmocka_unit_test(test_units),        cmocka_unit_test(test_select),       cmocka_unit_test(test_select_place),
-        cmocka_unit_test(test_nifti_world),  cmocka_unit_test(test_nifti_pair),
+        cmocka_unit_test(test_rules),       cmocka_unit_test(test_turn),       cmocka_unit_test(test_same_grid),
+        cmocka_unit_test(test_units),       cmocka_unit_test(test_select),     cmocka_unit_test(test_select_place),
+        cmocka_unit_test(test_nifti_world), cmocka_unit_test(test_nifti_pair),
     };
     const char *given = getenv("DISTMAP_TEST_SEED");
     seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL) * 1000003u + (uint64_t)getpid();
