@@ -55,6 +55,8 @@ json_object *plan_make_first(const struct pass *p) {
     json_object *plan = json_object_new_object(), *spacing = json_object_new_array();
     char sites[96];
     add_input(plan, p->options->input);
+    json_object_object_add(plan, "time", json_object_new_int64(p->options->time));
+    json_object_object_add(plan, "channel", json_object_new_int64(p->options->channel));
     add_text(plan, "dtype", distmap_dtype_name(problem->dtype));
     json_object_object_add(plan, "shape", json_shape(problem->ndim, problem->shape));
     for (int a = 0; a < problem->ndim; a++)

@@ -68,6 +68,8 @@ static int check_last(const struct options *o) {
                         : o->threshold_given ? "--threshold"
                         : o->spacing.count   ? "--spacing"
                         : o->axes.count      ? "--axes"
+                        : o->time >= 0       ? "--time"
+                        : o->channel >= 0    ? "--channel"
                         : o->border          ? "--border"
                         : o->limit > 0       ? "--limit"
                                              : NULL;

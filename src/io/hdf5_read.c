@@ -209,7 +209,7 @@ static distmap_status describe(distmap_reader *reader, state *s) {
                              "and h5py's bool are",
                              s->path);
     if (!status) {
-        status = dm_hdf5_spacing_read(reader, s->dataset);
+        status = dm_hdf5_model_read(reader, s->dataset);
         if (!status)
             status = take_layout(reader, s, made, stored);
     }

@@ -81,7 +81,7 @@ static distmap_status make_dataset(distmap_writer *writer, state *s) {
         H5Pset_deflate(made, DM_HDF5_GZIP);
     }
     s->dataset = H5Dcreate2(s->file, path_of(writer), s->type, space, links, made, H5P_DEFAULT);
-    const bool good = s->dataset >= 0 && dm_hdf5_spacing_write(s->dataset, info);
+    const bool good = s->dataset >= 0 && dm_hdf5_model_write(s->dataset, info);
     const distmap_status status = good ? DISTMAP_OK : failed(writer);
     H5Pclose(made);
     H5Pclose(links);

@@ -110,6 +110,10 @@ static bool is_named(const distmap_image_info *info, const char *name) {
 
 void dm_axes_name(distmap_image_info *info) {
     static const char letters[] = "pqrsvwzyx"; /* t and c would say more than is known */
+    for (int a = 1; a < info->ndim; a++) /* a file may name two axes alike */
+        for (int b = 0; b < a; b++)
+            if (!strcmp(info->axis[a].name, info->axis[b].name))
+                *info->axis[a].name = '\0';
     for (int a = 0; a < info->ndim; a++) {
         if (*info->axis[a].name)
             continue;

@@ -70,6 +70,17 @@ works "five axes, one time" edt many.nii -o out/d.nii --time 0
 run info many.nii
 check "info of five axes" matches "$(tr -s ' \n' ' ' <stdout)" "shape 2 x 2 x 3 x 4 x 5, axes ctzyx .* zeros 239 of 240"
 
+# What a pass hands to the next one, whatever the file between them holds.
+for ending in npy zarr; do
+    [[ $ending == npy ]] || "$distmap" --help | grep -q zarr || continue
+    "$distmap" pass movie.nii -o mid.$ending --axis y,x --time 0 --sites nonzero --shard 1/1 --quiet || exit 1
+    "$distmap" pass mid.$ending -o last.$ending --axis z --shard 1/1 --quiet
+    "$distmap" edt movie.nii -o whole.$ending --time 0 --sites nonzero --quiet
+    check "passes by $ending: the same meaning" equal "$("$distmap" info last.$ending | grep '^[as][xp]')" \
+        "$("$distmap" info whole.$ending | grep '^[as][xp]')"
+done
+"$distmap" info last.zarr 2>/dev/null | grep -q . && check "passes by Zarr: its unit" matches "$("$distmap" info last.zarr)" "axis +z: space, 3 long, pitch 1 mm"
+
 # compare refuses what is not on one grid.
 nifti shifted.nii "5 4 3" "1 1 1" 1 "1 0 0 20 0 1 0 0 0 0 1 0"
 nifti wide.nii "5 4 3" "2 1 1" 1 "2 0 0 0 0 1 0 0 0 0 1 0"
