@@ -28,8 +28,8 @@ typedef struct dm_nifti {
 
 /* Takes the file's first `bytes` bytes apart. */
 distmap_status dm_nifti_parse(const dm_input *input, const uint8_t *start, size_t bytes, dm_nifti *header);
-/* The header of a file of that form; *bytes of it, the elements follow. */
-distmap_status dm_nifti_make(const distmap_writer *writer, uint8_t start[DM_NIFTI_START], size_t *bytes);
+/* The header of a file of that form; *bytes of it, the elements follow, or are in a file of their own. */
+distmap_status dm_nifti_make(const distmap_writer *writer, bool pair, uint8_t start[DM_NIFTI_START], size_t *bytes);
 
 /* ---- nifti_model.c: its meaning ---- */
 

@@ -157,48 +157,48 @@ distmap_status dm_nifti_parse(const dm_input *input, const uint8_t *start, size_
 }
 
 /* The members that both versions have by the same names. */
-#define FILL(h)                                                         \
-    do {                                                                \
-        (h).sizeof_hdr = sizeof(h);                                     \
-        for (int a = 0; a < 8; a++) {                                   \
-            (h).dim[a] = (__typeof__((h).dim[0]))f.dim[a];              \
-            (h).pixdim[a] = (__typeof__((h).pixdim[0]))f.pixdim[a];     \
-        }                                                               \
-        for (int a = 0; a < 4; a++) {                                   \
-            (h).srow_x[a] = (__typeof__((h).srow_x[0]))f.srow[0][a];    \
-            (h).srow_y[a] = (__typeof__((h).srow_x[0]))f.srow[1][a];    \
-            (h).srow_z[a] = (__typeof__((h).srow_x[0]))f.srow[2][a];    \
-        }                                                               \
-        (h).quatern_b = (__typeof__((h).quatern_b))f.quatern[0];        \
-        (h).quatern_c = (__typeof__((h).quatern_b))f.quatern[1];        \
-        (h).quatern_d = (__typeof__((h).quatern_b))f.quatern[2];        \
-        (h).qoffset_x = (__typeof__((h).quatern_b))f.qoffset[0];        \
-        (h).qoffset_y = (__typeof__((h).quatern_b))f.qoffset[1];        \
-        (h).qoffset_z = (__typeof__((h).quatern_b))f.qoffset[2];        \
-        (h).qform_code = (__typeof__((h).qform_code))f.qform;           \
-        (h).sform_code = (__typeof__((h).qform_code))f.sform;           \
-        (h).toffset = (__typeof__((h).toffset))f.toffset;               \
-        (h).slice_duration = (__typeof__((h).toffset))f.slice_duration; \
-        (h).slice_start = (__typeof__((h).slice_start))f.slice_start;   \
-        (h).slice_end = (__typeof__((h).slice_end))f.slice_end;         \
-        (h).slice_code = (__typeof__((h).slice_code))f.slice_code;      \
-        (h).dim_info = (char)f.dim_info;                                \
-        (h).intent_code = (__typeof__((h).intent_code))f.intent;        \
-        (h).intent_p1 = (__typeof__((h).intent_p1))f.intent_p[0];       \
-        (h).intent_p2 = (__typeof__((h).intent_p1))f.intent_p[1];       \
-        (h).intent_p3 = (__typeof__((h).intent_p1))f.intent_p[2];       \
-        memcpy((h).intent_name, f.intent_name, sizeof(h).intent_name);  \
-        memcpy((h).descrip, f.descrip, sizeof(h).descrip);              \
-        memcpy((h).aux_file, f.aux_file, sizeof(h).aux_file);           \
-        (h).datatype = (int16_t)dm_nifti_datatype(info->dtype);         \
-        (h).bitpix = (int16_t)(8 * distmap_dtype_size(info->dtype));    \
-        (h).scl_slope = 1;                                              \
-        (h).vox_offset = (__typeof__((h).vox_offset))*bytes;            \
-        (h).xyzt_units = (__typeof__((h).xyzt_units))f.units;           \
-        memcpy(start, &(h), sizeof(h));                                 \
+#define FILL(h)                                                           \
+    do {                                                                  \
+        (h).sizeof_hdr = sizeof(h);                                       \
+        for (int a = 0; a < 8; a++) {                                     \
+            (h).dim[a] = (__typeof__((h).dim[0]))f.dim[a];                \
+            (h).pixdim[a] = (__typeof__((h).pixdim[0]))f.pixdim[a];       \
+        }                                                                 \
+        for (int a = 0; a < 4; a++) {                                     \
+            (h).srow_x[a] = (__typeof__((h).srow_x[0]))f.srow[0][a];      \
+            (h).srow_y[a] = (__typeof__((h).srow_x[0]))f.srow[1][a];      \
+            (h).srow_z[a] = (__typeof__((h).srow_x[0]))f.srow[2][a];      \
+        }                                                                 \
+        (h).quatern_b = (__typeof__((h).quatern_b))f.quatern[0];          \
+        (h).quatern_c = (__typeof__((h).quatern_b))f.quatern[1];          \
+        (h).quatern_d = (__typeof__((h).quatern_b))f.quatern[2];          \
+        (h).qoffset_x = (__typeof__((h).quatern_b))f.qoffset[0];          \
+        (h).qoffset_y = (__typeof__((h).quatern_b))f.qoffset[1];          \
+        (h).qoffset_z = (__typeof__((h).quatern_b))f.qoffset[2];          \
+        (h).qform_code = (__typeof__((h).qform_code))f.qform;             \
+        (h).sform_code = (__typeof__((h).qform_code))f.sform;             \
+        (h).toffset = (__typeof__((h).toffset))f.toffset;                 \
+        (h).slice_duration = (__typeof__((h).toffset))f.slice_duration;   \
+        (h).slice_start = (__typeof__((h).slice_start))f.slice_start;     \
+        (h).slice_end = (__typeof__((h).slice_end))f.slice_end;           \
+        (h).slice_code = (__typeof__((h).slice_code))f.slice_code;        \
+        (h).dim_info = (char)f.dim_info;                                  \
+        (h).intent_code = (__typeof__((h).intent_code))f.intent;          \
+        (h).intent_p1 = (__typeof__((h).intent_p1))f.intent_p[0];         \
+        (h).intent_p2 = (__typeof__((h).intent_p1))f.intent_p[1];         \
+        (h).intent_p3 = (__typeof__((h).intent_p1))f.intent_p[2];         \
+        memcpy((h).intent_name, f.intent_name, sizeof(h).intent_name);    \
+        memcpy((h).descrip, f.descrip, sizeof(h).descrip);                \
+        memcpy((h).aux_file, f.aux_file, sizeof(h).aux_file);             \
+        (h).datatype = (int16_t)dm_nifti_datatype(info->dtype);           \
+        (h).bitpix = (int16_t)(8 * distmap_dtype_size(info->dtype));      \
+        (h).scl_slope = 1;                                                \
+        (h).vox_offset = (__typeof__((h).vox_offset))(pair ? 0 : *bytes); \
+        (h).xyzt_units = (__typeof__((h).xyzt_units))f.units;             \
+        memcpy(start, &(h), sizeof(h));                                   \
     } while (0)
 
-distmap_status dm_nifti_make(const distmap_writer *writer, uint8_t start[DM_NIFTI_START], size_t *bytes) {
+distmap_status dm_nifti_make(const distmap_writer *writer, bool pair, uint8_t start[DM_NIFTI_START], size_t *bytes) {
     const distmap_image_info *info = &writer->info;
     dm_nifti f;
     TRY(dm_nifti_fill(writer, &f));
@@ -208,10 +208,11 @@ distmap_status dm_nifti_make(const distmap_writer *writer, uint8_t start[DM_NIFT
     memset(start, 0, DM_NIFTI_START);
     if (short_axes && f.version != 2) {
         struct nifti_1_header h = {.magic = "n+1", .regular = 'r'};
+        h.magic[1] = pair ? 'i' : '+';
         *bytes = SIZE_1 + EXTENDER;
         FILL(h);
     } else {
-        struct nifti_2_header h = {.magic = {'n', '+', '2', 0, '\r', '\n', 0x1a, '\n'}};
+        struct nifti_2_header h = {.magic = {'n', pair ? 'i' : '+', '2', 0, '\r', '\n', 0x1a, '\n'}};
         *bytes = SIZE_2 + EXTENDER;
         FILL(h);
     }

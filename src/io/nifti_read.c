@@ -255,11 +255,12 @@ static void nifti_close(distmap_reader *reader) {
 
 const dm_codec dm_codec_nifti = {
     .info = {.name = "nifti",
-             .endings = ".nii .nii.gz",
+             .endings = ".nii .nii.gz .hdr",
              .reads = true,
              .writes = true,
-             .summary = "NIfTI-1 and -2, and .hdr with .img read; sform, qform, units kept; scaled; memory-mapped when "
-                        "not gzipped"},
+             .summary =
+                 "NIfTI-1 and -2, in one file or .hdr and .img; sform, qform, units kept; scaled; memory-mapped when "
+                 "not gzipped"},
     .sniff = nifti_sniff,
     .open = nifti_open,
     .read = nifti_read,

@@ -76,7 +76,7 @@ for i in range(60):
     nibabel.save(image, name)
     name = name.replace(".img", ".hdr")
     was = nibabel.load(name)
-    out = f"out{i}.nii" + rng.choice(["", ".gz"])
+    out = f"out{i}" + rng.choice([".nii", ".nii.gz", ".hdr"])
     distmap("edt", name, "-o", out, "--quiet", "--sites", "zero")
     result = nibabel.load(out)
     same_header(was.header, result.header, name)
