@@ -42,7 +42,7 @@ int job_begin(struct job *job, const struct options *options, distmap_dtype dtyp
         return status;
     if ((status = source_read(&job->source, options)))
         return status;
-    if (job->problem.input == DISTMAP_INPUT_MASK)
+    if (job->problem.input == DISTMAP_INPUT_MASK && (options->json || !options->quiet))
         job->sites = elements_count_sites(&job->source.view, &job->problem.sites);
     return 0;
 }

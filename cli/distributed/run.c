@@ -165,7 +165,7 @@ static int take_slab(struct distributed *d) {
         return status;
     status = source_read_slices(&d->job.source, &d->options, d->first, d->count);
     d->arrays.input = d->job.source.view;
-    if (status == 0)
+    if (status == 0 && d->job.problem.input == DISTMAP_INPUT_MASK)
         d->job.sites = elements_count_sites(&d->arrays.input, &d->job.problem.sites);
     return status;
 }

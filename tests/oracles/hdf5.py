@@ -64,6 +64,12 @@ made = make("units.h5", (3, 4), labels=("lat", "lon"), resolution=[30.0, 10.0], 
 assert [(axis["name"], axis["unit"]) for axis in info(made)["image"]["axes"]] == [("lat", "um"), ("lon", "um")]
 distmap("edt", made, "-o", "axes.h5", "--quiet", "--spacing", "lon=5", "--axes", "lat,lon")
 assert info("axes.h5")["spacing"] == [30, 5]
+made = make("mixed.h5", (3, 4, 5), resolution=[0.04, 8.0, 8.0], units=["um", "nm", "nm"])
+distmap("edt", made, "-o", "mixed_d.h5", "--quiet")
+told = json.loads(distmap("edt", made, "-o", "mixed.npy", "--quiet", "--json"))
+assert told["spacing"] == [40, 8, 8] and told["unit"] == "nm" and told["spacing_from"] == "the file", told
+made = make("no_ratio.h5", (3, 4), resolution=[2.0, 8.0], units=["um", "s"])
+assert "its pitch along y is in um, along others in s" in distmap("edt", made, "-o", "none.npy", status=1)
 made = make("twice.h5", (3, 4), labels=("y", "y"))
 assert info(made)["axes"] in ("yx", "y,axis1"), info(made)["axes"]
 
