@@ -110,7 +110,8 @@ static bool is_named(const distmap_image_info *info, const char *name) {
 
 void dm_axes_name(distmap_image_info *info) {
     static const char letters[] = "pqrsvwzyx"; /* t and c would say more than is known */
-    for (int a = 1; a < info->ndim; a++) /* a file may name two axes alike */
+    /* A file may name two axes alike. */
+    for (int a = 1; a < info->ndim; a++)
         for (int b = 0; b < a; b++)
             if (!strcmp(info->axis[a].name, info->axis[b].name))
                 *info->axis[a].name = '\0';
@@ -130,9 +131,10 @@ bool dm_axes_follow(const distmap_image_info *info, const char *order) {
                                           [DISTMAP_AXIS_CHANNEL] = "c",
                                           [DISTMAP_AXIS_OTHER] = "o"};
     for (int a = 0; a < info->ndim; a++) {
-        order = strpbrk(order, letters[info->axis[a].type]);
-        if (!order++)
+        const char *found = strpbrk(order, letters[info->axis[a].type]);
+        if (!found)
             return false;
+        order = found + 1;
     }
     return true;
 }
