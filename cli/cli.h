@@ -67,6 +67,14 @@ typedef struct number_list {
     double values[MAX_LIST];
 } number_list;
 
+/* --spacing: values in order, or by names. */
+typedef struct pitch_list {
+    int count;
+    double values[MAX_LIST];
+    char names[MAX_LIST][16]; /* "" in all: in order */
+    char unit[16];            /* of all; "": not given */
+} pitch_list;
+
 typedef struct name_list {
     int count;
     char *names[MAX_LIST];
@@ -85,7 +93,9 @@ struct options {
     bool squared;      /* the Euclidean metric's squares */
     distmap_metric metric;
     int chamfer[3];
-    number_list spacing; /* count 0: the file's */
+    pitch_list spacing;  /* count 0: the file's */
+    int64_t time, channel; /* which one of the file's; -1: all, or the only one */
+    bool ignore_grid;    /* compare */
     bool labels, components, boundaries, border, is_signed;
     distmap_surface surface; /* goes with is_signed */
     bool surface_given;
@@ -144,6 +154,8 @@ int value_bytes(const char *option, const char *text, int64_t *value);
 int value_integer(const char *option, const char *text, int64_t lowest, int64_t highest, int64_t *value);
 int value_numbers(const char *option, const char *text, double lowest, double highest, number_list *list);
 int value_names(const char *option, const char *text, name_list *list);
+/* "2.5,0.7", "z=2.5,x=0.7um" */
+int value_pitches(const char *option, const char *text, pitch_list *list);
 /* "3/40" */
 int value_shard(const char *option, const char *text, int64_t *shard, int64_t *shards);
 /* One of `names`, a list that ends with NULL: its place. */
@@ -250,12 +262,15 @@ int search_watch(void *search, double fraction); /* the context's distmap_progre
 struct source {
     const char *name;
     distmap_reader *reader;
-    const distmap_image_info *info;
+    distmap_image_info model;       /* what the file says, with --spacing over it */
+    const distmap_image_info *info; /* this model, the only word on what the image is */
+    bool respaced;                  /* by --spacing */
     distmap_view view; /* all elements; data NULL before source_read */
     void *buffer;      /* owned; NULL when the file is mapped */
     double seconds;    /* spent reading */
 };
 
+/* And selects --time and --channel. Axes that are no space and 1 long are left out where there are more than plans take. */
 int source_open(struct source *source, const struct options *options);
 /* All elements into source->view. */
 int source_read(struct source *source, const struct options *options);
@@ -310,12 +325,12 @@ struct sink {
 
 /* Refuses outputs that are the input, or each other; needs the file system only. */
 int sinks_check(const struct options *options);
-/* Says what an output is, of the problem's shape and spacing and the input's unit; from then on signals are noted. */
-void sink_describe(struct sink *sink, const char *path, const distmap_problem *problem,
-                   const distmap_image_info *input, distmap_dtype dtype);
+/* Says what an output is: what the input is, but for elements and their kind; from then on signals are noted. */
+void sink_describe(struct sink *sink, const char *path, const distmap_image_info *input, distmap_dtype dtype,
+                   distmap_image_kind kind);
 /* And opens it. */
-int sink_open(struct sink *sink, const char *path, const distmap_problem *problem, const distmap_image_info *input,
-              distmap_dtype dtype);
+int sink_open(struct sink *sink, const char *path, const distmap_image_info *input, distmap_dtype dtype,
+              distmap_image_kind kind);
 /* Writes what lies in the buffer (nothing to do where the file is mapped). */
 int sink_write(struct sink *sink, const struct options *options);
 /* Gives all files their names, when all are whole; if one fails, none is left (but what was added to a file that was there). */
@@ -329,6 +344,9 @@ void remove_all(const char *path);
 /* site[i] = 1 where element i of a run is a site by the rule. */
 void elements_sites(const void *first, distmap_dtype dtype, int64_t stride, int64_t count, const distmap_sites *sites,
                     uint8_t *site);
+
+/* How many elements of a view are sites. */
+int64_t elements_count_sites(const distmap_view *view, const distmap_sites *sites);
 
 struct statistics {
     double min, max, sum; /* of the elements that are not NaN */
@@ -404,6 +422,7 @@ struct job {
     double largest;                  /* of a distance map; < 0: not a distance map */
     double least;                    /* of a signed map */
     int64_t components;              /* < 0: not counted */
+    int64_t sites;                   /* how many elements; < 0: not counted */
     distmap_convergence convergence; /* esf */
     int64_t marked;                  /* skeleton: elements */
     double *energies;                /* cvt: after each step; owned */
@@ -423,6 +442,8 @@ int job_state_parts(struct job *job, const struct options *options, distmap_prog
                     distmap_dtype *dtype);
 /* Plans the problem, opens the outputs (see below) and reads the input. */
 int job_begin(struct job *job, const struct options *options, distmap_dtype dtype, bool regions);
+/* Of the map that the options ask for. */
+distmap_image_kind job_kind(const struct options *options);
 /* Opens the outputs that the options name, the map with elements of `dtype`. */
 int job_open_outputs(struct job *job, const struct options *options, distmap_dtype dtype, bool regions);
 /* Writes what is not written yet, gives all outputs their names, and reports. */
@@ -435,6 +456,28 @@ int outofcore_run(const struct options *options);
 int distributed_hand_over(const char **argv);
 /* The largest distance, of either sign. */
 double job_farthest(const struct job *job);
+
+/* ---- What an image is, said (model.c) ---- */
+
+/* With as many digits as read back as it. */
+const char *number_text(double value, char text[40]);
+/* "zyx" */
+const char *axes_text(const distmap_image_info *info, char text[160]);
+/* "z=2.5, y=0.7, x=0.7 um"; one number where all space axes have one. */
+const char *pitch_text(const distmap_image_info *info, char text[320]);
+/* "by --spacing", "by the file", "by default" */
+const char *pitch_origin(const struct source *source);
+/* All of it, for programs, into an object: axes, pitches, units, world, nodata, kind. */
+void json_add_model(struct json_object *object, const distmap_image_info *info);
+/* The same for people, on stdout, line by line. */
+void print_model(const distmap_image_info *info);
+/* Reads back what json_add_model() wrote, of a shape that is known: what it does not tell stays. */
+void model_from_json(struct json_object *object, distmap_image_info *info);
+/* Says axes, pitches, sites and signs of a run, in one line (meaning.c). */
+void report_meaning(const struct job *job, const struct options *options);
+void json_add_meaning(struct json_object *object, const struct job *job, const struct options *options);
+/* "zero", "128..255" */
+const char *sites_text(const distmap_sites *sites, char text[96]);
 
 /* One line on stderr and, with --json, an object on stdout. */
 void report_give(const struct job *job, const struct options *options);

@@ -46,10 +46,11 @@ static void give_json(const struct job *job, const struct options *options, cons
     json_object_object_add(object, "other", json_object_new_string(options->other));
     json_object_object_add(object, "preview", options->preview ? json_object_new_string(options->preview) : NULL);
     json_object_object_add(object, "shape", json_shape(problem->ndim, problem->shape));
-    json_object_object_add(object, "axes", json_object_new_string(job->source.info->axes));
+    char axes[160];
+    json_object_object_add(object, "axes", json_object_new_string(axes_text(job->source.info, axes)));
     json_object_object_add(object, "spacing", spacing);
     json_add_unit(object, problem);
-    json_object_object_add(object, "unit", json_object_new_string(job->source.info->unit));
+    json_object_object_add(object, "unit", json_object_new_string(distmap_image_unit(job->source.info)));
     json_object_object_add(object, "points", json_object_new_string(points_names[asked->points]));
     json_object_object_add(object, "tolerance", json_decimal(asked->tolerance));
     json_object_object_add(object, "symmetric", directed_json(asked, &found->symmetric));
@@ -72,7 +73,7 @@ static void print_row(const char *name, double forward, double backward, double 
 
 static void print_table(const struct job *job, const distmap_comparison *asked, const distmap_agreement *found) {
     const distmap_directed *f = &found->forward, *b = &found->backward, *s = &found->symmetric;
-    const char *unit = job->source.info->unit;
+    const char *unit = distmap_image_unit(job->source.info);
     char name[32];
     printf("%-13s %12s %12s %12s\n", *unit ? unit : "", "A to B", "B to A", "symmetric");
     print_row("Hausdorff", f->hausdorff, b->hausdorff, s->hausdorff);
@@ -178,18 +179,17 @@ done:
 /* ---- The run ---- */
 
 static int check_alike(const struct options *options, const distmap_image_info *a, const distmap_image_info *b) {
-    char of_a[96], of_b[96];
-    bool same = true;
-    if (a->ndim != b->ndim || memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) != 0)
+    char text[320];
+    if (a->ndim != b->ndim || memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) != 0) {
+        char of_a[96], of_b[96];
         return fail("%s is %s, but %s is %s: masks must be of one shape", options->other,
                     shape_text(b->ndim, b->shape, of_b, sizeof of_b), options->input,
                     shape_text(a->ndim, a->shape, of_a, sizeof of_a));
-    for (int k = 0; k < a->ndim; k++)
-        same = same && fabs(a->spacing[k] - b->spacing[k]) <= 1e-6 * a->spacing[k];
-    if (!same && options->spacing.count == 0)
-        say(options, "distmap: %s: its spacing is another than that of %s, which counts", options->other,
-            options->input);
-    return 0;
+    }
+    if (options->ignore_grid || distmap_image_same_grid(a, b, text, sizeof text))
+        return 0;
+    return fail("%s is not on the grid of %s: %s; --ignore-grid compares element by element", options->other,
+                options->input, text);
 }
 
 static int compute_with(struct job *job, struct source *other, const struct options *options) {
@@ -235,7 +235,7 @@ static int compute_with(struct job *job, struct source *other, const struct opti
     else
         print_table(job, &problem->comparison, &found);
     char shape[96], took[32];
-    const char *unit = job->source.info->unit;
+    const char *unit = distmap_image_unit(job->source.info);
     const distmap_description *description = &job->work.description;
     say(options, "%s, %s: %s, %s (%s, %s, %d thread%s)", options->input, options->other,
         shape_text(problem->ndim, problem->shape, shape, sizeof shape), time_text(job->work.seconds, took, sizeof took),

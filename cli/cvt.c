@@ -82,11 +82,11 @@ static int make_weights(const struct job *job, struct extra *extra, const struct
 
 static void write_csv(FILE *file, const struct job *job, const struct extra *extra) {
     const int ndim = job->problem.ndim;
-    const char *axes = job->source.info->axes;
+    const distmap_axis *axis = job->source.info->axis;
     for (int a = 0; a < ndim; a++)
-        fprintf(file, "%c,", axes[a]);
+        fprintf(file, "%s,", axis[a].name);
     for (int a = 0; a < ndim; a++)
-        fprintf(file, "centroid_%c%c", axes[a], a < ndim - 1 ? ',' : '\n');
+        fprintf(file, "centroid_%s%c", axis[a].name, a < ndim - 1 ? ',' : '\n');
     for (int64_t i = 0; i < job->problem.cvt.points; i++) {
         for (int a = 0; a < ndim; a++)
             fprintf(file, "%d,", extra->sites[i * ndim + a]);
@@ -133,15 +133,12 @@ static int write_text(const struct job *job, struct extra *extra, const struct o
 /* ---- The run ---- */
 
 static int open_outputs(struct job *job, const struct options *options) {
-    const distmap_image_info list = {.dtype = DISTMAP_INT32,
-                                     .ndim = 2,
-                                     .shape = {job->problem.cvt.points, job->problem.ndim},
-                                     .spacing = {1, 1},
-                                     .axes = "yx"};
-    const distmap_problem plain = {.spacing = {1, 1}};
-    int status = is_text(options) ? 0 : sink_open(&job->map, options->output, &plain, &list, DISTMAP_INT32);
+    const distmap_image_info list = {
+        .dtype = DISTMAP_INT32, .ndim = 2, .shape = {job->problem.cvt.points, job->problem.ndim}};
+    int status =
+        is_text(options) ? 0 : sink_open(&job->map, options->output, &list, DISTMAP_INT32, DISTMAP_KIND_UNKNOWN);
     if (status == 0 && options->index)
-        status = sink_open(&job->index, options->index, &job->problem, job->source.info, DISTMAP_INT32);
+        status = sink_open(&job->index, options->index, job->source.info, DISTMAP_INT32, DISTMAP_KIND_LABELS);
     return status ? status : preview_open(&job->preview, options, &job->problem, job->source.info, false);
 }
 
@@ -198,7 +195,7 @@ static int compute(struct job *job, struct extra *extra, const struct options *o
 }
 
 static int run(const struct options *options) {
-    struct job job = {.largest = -1, .components = -1};
+    struct job job = {.largest = -1, .components = -1, .sites = -1};
     struct extra extra = {0};
     const int status = compute(&job, &extra, options);
     text_file_drop(&extra.text);

@@ -4,6 +4,7 @@
  * complement) in the element's own arithmetic: for integers [ceil(lo), floor(hi)] cut to int64 or uint64.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -215,4 +216,50 @@ void elements_extent(const distmap_view *view, double *least, double *largest) {
     } else {
         EXTENT(double);
     }
+}
+
+/* ---- Counting ---- */
+
+struct counting {
+    const distmap_view *view;
+    const distmap_sites *sites;
+    int64_t rows, width, *counts; /* one for each task */
+};
+
+enum { COUNT_ROWS = 64, COUNT_PART = 4096 };
+
+static void count_rows(void *arg, int64_t task) {
+    const struct counting *c = arg;
+    const distmap_view *view = c->view;
+    const int last = view->ndim - 1;
+    const int64_t first = task * COUNT_ROWS, end = first + COUNT_ROWS < c->rows ? first + COUNT_ROWS : c->rows;
+    uint8_t site[COUNT_PART];
+    int64_t count = 0;
+    for (int64_t row = first; row < end; row++) {
+        const char *at = view->data;
+        int64_t rest = row;
+        for (int a = last - 1; a >= 0; rest /= view->shape[a--])
+            at += rest % view->shape[a] * view->strides[a];
+        for (int64_t x = 0; x < c->width; x += COUNT_PART) {
+            const int64_t n = c->width - x < COUNT_PART ? c->width - x : COUNT_PART;
+            elements_sites(at + x * view->strides[last], view->dtype, view->strides[last], n, c->sites, site);
+            for (int64_t i = 0; i < n; i++)
+                count += site[i];
+        }
+    }
+    c->counts[task] = count;
+}
+
+int64_t elements_count_sites(const distmap_view *view, const distmap_sites *sites) {
+    struct counting c = {.view = view, .sites = sites, .width = view->shape[view->ndim - 1]};
+    c.rows = element_count(view->ndim - 1, view->shape);
+    const int64_t tasks = (c.rows + COUNT_ROWS - 1) / COUNT_ROWS;
+    int64_t count = 0;
+    if (tasks == 0 || !(c.counts = malloc((size_t)tasks * sizeof *c.counts)))
+        return tasks ? -1 : 0;
+    share_out(tasks, count_rows, &c);
+    for (int64_t i = 0; i < tasks; i++)
+        count += c.counts[i];
+    free(c.counts);
+    return count;
 }

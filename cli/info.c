@@ -10,15 +10,19 @@ static void print_json(const struct options *options, const distmap_image_info *
     const bool any = found->count > 0;
     json_object *object = json_object_new_object(), *spacing = json_object_new_array();
     for (int a = 0; a < info->ndim; a++)
-        json_object_array_add(spacing, json_decimal(info->spacing[a]));
+        json_object_array_add(spacing, json_decimal(distmap_image_pitch(info, a)));
     json_object_object_add(object, "file", json_object_new_string(options->input));
     json_object_object_add(object, "format", json_object_new_string(info->format));
     json_object_object_add(object, "stored", json_object_new_string(info->stored));
     json_object_object_add(object, "dtype", json_object_new_string(distmap_dtype_name(info->dtype)));
     json_object_object_add(object, "shape", json_shape(info->ndim, info->shape));
-    json_object_object_add(object, "axes", json_object_new_string(info->axes));
+    char axes[160];
+    json_object_object_add(object, "axes", json_object_new_string(axes_text(info, axes)));
     json_object_object_add(object, "spacing", spacing);
-    json_object_object_add(object, "unit", json_object_new_string(info->unit));
+    json_object_object_add(object, "unit", json_object_new_string(distmap_image_unit(info)));
+    json_object *model = json_object_new_object();
+    json_add_model(model, info);
+    json_object_object_add(object, "image", model);
     json_object_object_add(object, "min", any ? json_number(found->min) : NULL);
     json_object_object_add(object, "max", any ? json_number(found->max) : NULL);
     json_object_object_add(object, "mean", any ? json_number(found->sum / (double)found->count) : NULL);
@@ -27,18 +31,25 @@ static void print_json(const struct options *options, const distmap_image_info *
     json_print(object);
 }
 
+static void print_spacing(const distmap_image_info *info) {
+    const char *unit = distmap_image_unit(info);
+    char number[40];
+    printf("spacing  ");
+    for (int a = 0; a < info->ndim; a++)
+        printf("%s%s", a ? " x " : "", number_text(distmap_image_pitch(info, a), number));
+    printf("%s%s\n", *unit ? " " : "", unit);
+}
+
 static void print_text(const struct options *options, const distmap_image_info *info, const struct statistics *found) {
-    char shape[96];
+    char shape[200], axes[160];
     const int64_t elements = element_count(info->ndim, info->shape);
     const double share = elements ? 100.0 / (double)elements : 0;
     printf("file     %s\n", options->input);
     printf("format   %s (%s)\n", info->format, info->stored);
     printf("dtype    %s\n", distmap_dtype_name(info->dtype));
-    printf("shape    %s, axes %s\n", shape_text(info->ndim, info->shape, shape, sizeof shape), info->axes);
-    printf("spacing  ");
-    for (int a = 0; a < info->ndim; a++)
-        printf("%s%g", a ? " x " : "", info->spacing[a]);
-    printf("%s%s\n", *info->unit ? " " : "", info->unit);
+    printf("shape    %s, axes %s\n", shape_text(info->ndim, info->shape, shape, sizeof shape), axes_text(info, axes));
+    print_spacing(info);
+    print_model(info);
     if (found->count)
         printf("values   %.9g to %.9g, mean %.9g\n", found->min, found->max, found->sum / (double)found->count);
     printf("zeros    %lld of %lld (%.3g%%)\n", (long long)found->zeros, (long long)elements,
@@ -64,8 +75,10 @@ const struct command command_info = {
     .bit = INFO,
     .arguments = "FILE",
     .summary = "what a file holds: shape, axes, spacing, values",
-    .about = "Prints the format, element type, shape with its axes (slowest first, the order of --spacing and\n"
-             "--axes), voxel size, range of values and number of zeros of an image or volume.",
+    .about =
+        "Prints what a file says of an image or volume: format, element type, shape with its axes (slowest first, the\n"
+        "order of --spacing and --axes), of each axis the type, pitch and unit, its place in the world, the value for\n"
+        "no data; and range of values and number of zeros.",
     .example = "  distmap info data/mni152_gray_matter.nii.gz\n",
     .run = run,
 };

@@ -3,11 +3,17 @@
 
 #include "cli.h"
 
+distmap_image_kind job_kind(const struct options *options) {
+    return options->command->bit & VORONOI || (options->command->bit & MORPH && options->labels) ? DISTMAP_KIND_LABELS
+           : options->command->bit & (MORPH | SKELETON)                                          ? DISTMAP_KIND_MASK
+                                                        : DISTMAP_KIND_INTENSITY;
+}
+
 int job_open_outputs(struct job *job, const struct options *options, distmap_dtype dtype, bool regions) {
     const distmap_image_info *info = job->source.info;
-    int status = sink_open(&job->map, options->output, &job->problem, info, dtype);
+    int status = sink_open(&job->map, options->output, info, dtype, job_kind(options));
     if (status == 0 && options->index)
-        status = sink_open(&job->index, options->index, &job->problem, info, job->problem.want.index);
+        status = sink_open(&job->index, options->index, info, job->problem.want.index, DISTMAP_KIND_LABELS);
     if (status == 0)
         status = preview_open(&job->preview, options, &job->problem, info, regions);
     return status;
@@ -34,11 +40,15 @@ int job_begin(struct job *job, const struct options *options, distmap_dtype dtyp
     if ((status = work_plan(&job->work, options, &job->problem)) ||
         (status = job_open_outputs(job, options, dtype, regions)))
         return status;
-    return source_read(&job->source, options);
+    if ((status = source_read(&job->source, options)))
+        return status;
+    if (job->problem.input == DISTMAP_INPUT_MASK && (options->json || !options->quiet))
+        job->sites = elements_count_sites(&job->source.view, &job->problem.sites);
+    return 0;
 }
 
 int job_run(const struct options *options, int (*compute)(struct job *job, const struct options *options)) {
-    struct job job = {.largest = -1, .components = -1};
+    struct job job = {.largest = -1, .components = -1, .sites = -1};
     const int status = compute(&job, options);
     job_close(&job);
     return status;

@@ -63,7 +63,18 @@ static int read_metric(struct options *o, const char *option, const char *text) 
     return value_metric(option, text, o);
 }
 static int read_spacing(struct options *o, const char *option, const char *text) {
-    return value_numbers(option, text, DBL_MIN, DBL_MAX, &o->spacing);
+    return value_pitches(option, text, &o->spacing);
+}
+static int read_time(struct options *o, const char *option, const char *text) {
+    return value_integer(option, text, 0, INT64_MAX, &o->time);
+}
+static int read_channel(struct options *o, const char *option, const char *text) {
+    return value_integer(option, text, 0, INT64_MAX, &o->channel);
+}
+static int read_ignore_grid(struct options *o, const char *option, const char *text) {
+    (void)option, (void)text;
+    o->ignore_grid = true;
+    return 0;
 }
 static int read_signed(struct options *o, const char *option, const char *text) {
     (void)option, (void)text;
@@ -374,9 +385,13 @@ static const option_row rows[] = {
      "which branches are left out: square-root (default), linear, constant"},
     {"gamma", 0, SKELETON, "G", read_gamma, "how many: linear, a ratio of about 0.5 to 1; constant, a length"},
     {"spacing", 0, LENGTHS | COMPARE | CVT | PASS, "W,W[,W]", read_spacing,
-     "element pitch per axis, slowest first, or one for all, as decimals: 0.65 is exact; default: the file's"},
+     "element pitch by axes' names, as in z=1,y=0.325,x=0.325um, or per axis, slowest first, or one for all, as "
+     "decimals: 0.65 is exact; default: the file's"},
     {"axes", 0, SHAPES | PASS, "AXES", read_axes,
-     "measure along these axes only, as in y,x or 1,2; each slice for itself"},
+     "measure along these axes only, as in y,x or 1,2; each slice for itself; default: all of space"},
+    {"time", 0, PLANS | PASS | INFO, "N", read_time, "take time N of the file alone, from 0 on"},
+    {"channel", 0, PLANS | PASS | INFO, "N", read_channel, "take channel N of the file alone, from 0 on"},
+    {"ignore-grid", 0, COMPARE, NULL, read_ignore_grid, "compare element by element, though the files' grids differ"},
     {"labels", 0, EDT, NULL, read_labels, "measure to the nearest element of another label; 0 is background"},
     {"labels", 0, MORPH, NULL, read_labels, "dilate, erode or open each label; 0 is background"},
     {"labels", 0, VORONOI, NULL, read_labels, "OUT gets the input's value at the nearest site"},
@@ -430,7 +445,8 @@ static const option_row rows[] = {
     {"quick", 0, TUNE, NULL, read_quick, "images of 1024 alone, one density, 3 runs, unless options say otherwise"},
     {"seed", 0, BENCH | TUNE, "N", read_seed, "seed of the patterns (default: a fresh one, which is printed)"},
     {"memory", 0, EDT, "SIZE", read_memory, "work out of core: hold at most SIZE (4G, 512M), of an image of any size"},
-    {"scratch", 0, EDT, "DIR", read_scratch, "with --memory: the folder for intermediate results (default: the output's)"},
+    {"scratch", 0, EDT, "DIR", read_scratch,
+     "with --memory: the folder for intermediate results (default: the output's)"},
     {"resume", 0, EDT, NULL, read_resume, "with --memory: go on with what a run that was cut off has done"},
     {"distributed", 0, EDT, NULL, read_distributed,
      "under mpirun: each of its processes reads, transforms and writes a slab of the image; on the CPU, or with\n"
@@ -694,7 +710,7 @@ static int read_all(poptContext context, struct options *options, bool *help) {
 }
 
 int options_read(const struct command *command, int argc, const char **argv, struct options *options, bool *help) {
-    *options = (struct options){.command = command, .cvt.steps = 30};
+    *options = (struct options){.command = command, .cvt.steps = 30, .time = -1, .channel = -1};
     struct poptOption table[ROWS + 1];
     int count = 0;
     for (int i = 0; i < ROWS; i++)

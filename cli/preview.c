@@ -22,6 +22,20 @@ struct layout {
 
 static int pixels_of(double length, double pitch) { return (int)fmin(fmax(length / pitch + 0.5, 1), SIDE); }
 
+/* Whether rising places along an axis go up in a body, or forwards, which pictures show above. */
+static bool runs_up(const distmap_image_info *input, int axis) {
+    distmap_image_info model = *input;
+    int column = 0;
+    if (!distmap_image_turn(&model, DISTMAP_WORLD_RAS))
+        return false;
+    for (int a = 0; a < axis; a++)
+        column += model.axis[a].type == DISTMAP_AXIS_SPACE;
+    int main = 0; /* the world's axis that it follows most */
+    for (int w = 1; w < model.world_ndim; w++)
+        main = fabs(model.matrix[w][column]) > fabs(model.matrix[main][column]) ? w : main;
+    return main > 0 && model.axis[axis].type == DISTMAP_AXIS_SPACE && model.matrix[main][column] > 0;
+}
+
 static struct layout lay_out(const distmap_problem *problem, const distmap_image_info *input) {
     struct layout it = {.panels = problem->ndim < 3 ? 1 : 3};
     const int last = problem->ndim - 1;
@@ -31,7 +45,7 @@ static struct layout lay_out(const distmap_problem *problem, const distmap_image
         struct panel *panel = &it.panel[p];
         panel->down = it.panels == 1 ? last - 1 : last - across_volume[p][0];
         panel->across = it.panels == 1 ? last : last - across_volume[p][1];
-        panel->flip = it.panels == 3 && strcmp(input->format, "nifti") == 0; /* its axes run upwards and forwards */
+        panel->flip = it.panels == 3 && runs_up(input, panel->down);
         width += preview_extent(problem, panel->across);
         height = fmax(height, preview_extent(problem, panel->down));
     }
@@ -124,8 +138,7 @@ int preview_open(struct preview *preview, const struct options *options, const d
                                          : colours_distance)(palette);
     struct sink *sink = &preview->sink;
     sink->path = options->preview;
-    sink->info = (distmap_image_info){
-        .dtype = DISTMAP_UINT8, .ndim = 2, .shape = {it.height, it.width}, .spacing = {1, 1}, .axes = "yx"};
+    sink->info = (distmap_image_info){.dtype = DISTMAP_UINT8, .ndim = 2, .shape = {it.height, it.width}};
     signals_catch();
     return distmap_writer_open_palette(sink->path, &sink->info, (const uint8_t(*)[3])palette, &sink->writer)
                ? fail_library()

@@ -8,36 +8,66 @@
 
 /* ---- The problem ---- */
 
+/* All pitches in the unit of the space axes. Steps are counted in elements, whatever their size, unless one is given. */
 static int set_spacing(const struct options *options, const distmap_image_info *info, distmap_problem *problem) {
-    const number_list *given = &options->spacing;
-    if (given->count > 1 && given->count != info->ndim)
-        return fail("--spacing: %d values given, but %s has %d axes (%s); give one per axis or one for all",
-                    given->count, options->input, info->ndim, info->axes);
-    for (int a = 0; a < info->ndim; a++)
-        if (options->command->bit == ESF)
-            problem->spacing[a] = 1;
-        else if (given->count > 0)
-            problem->spacing[a] = given->values[given->count == 1 ? 0 : a];
-        else /* steps are counted in elements, whatever their size */
-            problem->spacing[a] = options->metric == DISTMAP_METRIC_EUCLIDEAN ? info->spacing[a] : 1;
+    const char *unit = distmap_image_unit(info);
+    const bool in_steps =
+        options->command->bit == ESF || (options->metric != DISTMAP_METRIC_EUCLIDEAN && options->spacing.count == 0);
+    for (int a = 0; a < info->ndim; a++) {
+        const distmap_axis *axis = &info->axis[a];
+        const bool other = axis->type == DISTMAP_AXIS_SPACE && axis->pitch > 0 && *axis->unit;
+        const double ratio = other ? distmap_unit_ratio(axis->unit, unit) : 1;
+        if (!(ratio > 0))
+            return fail("%s: its pitch along %s is in %s, along others in %s: give --spacing", options->input,
+                        axis->name, axis->unit, unit);
+        char decimal[40]; /* 40 nm are 0.04 um */
+        snprintf(decimal, sizeof decimal, "%.15g", distmap_image_pitch(info, a) * ratio);
+        problem->spacing[a] = in_steps ? 1 : ratio == 1 ? distmap_image_pitch(info, a) : strtod(decimal, NULL);
+    }
     return 0;
 }
 
 int problem_axes(const struct options *options, const char *option, const name_list *names,
                  const distmap_image_info *info, unsigned *axes) {
+    char known[160];
     *axes = 0;
     for (int i = 0; i < names->count; i++) {
         const char *name = names->names[i];
         int axis = 0;
-        while (axis < info->ndim && !(name[1] == '\0' && (name[0] == info->axes[axis] || name[0] == '0' + axis)))
+        while (axis < info->ndim &&
+               !(strcmp(name, info->axis[axis].name) == 0 || (name[0] == '0' + axis && name[1] == '\0')))
             axis++;
         if (axis == info->ndim)
             return fail("%s: %s has no axis '%s'; it has %s, which are 0 to %d", option, options->input, name,
-                        info->axes, info->ndim - 1);
+                        axes_text(info, known), info->ndim - 1);
         if (*axes & 1U << axis)
             return fail("%s: axis '%s' is named twice", option, name);
         *axes |= 1U << axis;
     }
+    return 0;
+}
+
+/* Space alone, unless axes are named. */
+static int set_axes(const struct options *options, const distmap_image_info *info, distmap_problem *problem) {
+    if (options->axes.count)
+        return problem_axes(options, "--axes", &options->axes, info, &problem->axes);
+    unsigned space = 0;
+    for (int a = 0; a < info->ndim; a++)
+        space |= info->axis[a].type == DISTMAP_AXIS_SPACE ? 1U << a : 0;
+    char names[160];
+    if (!space)
+        return fail("%s: none of its axes (%s) is of space: name those to measure along by --axes", options->input,
+                    axes_text(info, names));
+    problem->axes = space == (1U << info->ndim) - 1 ? 0 : space;
+    return 0;
+}
+
+/* Of what takes one image, not one for each time. */
+static int check_single(const struct options *options, const distmap_image_info *info) {
+    for (int a = 0; a < info->ndim; a++)
+        if (info->axis[a].type != DISTMAP_AXIS_SPACE)
+            return fail("%s: has %lld images along %s, %s takes one: choose by --time or --channel", options->input,
+                        (long long)info->shape[a], info->axis[a].name, options->command->name);
     return 0;
 }
 
@@ -72,7 +102,7 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
     memcpy(problem->shape, info->shape, sizeof problem->shape);
     for (int a = 0; a < info->ndim; a++) /* the library says it too, but of no file */
         if (info->shape[a] > INT32_MAX)
-            return fail("%s: its axis %c has %lld elements, more than 2^31 - 1", options->input, info->axes[a],
+            return fail("%s: its axis %s has %lld elements, more than 2^31 - 1", options->input, info->axis[a].name,
                         (long long)info->shape[a]);
     memcpy(problem->chamfer, options->chamfer, sizeof problem->chamfer);
     if (options->command->bit == ESF) {
@@ -97,7 +127,8 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
         problem->field = DISTMAP_FIELD_CVT;
         problem->cvt = options->cvt;
         problem->cvt.seed = options->seed;
-        return set_spacing(options, info, problem);
+        const int refused = check_single(options, info);
+        return refused ? refused : set_spacing(options, info, problem);
     }
     const bool background = options->command->bit & INWARDS || (options->command->bit == MORPH && options->labels);
     if (!options->sites_given && !background)
@@ -112,9 +143,11 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
         !options->threshold_given)
         return fail("%s: holds %s, which is no mask: say what the sites are by --threshold T or --sites",
                     options->input, distmap_dtype_name(info->dtype));
-    int status = set_spacing(options, info, problem);
+    int status = options->command->bit == COMPARE ? check_single(options, info) : 0;
     if (status == 0)
-        status = problem_axes(options, "--axes", &options->axes, info, &problem->axes);
+        status = set_spacing(options, info, problem);
+    if (status == 0)
+        status = set_axes(options, info, problem);
     if (status == 0 && options->threshold_given)
         status = set_threshold(options, info, &problem->sites);
     return status;

@@ -23,11 +23,7 @@ json_object *json_shape(int ndim, const int64_t *shape) {
 
 json_object *json_decimal(double value) {
     char text[40];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
+    number_text(value, text);
     if (!text[strcspn(text, ".en")]) /* as json-c has it: 2.0 */
         strcat(text, ".0");
     return json_object_new_double_s(value, text);
@@ -72,7 +68,7 @@ static const char *metric_name(const struct options *options) {
 /* Steps have no unit. */
 static const char *unit_of(const struct job *job) {
     return job->problem.metric == DISTMAP_METRIC_EUCLIDEAN && job->problem.field != DISTMAP_FIELD_EDGE_STRENGTH
-               ? job->source.info->unit
+               ? distmap_image_unit(job->source.info)
                : "";
 }
 
@@ -107,10 +103,13 @@ static void give_json(const struct job *job, const struct options *options) {
     if (options->command->bit == EDT)
         json_object_object_add(object, "metric", json_object_new_string(metric_name(options)));
     json_object_object_add(object, "shape", json_shape(problem->ndim, problem->shape));
-    json_object_object_add(object, "axes", json_object_new_string(job->source.info->axes));
+    char axes[160];
+    json_object_object_add(object, "axes", json_object_new_string(axes_text(job->source.info, axes)));
     json_object_object_add(object, "spacing", spacing);
     json_add_unit(object, problem);
     json_object_object_add(object, "unit", json_object_new_string(unit_of(job)));
+    if (options->command->bit != CVT)
+        json_add_meaning(object, job, options);
     json_object_object_add(object, "dtype", json_object_new_string(distmap_dtype_name(job->map.info.dtype)));
     if (job->largest >= 0)
         json_object_object_add(object, "max", json_number(job->largest));
@@ -191,6 +190,8 @@ void report_give(const struct job *job, const struct options *options) {
     say(options, "%s: %s, %s (%s, %s, %d thread%s)", options->output, what,
         time_text(job->work.seconds, took, sizeof took), description->method, description->isa, description->threads,
         description->threads == 1 ? "" : "s");
+    if (options->command->bit != CVT)
+        report_meaning(job, options);
     if (options->index)
         say(options, "%s: %s %s", options->index, shape, distmap_dtype_name(job->index.info.dtype));
     if (job->out_of_core.parts)

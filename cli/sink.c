@@ -68,19 +68,19 @@ int sinks_check(const struct options *o) {
 
 /* ---- One file ---- */
 
-void sink_describe(struct sink *sink, const char *path, const distmap_problem *problem, const distmap_image_info *input,
-                   distmap_dtype dtype) {
+void sink_describe(struct sink *sink, const char *path, const distmap_image_info *input, distmap_dtype dtype,
+                   distmap_image_kind kind) {
     sink->path = path;
     sink->info = *input;
     sink->info.dtype = dtype;
-    if (problem->metric == DISTMAP_METRIC_EUCLIDEAN) /* elsewhere it is 1, and the file's own stays true */
-        memcpy(sink->info.spacing, problem->spacing, sizeof sink->info.spacing);
+    sink->info.kind = kind;
+    sink->info.has_nodata = false; /* the value means something else among the results */
     signals_catch();
 }
 
-int sink_open(struct sink *sink, const char *path, const distmap_problem *problem, const distmap_image_info *input,
-              distmap_dtype dtype) {
-    sink_describe(sink, path, problem, input, dtype);
+int sink_open(struct sink *sink, const char *path, const distmap_image_info *input, distmap_dtype dtype,
+              distmap_image_kind kind) {
+    sink_describe(sink, path, input, dtype, kind);
     if (distmap_writer_open(path, &sink->info, &sink->writer))
         return fail_library();
     sink->view = distmap_writer_map(sink->writer);

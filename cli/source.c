@@ -1,5 +1,6 @@
 /* The input file: opened, then either mapped as it lies or read band by band into the one buffer that holds it. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 
@@ -12,14 +13,91 @@ int64_t element_count(int ndim, const int64_t *shape) {
     return count;
 }
 
+/* ---- What of the file is taken ---- */
+
+static int select_place(struct source *source, const char *option, distmap_axis_type type, int64_t place) {
+    const distmap_image_info *info = distmap_reader_info(source->reader);
+    if (place < 0)
+        return 0;
+    for (int a = 0; a < info->ndim; a++)
+        if (info->axis[a].type == type) {
+            if (place >= info->shape[a])
+                return fail("%s: %s has %lld along %s, from 0 on", option, source->name, (long long)info->shape[a],
+                            info->axis[a].name);
+            return distmap_reader_select(source->reader, a, place) ? fail_library() : 0;
+        }
+    char names[160];
+    return fail("%s: %s has no such axis; it has %s", option, source->name, axes_text(info, names));
+}
+
+static int fit_axes(struct source *source) {
+    const distmap_image_info *info = distmap_reader_info(source->reader);
+    for (int a = info->ndim - 1; a >= 0 && info->ndim > DISTMAP_MAX_NDIM; a--)
+        if (info->axis[a].type != DISTMAP_AXIS_SPACE && info->shape[a] == 1 &&
+            distmap_reader_select(source->reader, a, 0))
+            return fail_library();
+    char names[160];
+    return info->ndim <= DISTMAP_MAX_NDIM
+               ? 0
+               : fail("%s: has %d axes (%s), at most %d are taken: choose by --time or --channel", source->name,
+                      info->ndim, axes_text(info, names), DISTMAP_MAX_NDIM);
+}
+
+/* ---- --spacing ---- */
+
+static bool in_space(const distmap_image_info *info, int axis) { return info->axis[axis].type == DISTMAP_AXIS_SPACE; }
+
+static int axis_named(const distmap_image_info *info, const char *name) {
+    for (int a = 0; a < info->ndim; a++)
+        if (strcmp(info->axis[a].name, name) == 0)
+            return a;
+    return -1;
+}
+
+/* A list in order is of all axes, or of those of space; one value is of all those. */
+static int respace(struct source *source, const pitch_list *given) {
+    distmap_image_info *info = &source->model;
+    char names[160];
+    int of_space = 0, next = 0;
+    for (int a = 0; a < info->ndim; a++)
+        of_space += in_space(info, a);
+    const bool by_name = *given->names[0], by_space = given->count == of_space || given->count == 1;
+    if (!by_name && !by_space && given->count != info->ndim)
+        return fail("--spacing: %d values given, but %s has %d axes (%s); give one per axis or one for all",
+                    given->count, source->name, info->ndim, axes_text(info, names));
+    for (int i = 0; by_name && i < given->count; i++) {
+        const int a = axis_named(info, given->names[i]);
+        if (a < 0)
+            return fail("--spacing: %s has no axis '%s'; it has %s", source->name, given->names[i],
+                        axes_text(info, names));
+        distmap_image_set_pitch(info, a, given->values[i]);
+        if (*given->unit)
+            strcpy(info->axis[a].unit, given->unit);
+    }
+    for (int a = 0; !by_name && a < info->ndim; a++)
+        if (in_space(info, a) || !by_space) {
+            distmap_image_set_pitch(info, a, given->values[given->count == 1 ? 0 : next++]);
+            if (*given->unit && in_space(info, a))
+                strcpy(info->axis[a].unit, given->unit);
+        }
+    source->respaced = true;
+    return 0;
+}
+
 int source_open(struct source *source, const struct options *options) {
     *source = (struct source){.name = options->input};
     const double began = seconds_now();
+    int status;
     if (distmap_reader_open(options->input, &source->reader))
         return fail_library();
-    source->info = distmap_reader_info(source->reader);
+    if ((status = select_place(source, "--time", DISTMAP_AXIS_TIME, options->time)) ||
+        (status = select_place(source, "--channel", DISTMAP_AXIS_CHANNEL, options->channel)) ||
+        (options->command->bit != INFO && (status = fit_axes(source))))
+        return status;
+    source->model = *distmap_reader_info(source->reader);
+    source->info = &source->model;
     source->seconds = seconds_now() - began;
-    return 0;
+    return options->spacing.count ? respace(source, &options->spacing) : 0;
 }
 
 /* Slices to read at a time: of a format in chunks whole rows of them, so that each is unpacked once. */
@@ -33,8 +111,8 @@ static int64_t band_of(const distmap_image_info *info, int64_t slice_bytes) {
 static int read_bands(struct source *source, const struct options *options, int64_t from, int64_t slices, bool step,
                       void (*visit)(const distmap_view *band, void *user), void *user) {
     const distmap_image_info *info = source->info;
-    const int64_t slice_bytes =
-        element_count(info->ndim - 1, info->shape + 1) * (int64_t)distmap_dtype_size(info->dtype);
+    const int64_t elements = element_count(info->ndim - 1, info->shape + 1),
+                  slice_bytes = elements * (int64_t)distmap_dtype_size(info->dtype);
     if (slices == 0 || slice_bytes == 0)
         return 0;
     const int64_t band = band_of(info, slice_bytes);
@@ -52,8 +130,10 @@ static int read_bands(struct source *source, const struct options *options, int6
         if (distmap_reader_read(source->reader, from + first, count, place))
             return fail_library();
         if (visit) {
-            distmap_view view = distmap_view_make(place, info->dtype, info->ndim, info->shape);
-            view.shape[0] = count;
+            distmap_view view = info->ndim <= DISTMAP_MAX_NDIM
+                                    ? distmap_view_make(place, info->dtype, info->ndim, info->shape)
+                                    : distmap_view_make(place, info->dtype, 1, &elements);
+            view.shape[0] = info->ndim <= DISTMAP_MAX_NDIM ? count : count * elements;
             visit(&view, user);
         }
     }

@@ -1,5 +1,7 @@
 /* Option values: numbers, lists, sites. Every text must be used up, and every number must lie in its range. */
+#include <ctype.h>
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,6 +96,44 @@ int value_numbers(const char *option, const char *text, double lowest, double hi
         if (status == 0)
             status = value_number(option, names.names[i], lowest, highest, &list->values[list->count++]);
         free(names.names[i]);
+    }
+    return status;
+}
+
+/* [NAME=]VALUE[UNIT] */
+static int add_pitch(const char *option, char *text, pitch_list *list) {
+    char *equals = strchr(text, '='), *value = equals ? equals + 1 : text, *end = value;
+    const int place = list->count++;
+    if (equals) {
+        *equals = '\0';
+        if (equals == text || strlen(text) >= sizeof list->names[place])
+            return usage("%s: '%s' is no name of an axis", option, text);
+        strcpy(list->names[place], text);
+    }
+    for (int i = 0; i < place; i++)
+        if (!*list->names[i] != !equals)
+            return usage("%s: name all axes or none", option);
+        else if (equals && strcmp(list->names[i], text) == 0)
+            return usage("%s: axis '%s' is named twice", option, text);
+    strtod(value, &end);
+    bool is_unit = end > value && *end;
+    for (const char *p = end; *p; p++)
+        is_unit = is_unit && (isalpha((unsigned char)*p) || (unsigned char)*p >= 128);
+    if (is_unit) {
+        if (strlen(end) >= sizeof list->unit || (*list->unit && strcmp(list->unit, end) != 0))
+            return usage("%s: '%s' is a second unit, or none; there is one for all", option, end);
+        strcpy(list->unit, end);
+        *end = '\0';
+    }
+    return value_number(option, value, DBL_MIN, DBL_MAX, &list->values[place]);
+}
+
+int value_pitches(const char *option, const char *text, pitch_list *list) {
+    name_list items = {0};
+    int status = value_names(option, text, &items);
+    for (int i = 0; i < items.count; i++) {
+        status = status ? status : add_pitch(option, items.names[i], list);
+        free(items.names[i]);
     }
     return status;
 }

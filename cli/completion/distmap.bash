@@ -70,7 +70,7 @@ _distmap()
         compopt -o filenames
         COMPREPLY=($(compgen -d -- "$word"))
         ;;
-    --memory | --points | --omega | --grids | --gamma | --radius | --axis | --shard | --chunks | --rho | --steps | --dt | --tolerance | --percentiles | --threshold | --spacing | --axes | --limit | --threads | --param | --sizes | --volumes | --densities | --repeat | --seed) ;;
+    --memory | --points | --omega | --grids | --gamma | --radius | --axis | --shard | --chunks | --rho | --steps | --dt | --tolerance | --percentiles | --threshold | --spacing | --axes | --time | --channel | --limit | --threads | --param | --sizes | --volumes | --densities | --repeat | --seed) ;;
     *)
         if [[ $word == -* ]]; then
             COMPREPLY=($(compgen -W "$(_distmap_options "$command" "$subcommand")" -- "$word"))

@@ -91,9 +91,9 @@ static int prepare(struct distributed *d, int place, int here) {
     if ((status = job_state_parts(job, options, watch, d, &map)))
         return status;
     d->joined = problem->axes == 0 || problem->axes & 1;
-    sink_describe(&job->map, options->output, problem, job->source.info, map);
+    sink_describe(&job->map, options->output, job->source.info, map, DISTMAP_KIND_INTENSITY);
     if (options->index)
-        sink_describe(&job->index, options->index, problem, job->source.info, problem->want.index);
+        sink_describe(&job->index, options->index, job->source.info, problem->want.index, DISTMAP_KIND_LABELS);
     output_guard();
     return choose_slab(d);
 }
@@ -165,6 +165,8 @@ static int take_slab(struct distributed *d) {
         return status;
     status = source_read_slices(&d->job.source, &d->options, d->first, d->count);
     d->arrays.input = d->job.source.view;
+    if (status == 0 && d->job.problem.input == DISTMAP_INPUT_MASK)
+        d->job.sites = elements_count_sites(&d->arrays.input, &d->job.problem.sites);
     return status;
 }
 
@@ -192,6 +194,7 @@ static int compute(struct distributed *d) {
         return status;
     d->job.largest = elements_largest(map_of(d));
     MPI_Allreduce(MPI_IN_PLACE, &d->job.largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &d->job.sites, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &work->flags, 1, MPI_UNSIGNED, MPI_BOR, MPI_COMM_WORLD);
     return 0;
 }
@@ -247,7 +250,8 @@ static int run(struct distributed *d) {
 }
 
 int distributed_run(const struct options *options) {
-    struct distributed d = {.options = *options, .job = {.largest = -1, .components = -1, .ranks = ranks_count()}};
+    struct distributed d = {.options = *options,
+                            .job = {.largest = -1, .components = -1, .sites = -1, .ranks = ranks_count()}};
     d.options.quiet |= ranks_own() > 0;
     const int status = run(&d);
     let_go(&d);

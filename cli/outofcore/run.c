@@ -32,6 +32,7 @@ static void describe(const struct outofcore *o, char heading[HEADING]) {
     add(heading, "input %s, file %lld of %lld bytes, changed %lld.%09ld\n", options->input, (long long)input.st_ino,
         (long long)input.st_size, (long long)input.st_mtim.tv_sec, input.st_mtim.tv_nsec);
     add(heading, "output %s\nindex %s\n", options->output, options->index ? options->index : "none");
+    add(heading, "time %lld, channel %lld\n", (long long)options->time, (long long)options->channel);
     add(heading, "dtype %s, shape", distmap_dtype_name(p->dtype));
     for (int a = 0; a < p->ndim; a++)
         add(heading, " %lld", (long long)p->shape[a]);
@@ -59,7 +60,8 @@ static int open_result(struct outofcore *o, struct sink *sink, const char *path,
     struct result *result = &o->results[o->result_count++];
     char part[PATHS];
     *result = (struct result){.sink = sink, .is_index = sink == &o->job->index, .fd = -1};
-    sink_describe(sink, path, &o->job->problem, o->job->source.info, dtype);
+    sink_describe(sink, path, o->job->source.info, dtype,
+                  result->is_index ? DISTMAP_KIND_LABELS : DISTMAP_KIND_INTENSITY);
     int status = strcmp(path, "-") == 0 ? 0 : ledger_path(path, NULL, "part", part);
     if (status)
         return status;

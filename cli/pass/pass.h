@@ -30,8 +30,8 @@ json_object *plan_make_first(const struct pass *pass);
 json_object *plan_make_last(const struct pass *pass, json_object *first);
 /* The problem that the first pass stated, without the outputs of the last. */
 int plan_problem(const char *file, json_object *plan, distmap_problem *problem, distmap_dtype *samples);
-/* Of its spacing. */
-const char *plan_unit(json_object *plan);
+/* What its input was, over what the file between the passes says, which may hold less. */
+void plan_model(json_object *plan, distmap_image_info *info);
 /* Whether there is something left to do behind the pass of this plan. */
 bool plan_is_unfinished(json_object *plan);
 /* Whether both are of the same run; else says where they differ. `folder` is where `there` comes from. */
@@ -67,6 +67,8 @@ int state_take_name(const char *part, const char *output);
 
 /* ---- run.c ---- */
 
+enum { PASS_AXES = 80 }; /* bytes for the names of axes */
+
 struct pass {
     const struct options *options;
     struct source source, sites; /* of the last pass both, squares and indices; else `sites` is nothing */
@@ -91,6 +93,6 @@ struct pass {
 /* Opens the inputs, states the problem, and what of it this pass does; sets the map's element type. */
 int pass_problem(struct pass *pass, distmap_dtype *map);
 /* "y,x" */
-const char *pass_axes_text(const struct pass *pass, unsigned axes, char text[24]);
+const char *pass_axes_text(const struct pass *pass, unsigned axes, char text[PASS_AXES]);
 
 #endif

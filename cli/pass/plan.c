@@ -55,12 +55,16 @@ json_object *plan_make_first(const struct pass *p) {
     json_object *plan = json_object_new_object(), *spacing = json_object_new_array();
     char sites[96];
     add_input(plan, p->options->input);
+    json_object_object_add(plan, "time", json_object_new_int64(p->options->time));
+    json_object_object_add(plan, "channel", json_object_new_int64(p->options->channel));
     add_text(plan, "dtype", distmap_dtype_name(problem->dtype));
     json_object_object_add(plan, "shape", json_shape(problem->ndim, problem->shape));
     for (int a = 0; a < problem->ndim; a++)
         json_object_array_add(spacing, json_object_new_double(problem->spacing[a]));
     json_object_object_add(plan, "spacing", spacing);
-    add_text(plan, "unit", p->source.info->unit);
+    json_object *model = json_object_new_object();
+    json_add_model(model, p->source.info);
+    json_object_object_add(plan, "image", model);
     snprintf(sites, sizeof sites, "rule %d, %.17g to %.17g", (int)problem->sites.rule, problem->sites.lo,
              problem->sites.hi);
     add_text(plan, "sites", sites);
@@ -98,7 +102,7 @@ static const char *text_of(json_object *plan, const char *name) {
     return json_object_is_type(text, json_type_string) ? json_object_get_string(text) : "";
 }
 
-const char *plan_unit(json_object *plan) { return text_of(plan, "unit"); }
+void plan_model(json_object *plan, distmap_image_info *info) { model_from_json(member(plan, "image"), info); }
 
 int plan_problem(const char *file, json_object *plan, distmap_problem *p, distmap_dtype *samples) {
     json_object *shape = member(plan, "shape"), *spacing = member(plan, "spacing"), *axes = member(plan, "axes");

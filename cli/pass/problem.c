@@ -5,11 +5,12 @@
 
 #include "pass.h"
 
-const char *pass_axes_text(const struct pass *p, unsigned axes, char text[24]) {
+const char *pass_axes_text(const struct pass *p, unsigned axes, char text[PASS_AXES]) {
     *text = '\0';
     for (int a = 0; a < p->problem.ndim; a++)
         if (axes >> a & 1)
-            snprintf(text + strlen(text), 24 - strlen(text), "%s%c", *text ? "," : "", p->source.info->axes[a]);
+            snprintf(text + strlen(text), PASS_AXES - strlen(text), "%s%s", *text ? "," : "",
+                     p->source.info->axis[a].name);
     return text;
 }
 
@@ -49,6 +50,7 @@ static int open_inputs(struct pass *p) {
     int status = source_open(&p->source, options);
     if (status || !p->last)
         return status;
+    plan_model(p->before, &p->source.model);
     json_object_object_get_ex(p->before, "index", &index);
     if (!index != !options->index)
         return fail("--index: is in both passes or in none; the first one of %s had %s", options->input,
@@ -66,6 +68,8 @@ static int check_last(const struct options *o) {
                         : o->threshold_given ? "--threshold"
                         : o->spacing.count   ? "--spacing"
                         : o->axes.count      ? "--axes"
+                        : o->time >= 0       ? "--time"
+                        : o->channel >= 0    ? "--channel"
                         : o->border          ? "--border"
                         : o->limit > 0       ? "--limit"
                                              : NULL;
@@ -94,7 +98,7 @@ static int make_problem(struct pass *p) {
 static int check_axes(struct pass *p) {
     const distmap_image_info *info = p->source.info;
     const unsigned measured = p->steps.normal.axes, wanted = p->last ? 1 : measured & ~1U;
-    char got[24], want[24];
+    char got[PASS_AXES], want[PASS_AXES];
     const int status = problem_axes(p->options, "--axis", &p->options->pass_axes, info, &p->axes);
     if (status)
         return status;
@@ -104,8 +108,8 @@ static int check_axes(struct pass *p) {
     return p->last
                ? fail("--axis: %s is left to do of %s, not %s", want, p->options->input,
                       pass_axes_text(p, p->axes, got))
-               : fail("--axis: the first pass of %s goes along %s, all measured axes but %c, whose slices it divides",
-                      p->options->input, want, info->axes[0]);
+               : fail("--axis: the first pass of %s goes along %s, all measured axes but %s, whose slices it divides",
+                      p->options->input, want, info->axis[0].name);
 }
 
 int pass_problem(struct pass *p, distmap_dtype *map) {

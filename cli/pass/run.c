@@ -52,9 +52,7 @@ static int find_format(const char *path, const distmap_format_info **found) {
 
 static int begin_output(struct pass *p, struct sink *sink, struct state *state, const char *path, distmap_dtype dtype) {
     const distmap_format_info *format = NULL;
-    sink_describe(sink, path, &p->problem, p->source.info, dtype);
-    if (p->last)
-        snprintf(sink->info.unit, sizeof sink->info.unit, "%s", plan_unit(p->before));
+    sink_describe(sink, path, p->source.info, dtype, sink == &p->index ? DISTMAP_KIND_LABELS : DISTMAP_KIND_INTENSITY);
     int status = find_format(path, &format);
     if (status)
         return status;
@@ -134,9 +132,9 @@ static int choose_piece(struct pass *p, int64_t grain) {
     if (least < 0)
         return fail_library();
     if (least > room && options->memory)
-        return fail("--memory: %lld MiB are too little for %s: %lld place%s along %c need %.0f MiB",
+        return fail("--memory: %lld MiB are too little for %s: %lld place%s along %s need %.0f MiB",
                     (long long)(options->memory >> 20), options->input, (long long)grain, grain > 1 ? "s" : "",
-                    p->source.info->axes[p->divided], (least + taken) / 0x1p20 + 1);
+                    p->source.info->axis[p->divided].name, (least + taken) / 0x1p20 + 1);
     while (low < high) {
         const int64_t middle = high - (high - low) / 2;
         if (piece_bytes(p, middle * grain) <= room)
@@ -224,7 +222,7 @@ static int name_outputs(struct pass *p) {
 static void report(const struct pass *p, bool again, double seconds) {
     const struct options *o = p->options;
     const bool whole = p->state.done == p->state.shards;
-    char shape[96], took[32], axes[24];
+    char shape[96], took[32], axes[PASS_AXES];
     if (o->json) {
         json_object *object = json_object_new_object();
         json_object_object_add(object, "input", json_object_new_string(o->input));
@@ -233,7 +231,7 @@ static void report(const struct pass *p, bool again, double seconds) {
         json_object_object_add(object, "axis", json_object_new_string(pass_axes_text(p, p->axes, axes)));
         json_object_object_add(object, "shard", json_object_new_int64(o->shard));
         json_object_object_add(object, "shards", json_object_new_int64(o->shards));
-        json_object_object_add(object, "divided", json_object_new_string_len(p->source.info->axes + p->divided, 1));
+        json_object_object_add(object, "divided", json_object_new_string(p->source.info->axis[p->divided].name));
         json_object_object_add(object, "first", json_object_new_int64(p->share.first));
         json_object_object_add(object, "count", json_object_new_int64(p->share.count));
         json_object_object_add(object, "again", json_object_new_boolean(again));
@@ -244,11 +242,11 @@ static void report(const struct pass *p, bool again, double seconds) {
     if (again)
         say(o, "%s: shard %lld/%lld is done already", o->output, (long long)o->shard, (long long)o->shards);
     else if (p->share.count == 0)
-        say(o, "%s: shard %lld/%lld is empty: there are fewer rows of chunks along %c", o->output, (long long)o->shard,
-            (long long)o->shards, p->source.info->axes[p->divided]);
+        say(o, "%s: shard %lld/%lld is empty: there are fewer rows of chunks along %s", o->output, (long long)o->shard,
+            (long long)o->shards, p->source.info->axis[p->divided].name);
     else
-        say(o, "%s: shard %lld/%lld along %s, %c from %lld to %lld, %s", o->output, (long long)o->shard,
-            (long long)o->shards, pass_axes_text(p, p->axes, axes), p->source.info->axes[p->divided],
+        say(o, "%s: shard %lld/%lld along %s, %s from %lld to %lld, %s", o->output, (long long)o->shard,
+            (long long)o->shards, pass_axes_text(p, p->axes, axes), p->source.info->axis[p->divided].name,
             (long long)p->share.first, (long long)(p->share.first + p->share.count - 1),
             time_text(seconds, took, sizeof took));
     if (!whole) {
@@ -261,8 +259,8 @@ static void report(const struct pass *p, bool again, double seconds) {
     if (p->last || p->steps.one_pass)
         say(o, "%s: %s %s, max %g, whole", o->output, shape, distmap_dtype_name(p->map.info.dtype), p->state.largest);
     else
-        say(o, "%s: %s %s, whole; next: --axis %c", o->output, shape, distmap_dtype_name(p->map.info.dtype),
-            p->source.info->axes[0]);
+        say(o, "%s: %s %s, whole; next: --axis %s", o->output, shape, distmap_dtype_name(p->map.info.dtype),
+            p->source.info->axis[0].name);
 }
 
 static int compute(struct pass *p) {

@@ -2,7 +2,7 @@
  *
  * A codec reads or writes one format; formats are recognised by content when read, by the name's ending when written.
  * Reading and writing go by bands: runs of whole slices along the slowest axis, so that no second copy of an image is
- * ever held. Arrays are row-major, slowest axis first; a file's own axis order is mapped and told in `axes`.
+ * ever held. Arrays are row-major, slowest axis first; a file's own axis order is mapped and told by the axes' names.
  *
  * Every function returns a status of distmap.h and sets distmap_error_text() with the file's name in it. Nothing is
  * allocated on a header's word alone: a size that the file cannot hold is an error first (but Zarr leaves out chunks of one value,
@@ -19,18 +19,96 @@
 extern "C" {
 #endif
 
+/* ---- What an image is ----
+ *
+ * Beside elements, a file tells what they mean: which axis is which, how far elements are from each other, where in the world they
+ * are. Every codec fills in what its format has, and writes what its format holds. In all members zero means that the file says
+ * nothing, and from a writer's caller that nothing is known. */
+
+enum { DISTMAP_MAX_AXES = 8 }; /* of an image. Plans take DISTMAP_MAX_NDIM: see distmap_reader_select() */
+
+typedef enum distmap_axis_type {
+    DISTMAP_AXIS_SPACE = 0, /* distances are measured along it */
+    DISTMAP_AXIS_TIME,      /* this and what follows: many images, one behind the other */
+    DISTMAP_AXIS_CHANNEL,
+    DISTMAP_AXIS_OTHER, /* frequencies, components, ... */
+} distmap_axis_type;
+
+typedef struct distmap_axis {
+    char name[16];          /* "x", or a file's own short name; unique. "": by its place, ... w z y x */
+    char unit[16];          /* of the pitch: "mm", "um", "s", ... */
+    distmap_axis_type type;
+    double pitch;           /* from one element to the next: finite, > 0; 0: not told */
+} distmap_axis;
+
+typedef enum distmap_world {
+    DISTMAP_WORLD_UNKNOWN = 0, /* coordinates x, y, z of nobody knows what */
+    DISTMAP_WORLD_RAS,         /* x to a patient's right, y to the front (anterior), z to the head (superior): NIfTI */
+    DISTMAP_WORLD_LPS,         /* x to the left, y to the back (posterior), z to the head: DICOM, ITK */
+    DISTMAP_WORLD_PROJECTED,   /* x, y of a map, by distmap_image_info.crs */
+    DISTMAP_WORLD_GEOGRAPHIC,  /* x is a longitude, y a latitude: no lengths, but angles */
+} distmap_world;
+
+typedef enum distmap_image_kind {
+    DISTMAP_KIND_UNKNOWN = 0,
+    DISTMAP_KIND_MASK,
+    DISTMAP_KIND_LABELS,
+    DISTMAP_KIND_INTENSITY,
+} distmap_image_kind;
+
+/* What only the formats of one family understand, as they keep it. A writer of that family takes those whose names it knows, as far
+ * as they agree with the other members, which count more. */
+typedef struct distmap_native {
+    const char *family; /* "nifti", "geotiff", ... */
+    const char *name;
+    const void *data;
+    size_t bytes;
+} distmap_native;
+
+/* Pointers of a reader's are valid until it is closed; a writer copies what it needs when it is opened. */
 typedef struct distmap_image_info {
-    const char *format;     /* "png", "tiff", ...: static text */
-    distmap_dtype dtype;    /* of the elements as read */
-    int ndim;               /* 1 to 4 */
-    int64_t shape[DISTMAP_MAX_NDIM];
-    double spacing[DISTMAP_MAX_NDIM]; /* per axis of `shape`; 1 where the file says nothing */
-    char unit[16];          /* of the spacing: "mm", "um", ... ; "" when unknown */
-    char axes[8];           /* the axes' names in the order of `shape`: "yx", "zyx", "tzyx" */
-    char stored[64];        /* how the file stores it: "8-bit palette", "tiles 256x256, LZW, 12 pages", ... */
-    size_t held_bytes;      /* what a reader holds of the elements beside the buffers that it is given, at most */
-    int64_t chunk[DISTMAP_MAX_NDIM]; /* of a format whose chunks are files of their own (Zarr): their shape; else 0 */
+    const char *format;  /* "png", "tiff", ...: static text */
+    distmap_dtype dtype; /* of the elements as read */
+    int ndim;            /* 1 to DISTMAP_MAX_AXES */
+    int64_t shape[DISTMAP_MAX_AXES];
+    distmap_axis axis[DISTMAP_MAX_AXES]; /* in the order of `shape` */
+    /* Where elements are: the centre of element i has the world's coordinate
+     *     origin[w] + sum over s of matrix[w][s] * i[s]
+     * along its axis w of x, y, z. s counts the space axes in the order of `shape`; there are at most three then, and columns of
+     * the matrix are independent. In the unit of the space axes (GEOGRAPHIC: degrees). Pitches need not be the columns' lengths:
+     * the matrix may stretch the image to fit another. */
+    int world_ndim; /* how many w: 1 to 3, not less than space axes; 0: the file tells no place */
+    double matrix[3][3], origin[3];
+    distmap_world world;
+    const char *crs;  /* the name of the world's coordinate system, or its definition (WKT), to be shown; NULL: none */
+    bool has_nodata;
+    double nodata; /* where elements have this value, there is nothing */
+    distmap_image_kind kind;
+    const distmap_native *native;
+    int native_count;
+    char stored[64];   /* how the file stores it: "8-bit palette", "tiles 256x256, LZW, 12 pages", ... */
+    size_t held_bytes; /* what a reader holds of the elements beside the buffers that it is given, at most */
+    int64_t chunk[DISTMAP_MAX_AXES]; /* of a format whose chunks are files of their own (Zarr): their shape; else 0 */
 } distmap_image_info;
+
+/* The axis's pitch, 1 where it is not told. */
+DISTMAP_API double distmap_image_pitch(const distmap_image_info *info, int axis);
+/* The unit of the space axes: that of the last one that has any. "": none. Never NULL. */
+DISTMAP_API const char *distmap_image_unit(const distmap_image_info *info);
+/* The axes' names into `text`: "zyx", and with a comma between them where one has several letters. Returns `text`. */
+DISTMAP_API const char *distmap_image_axes(const distmap_image_info *info, char *text, size_t bytes);
+/* Sets a pitch and stretches the matrix by as much, so that the first element stays where it is. */
+DISTMAP_API void distmap_image_set_pitch(distmap_image_info *info, int axis, double pitch);
+/* Turns RAS to LPS or back. Whether it is such a world now; other worlds cannot be turned, and stay. */
+DISTMAP_API bool distmap_image_turn(distmap_image_info *info, distmap_world world);
+/* Whether elements of the two lie at the same places: shape, axes, pitches, units and, where both tell it, the place in the world, but
+ * for roundings (1e-5 of an element). RAS and LPS are compared with each other. If not, `text` (may be NULL) says what
+ * differs: "x has a pitch of 0.5 mm, not 1 mm", of `b` first. */
+DISTMAP_API bool distmap_image_same_grid(const distmap_image_info *a, const distmap_image_info *b, char *text,
+                                         size_t bytes);
+/* How many of unit `to` one of unit `from` is, both of length or both of time: 1000 for mm and um. 1 where they are the same
+ * word, 0 where nobody knows. */
+DISTMAP_API double distmap_unit_ratio(const char *from, const char *to);
 
 /* How many bytes of `path` name a file: all of them, but in "FILE:/DATASET" those of FILE, for formats in which one file
  * holds several images (HDF5). FILE is what stands before the first ":/" and is a regular file or ends in .h5 or .hdf5. */
@@ -45,7 +123,12 @@ typedef struct distmap_reader distmap_reader;
  * as 0. Palettes are looked up. Of an HDF5 file with several datasets one must be named, "vol.h5:/volumes/mask". Owned by the
  * caller. */
 DISTMAP_API distmap_status distmap_reader_open(const char *path, distmap_reader **reader);
+/* What is presented. The pointer is valid until the reader is closed. */
 DISTMAP_API const distmap_image_info *distmap_reader_info(const distmap_reader *reader);
+/* Takes place `place` of an axis alone: from now on the reader presents what the file holds there, an image without that axis, so that
+ * one time or channel of a file is chosen, or a file of more axes than plans take becomes one. `axis` counts those that are
+ * presented, of which one must be left. */
+DISTMAP_API distmap_status distmap_reader_select(distmap_reader *reader, int axis, int64_t place);
 /* Reads slices [first, first + count) of the slowest axis into `out`, a row-major buffer of count slices. Bands in rising
  * order are cheapest; some formats then start again when asked to go back. */
 DISTMAP_API distmap_status distmap_reader_read(distmap_reader *reader, int64_t first, int64_t count, void *out);
@@ -54,8 +137,8 @@ DISTMAP_API distmap_status distmap_reader_read(distmap_reader *reader, int64_t f
 DISTMAP_API distmap_status distmap_reader_read_box(distmap_reader *reader, const int64_t *first, const int64_t *count,
                                                    void *out);
 /* When the file's elements lie in it as they are (uncompressed NPY, NIfTI, PGM, TIFF in one piece), a read-only view of all
- * of them, memory-mapped, valid until the reader is closed; otherwise a view with data NULL. Fortran order is a view by
- * strides. */
+ * of them, memory-mapped, valid until the reader is closed, with strides for Fortran order; otherwise, or with more than DISTMAP_MAX_NDIM
+ * axes, a view with data NULL. */
 DISTMAP_API distmap_view distmap_reader_map(distmap_reader *reader);
 DISTMAP_API void distmap_reader_close(distmap_reader **reader);
 
@@ -63,11 +146,12 @@ DISTMAP_API void distmap_reader_close(distmap_reader **reader);
 
 typedef struct distmap_writer distmap_writer;
 
-/* Starts a file of info->dtype, shape, spacing, unit and, where the format has them, chunk (0: chosen; other members are ignored) in
- * the format that the name's ending tells. It is written beside its name and takes the name only in distmap_writer_finish(). "-": standard output, as NPY.
- * A dtype that the format cannot hold is an error that names those that it can. "out.h5:/a/b" adds a dataset to the HDF5 file
- * if there is one, on a copy of it, and overwrites none; "out.h5" is a new file with the dataset /data. "out.zarr" is a folder, and must
- * not be there. */
+/* Starts a file of info->dtype and shape in the format that the name's ending tells, with as much of the other members as the
+ * format holds (chunk: 0 is chosen; format, stored and held_bytes are ignored). It is written beside its name and takes the name only
+ * in distmap_writer_finish(). "-": standard output, as NPY. A dtype that the format cannot hold is an error that names those that it
+ * can; so are axes, where it can hold none of that meaning in that order. "out.h5:/a/b" adds a dataset to the HDF5 file if there is
+ * one, on a copy of it, and overwrites none; "out.h5" is a new file with the dataset /data. "out.zarr" is a folder, and must not be
+ * there. */
 DISTMAP_API distmap_status distmap_writer_open(const char *path, const distmap_image_info *info, distmap_writer **writer);
 /* The same for an 8-bit picture by palette: 256 RGB colours. PNG only. */
 DISTMAP_API distmap_status distmap_writer_open_palette(const char *path, const distmap_image_info *info,

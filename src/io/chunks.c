@@ -9,10 +9,9 @@ enum { SLICES_BYTES = 8 << 20, CHUNK_BYTES = 1 << 19, DEEPEST = 64 };
 
 /* As deep as SLICES_BYTES of slices, in volumes no deeper than DEEPEST, and halved along the longest axis until they are of
  * CHUNK_BYTES or less. */
-void dm_chunk_choose(const distmap_image_info *info, int64_t chunk[DISTMAP_MAX_NDIM]) {
+void dm_chunk_choose(const distmap_image_info *info, int64_t chunk[DISTMAP_MAX_AXES]) {
     const int64_t slice = dm_slice_elements(info) * (int64_t)distmap_dtype_size(info->dtype),
-                  fit = slice ? SLICES_BYTES / slice : 1,
-                  deepest = info->ndim > 2 && fit > DEEPEST ? DEEPEST : fit;
+                  fit = slice ? SLICES_BYTES / slice : 1, deepest = info->ndim > 2 && fit > DEEPEST ? DEEPEST : fit;
     size_t bytes = distmap_dtype_size(info->dtype);
     for (int a = 0; a < info->ndim; a++) {
         const int64_t most = a ? info->shape[a] : deepest > 1 ? deepest : 1;

@@ -20,17 +20,24 @@
 
 typedef struct dm_codec dm_codec;
 
-/* Elements [first, first + count) along each axis, of an array of four: leading axes have length 1. */
+/* Elements [first, first + count) along each axis, of an array of DISTMAP_MAX_AXES: leading axes have length 1. */
 typedef struct dm_box {
-    int64_t first[DISTMAP_MAX_NDIM], count[DISTMAP_MAX_NDIM];
+    int64_t first[DISTMAP_MAX_AXES], count[DISTMAP_MAX_AXES];
 } dm_box;
 
 struct distmap_reader {
     const dm_codec *codec;
     dm_input input;
-    distmap_image_info info;
-    int64_t slice_elements; /* of one slice of the slowest axis; set after the codec's open */
+    distmap_image_info info; /* what the file holds; zero at first, filled by the codec */
+    int64_t slice_elements;  /* of one slice of its slowest axis; set after the codec's open */
     size_t slice_bytes;
+    /* What is presented: `info` without the axes along which one place is selected (select.c). */
+    distmap_image_info shown;
+    int64_t selected[DISTMAP_MAX_AXES]; /* along each axis of `info`: the place; -1: all */
+    bool selects;                       /* any */
+    char *held;                         /* one slice of `info`, of formats without boxes; owned */
+    int64_t held_slice;
+    distmap_native *native; /* what info.native is in; owned, with what it points to (model.c) */
     /* Elements that lie in the file as they are (raw.c). */
     struct {
         bool is;
@@ -112,8 +119,47 @@ distmap_status dm_codec_choose(const char *path, const distmap_image_info *info,
  * points into the first one, or is NULL. */
 distmap_status dm_name_take(const char *path, char **name, char **file, const char **dataset);
 
-/* Sets info->unit. It is shown to people: a long one, or one with control characters, is none. */
-void dm_unit_take(distmap_image_info *info, const char *unit);
+/* ---- What an image is (model.c, geometry.c) ---- */
+
+/* Sets a unit by its usual short name: "um" for micrometer or micron. It is shown to people: a long one, or one with control
+ * characters, is none. */
+void dm_unit_take(char unit[16], const char *text);
+/* Of all space axes. */
+void dm_unit_take_space(distmap_image_info *info, const char *text);
+/* Sets an axis's name, and its type by that name: "t" or "time", "c" or "channel". Names that cannot be shown, or are long, are none. */
+void dm_axis_take(distmap_axis *axis, const char *name);
+/* Sets the pitch of an axis to what the file says in `where`, or says that it is no pitch. */
+distmap_status dm_pitch_take(distmap_reader *reader, int axis, double pitch, const char *where);
+/* The length of a direction vector as a pitch: rounded to 7 digits, since the last ones are noise. */
+double dm_pitch_of(const double *vector, int count);
+/* Names the axes that have no name. */
+void dm_axes_name(distmap_image_info *info);
+/* Whether the axes come in an order such as "otczyx", other, time, channel and space, of which any may be left out. For formats in
+ * which places have a meaning. */
+bool dm_axes_follow(const distmap_image_info *info, const char *order);
+/* "NAME: tiff holds axes t z y x in this order, not w z y x; .npy .zarr hold any" */
+distmap_status dm_axes_refused(const distmap_writer *writer, const char *order);
+/* Which rule of distmap_image_info is broken, into `text`; or false. */
+bool dm_image_fault(const distmap_image_info *info, char *text, size_t bytes);
+/* Takes the axis away, of which `place` is left. */
+void dm_image_drop_axis(distmap_image_info *info, int axis, int64_t place);
+/* Space axes in the order of `shape`, into `axes`: how many. */
+int dm_space_axes(const distmap_image_info *info, int axes[DISTMAP_MAX_AXES]);
+/* Adds a copy of the data to what the reader tells as native. */
+distmap_status dm_native_add(distmap_reader *reader, const char *family, const char *name, const void *data,
+                             size_t bytes);
+/* NULL where there is none. */
+const distmap_native *dm_native_find(const distmap_image_info *info, const char *family, const char *name);
+/* Makes what *info points to its own, or says that memory is out; and frees that. */
+distmap_status dm_image_own(distmap_image_info *info, const char *name);
+void dm_image_disown(distmap_image_info *info);
+
+/* ---- A selection (select.c) ---- */
+
+/* Box `box` of what is presented, of formats that are read by boxes and of others. */
+distmap_status dm_select_read(distmap_reader *reader, const dm_box *box, void *out);
+/* The part of a view of all of the file's elements that is presented. */
+distmap_view dm_select_view(const distmap_reader *reader, char *data, const int64_t strides[DISTMAP_MAX_AXES]);
 
 /* Appends `word` to a list in `text`, which has room for `size` bytes. */
 void dm_append(char *text, size_t size, const char *separator, const char *word);
@@ -145,7 +191,8 @@ void dm_numpy_name(distmap_dtype dtype, char name[8]);
 distmap_status dm_box_take(const distmap_image_info *info, const int64_t *first, const int64_t *count, dm_box *box);
 /* Whole slices of the first axis. */
 dm_box dm_box_of_slices(const distmap_image_info *info, int64_t first, int64_t count);
-/* Whether it has no elements. */
+/* How many elements it has, and whether none. */
+int64_t dm_box_elements(const dm_box *box);
 bool dm_box_empty(const dm_box *box);
 /* The box as runs that lie in one piece in the whole array: of *run elements, `call` for each, which gets its first element's place in
  * the array and in the box. */
@@ -154,7 +201,7 @@ distmap_status dm_box_runs(const distmap_image_info *info, const dm_box *box,
 
 /* ---- Slices for formats in chunks (chunks.c) ---- */
 
-void dm_chunk_choose(const distmap_image_info *info, int64_t chunk[DISTMAP_MAX_NDIM]);
+void dm_chunk_choose(const distmap_image_info *info, int64_t chunk[DISTMAP_MAX_AXES]);
 
 typedef struct dm_rows {
     int64_t row;    /* slices of a row of chunks */

@@ -31,16 +31,6 @@ void dm_append(char *text, size_t size, const char *separator, const char *word)
     snprintf(text + used, size - used, "%s%s", used ? separator : "", word);
 }
 
-void dm_unit_take(distmap_image_info *info, const char *unit) {
-    const size_t length = strlen(unit);
-    if (length >= sizeof info->unit)
-        return;
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)unit[i] < ' ' || unit[i] == 127)
-            return;
-    memcpy(info->unit, unit, length + 1);
-}
-
 /* Texts may quote the file, which must not break the line. */
 static distmap_status set(distmap_status status, const dm_input *input, const char *format, va_list args) {
     char text[400];

@@ -36,9 +36,9 @@ distmap_dtype dm_hdf5_dtype(hid_t stored, hid_t *type);
 /* The type in memory and in files for elements of a dtype; to be closed. */
 hid_t dm_hdf5_type(distmap_dtype dtype);
 
-/* The pitch of the elements, in a dataset's attributes. What is not there stays as it is. */
-void dm_hdf5_spacing_read(hid_t dataset, distmap_image_info *info);
-bool dm_hdf5_spacing_write(hid_t dataset, const distmap_image_info *info);
+/* Names of axes, pitches, unit and place, in a dataset's attributes (hdf5_model.c). */
+distmap_status dm_hdf5_model_read(distmap_reader *reader, hid_t dataset);
+bool dm_hdf5_model_write(hid_t dataset, const distmap_image_info *info);
 
 /* What is written from `ghost` from now on is not: *at becomes the place in the file where it belongs. NULL: no more. */
 void dm_hdf5_haunt(const void *ghost, haddr_t *at);
@@ -48,7 +48,7 @@ void dm_hdf5_haunt(const void *ghost, haddr_t *at);
 enum { DM_HDF5_GZIP = 1 }; /* level */
 
 /* The shape of a dataset's chunks; the image has elements. */
-void dm_hdf5_chunk(const distmap_image_info *info, hsize_t chunk[DISTMAP_MAX_NDIM]);
+void dm_hdf5_chunk(const distmap_image_info *info, hsize_t chunk[DISTMAP_MAX_AXES]);
 /* How many there are in the first `slices` slices, 0 in an image without elements. */
 int64_t dm_hdf5_chunk_count(const distmap_image_info *info, int64_t slices);
 /* The first element of chunk number i, row-major. */

@@ -11,10 +11,10 @@
 
 /* ---- Shape ---- */
 
-void dm_hdf5_chunk(const distmap_image_info *info, hsize_t chunk[DISTMAP_MAX_NDIM]) {
-    int64_t chosen[DISTMAP_MAX_NDIM] = {0};
+void dm_hdf5_chunk(const distmap_image_info *info, hsize_t chunk[DISTMAP_MAX_AXES]) {
+    int64_t chosen[DISTMAP_MAX_AXES] = {0};
     dm_chunk_choose(info, chosen);
-    for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
+    for (int a = 0; a < DISTMAP_MAX_AXES; a++)
         chunk[a] = (hsize_t)chosen[a];
 }
 
@@ -23,7 +23,7 @@ static int64_t along(int64_t length, hsize_t chunk) { return (length + (int64_t)
 static bool is_empty(const distmap_image_info *info) { return !info->shape[0] || !dm_slice_elements(info); }
 
 int64_t dm_hdf5_chunk_count(const distmap_image_info *info, int64_t slices) {
-    hsize_t chunk[DISTMAP_MAX_NDIM];
+    hsize_t chunk[DISTMAP_MAX_AXES];
     if (is_empty(info))
         return 0;
     dm_hdf5_chunk(info, chunk);
@@ -42,7 +42,7 @@ void dm_hdf5_chunk_origin(const distmap_image_info *info, const hsize_t *chunk, 
 }
 
 int64_t dm_hdf5_depth(const distmap_image_info *info) {
-    hsize_t chunk[DISTMAP_MAX_NDIM] = {1};
+    hsize_t chunk[DISTMAP_MAX_AXES] = {1};
     if (!is_empty(info))
         dm_hdf5_chunk(info, chunk);
     return (int64_t)chunk[0];
@@ -85,7 +85,7 @@ static void shuffle(const char *from, size_t count, size_t size, char *to) {
 }
 
 distmap_status dm_hdf5_pack(const distmap_image_info *info, int64_t count, const void *slices, distmap_pieces *pieces) {
-    hsize_t chunk[DISTMAP_MAX_NDIM], origin[DISTMAP_MAX_NDIM];
+    hsize_t chunk[DISTMAP_MAX_AXES], origin[DISTMAP_MAX_AXES];
     const size_t size = distmap_dtype_size(info->dtype);
     size_t elements = 1;
     dm_hdf5_chunk(info, chunk);

@@ -98,9 +98,9 @@ static distmap_status take_shape(distmap_reader *reader, const state *s) {
     const bool simple = H5Sget_simple_extent_type(space) == H5S_SIMPLE;
     info->ndim = simple ? H5Sget_simple_extent_dims(space, shape, NULL) : 0;
     H5Sclose(space);
-    if (info->ndim < 1 || info->ndim > DISTMAP_MAX_NDIM)
+    if (info->ndim < 1 || info->ndim > DISTMAP_MAX_AXES)
         return dm_unsupported(&reader->input, "%s has %d axes; 1 to %d are read", s->path, info->ndim,
-                              DISTMAP_MAX_NDIM);
+                              DISTMAP_MAX_AXES);
     for (int a = 0; a < info->ndim; a++) {
         if (shape[a] > INT64_MAX)
             return dm_broken(&reader->input, "absurd size of %s", s->path);
@@ -167,7 +167,7 @@ static bool lies_raw(const state *s, hid_t stored, bool *swapped) {
 
 static distmap_status take_layout(distmap_reader *reader, state *s, hid_t made, hid_t stored) {
     distmap_image_info *info = &reader->info;
-    hsize_t chunk[DISTMAP_MAX_NDIM];
+    hsize_t chunk[DISTMAP_MAX_AXES];
     int64_t ratio, bytes;
     bool swapped;
     const H5D_layout_t layout = H5Pget_layout(made);
@@ -209,8 +209,9 @@ static distmap_status describe(distmap_reader *reader, state *s) {
                              "and h5py's bool are",
                              s->path);
     if (!status) {
-        dm_hdf5_spacing_read(s->dataset, &reader->info);
-        status = take_layout(reader, s, made, stored);
+        status = dm_hdf5_model_read(reader, s->dataset);
+        if (!status)
+            status = take_layout(reader, s, made, stored);
     }
     dm_append(reader->info.stored, sizeof reader->info.stored, ", ", s->path);
     H5Pclose(made);
@@ -250,7 +251,7 @@ static distmap_status hdf5_open(distmap_reader *reader) {
 
 static distmap_status read_slab(distmap_reader *reader, state *s, int64_t first, int64_t count, void *out) {
     const distmap_image_info *info = &reader->info;
-    hsize_t from[DISTMAP_MAX_NDIM] = {(hsize_t)first}, size[DISTMAP_MAX_NDIM];
+    hsize_t from[DISTMAP_MAX_AXES] = {(hsize_t)first}, size[DISTMAP_MAX_AXES];
     for (int a = 0; a < info->ndim; a++)
         size[a] = (hsize_t)(a ? info->shape[a] : count);
     const hid_t there = H5Dget_space(s->dataset), here = H5Screate_simple(info->ndim, size, NULL);
@@ -297,7 +298,7 @@ const dm_codec dm_codec_hdf5 = {
     .close = hdf5_close,
     .holds = (1u << (DISTMAP_FLOAT64 + 1)) - (1u << DISTMAP_BOOL),
     .min_ndim = 1,
-    .max_ndim = DISTMAP_MAX_NDIM,
+    .max_ndim = DISTMAP_MAX_AXES,
     .holds_empty = true,
     .holds_datasets = true,
     .create = dm_hdf5_create,

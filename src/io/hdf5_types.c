@@ -1,9 +1,6 @@
-/* What HDF5's types and attributes mean here.
- *
- * Elements: integers of 1, 2, 4 and 8 bytes and floats, of any byte order; bool as h5py keeps it, an enumeration FALSE = 0,
- * TRUE = 1 over int8. Spacing: `element_size_um` as ilastik and Fiji write it, else our own `spacing` and `unit`.
+/* What HDF5's types mean here: integers of 1, 2, 4 and 8 bytes and floats, of any byte order; bool as h5py keeps it, an
+ * enumeration FALSE = 0, TRUE = 1 over int8.
  */
-#include <math.h>
 #include <string.h>
 
 #include "io/convert.h"
@@ -71,78 +68,4 @@ distmap_dtype dm_hdf5_dtype(hid_t stored, hid_t *type) {
     if (dtype)
         *type = dm_hdf5_type(dtype);
     return dtype;
-}
-
-/* ---- Spacing ---- */
-
-static const char microns[] = "element_size_um";
-
-static bool read_numbers(hid_t dataset, const char *name, int count, double *values) {
-    if (H5Aexists(dataset, name) <= 0)
-        return false;
-    double found[DISTMAP_MAX_NDIM];
-    const hid_t attribute = H5Aopen(dataset, name, H5P_DEFAULT), space = H5Aget_space(attribute),
-                stored = H5Aget_type(attribute);
-    const bool single = H5Tget_class(stored) == H5T_FLOAT && H5Tget_size(stored) <= sizeof(float);
-    bool good = H5Sget_simple_extent_npoints(space) == count && H5Aread(attribute, H5T_NATIVE_DOUBLE, found) >= 0;
-    for (int a = 0; good && a < count; a++) {
-        found[a] = single ? dm_from_float((float)found[a]) : found[a];
-        good = found[a] > 0 && isfinite(found[a]);
-    }
-    H5Tclose(stored);
-    H5Sclose(space);
-    H5Aclose(attribute);
-    if (good)
-        memcpy(values, found, (size_t)count * sizeof *values);
-    return good;
-}
-
-static void read_unit(hid_t dataset, distmap_image_info *info) {
-    if (H5Aexists(dataset, "unit") <= 0)
-        return;
-    const hid_t attribute = H5Aopen(dataset, "unit", H5P_DEFAULT);
-    const hid_t stored = H5Aget_type(attribute), space = H5Aget_space(attribute);
-    const bool is_text = H5Tget_class(stored) == H5T_STRING && H5Sget_simple_extent_npoints(space) == 1;
-    char fixed[64] = "", *text = NULL;
-    if (is_text && H5Tis_variable_str(stored) > 0) {
-        if (H5Aread(attribute, stored, &text) >= 0 && text)
-            dm_unit_take(info, text);
-        H5free_memory(text);
-    } else if (is_text && H5Tget_size(stored) < sizeof fixed && H5Aread(attribute, stored, fixed) >= 0) {
-        dm_unit_take(info, fixed);
-    }
-    H5Sclose(space);
-    H5Tclose(stored);
-    H5Aclose(attribute);
-}
-
-void dm_hdf5_spacing_read(hid_t dataset, distmap_image_info *info) {
-    if (read_numbers(dataset, microns, info->ndim, info->spacing)) {
-        strcpy(info->unit, "um");
-        return;
-    }
-    read_numbers(dataset, "spacing", info->ndim, info->spacing);
-    read_unit(dataset, info);
-}
-
-static bool put(hid_t dataset, const char *name, hid_t type, hid_t space, const void *value) {
-    const hid_t attribute = H5Acreate2(dataset, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    const bool good = attribute >= 0 && H5Awrite(attribute, type, value) >= 0;
-    return attribute >= 0 && H5Aclose(attribute) >= 0 && good;
-}
-
-bool dm_hdf5_spacing_write(hid_t dataset, const distmap_image_info *info) {
-    const bool in_microns = strcmp(info->unit, "um") == 0;
-    const hsize_t axes = (hsize_t)info->ndim;
-    const char *unit = info->unit;
-    const hid_t row = H5Screate_simple(1, &axes, NULL), one = H5Screate(H5S_SCALAR), text = H5Tcopy(H5T_C_S1);
-    H5Tset_size(text, H5T_VARIABLE);
-    H5Tset_cset(text, H5T_CSET_UTF8);
-    bool good = put(dataset, in_microns ? microns : "spacing", H5T_NATIVE_DOUBLE, row, info->spacing);
-    if (*unit && !in_microns)
-        good = good && put(dataset, "unit", text, one, &unit);
-    H5Tclose(text);
-    H5Sclose(one);
-    H5Sclose(row);
-    return good;
 }

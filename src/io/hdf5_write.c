@@ -18,7 +18,7 @@
 
 typedef struct state {
     hid_t file, dataset, type; /* < 0: closed */
-    hsize_t chunk[DISTMAP_MAX_NDIM];
+    hsize_t chunk[DISTMAP_MAX_AXES];
     dm_rows rows;
     int64_t chunks; /* in the file */
 } state;
@@ -66,7 +66,7 @@ static distmap_status check_place(const distmap_writer *writer, hid_t file) {
 
 static distmap_status make_dataset(distmap_writer *writer, state *s) {
     const distmap_image_info *info = &writer->info;
-    hsize_t shape[DISTMAP_MAX_NDIM];
+    hsize_t shape[DISTMAP_MAX_AXES];
     for (int a = 0; a < info->ndim; a++)
         shape[a] = (hsize_t)info->shape[a];
     const hid_t space = H5Screate_simple(info->ndim, shape, NULL), links = H5Pcreate(H5P_LINK_CREATE),
@@ -81,7 +81,7 @@ static distmap_status make_dataset(distmap_writer *writer, state *s) {
         H5Pset_deflate(made, DM_HDF5_GZIP);
     }
     s->dataset = H5Dcreate2(s->file, path_of(writer), s->type, space, links, made, H5P_DEFAULT);
-    const bool good = s->dataset >= 0 && dm_hdf5_spacing_write(s->dataset, info);
+    const bool good = s->dataset >= 0 && dm_hdf5_model_write(s->dataset, info);
     const distmap_status status = good ? DISTMAP_OK : failed(writer);
     H5Pclose(made);
     H5Pclose(links);
@@ -122,7 +122,7 @@ distmap_status dm_hdf5_create(distmap_writer *writer) {
 
 /* The chunk's packed bytes, behind those before it. */
 static bool write_chunk(const distmap_writer *writer, state *s, uint64_t bytes, const void *packed) {
-    hsize_t origin[DISTMAP_MAX_NDIM];
+    hsize_t origin[DISTMAP_MAX_AXES];
     dm_hdf5_chunk_origin(&writer->info, s->chunk, s->chunks++, origin);
     return H5Dwrite_chunk(s->dataset, H5P_DEFAULT, 0, origin, bytes, packed) >= 0 && !writer->output.error;
 }

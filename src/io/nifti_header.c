@@ -14,6 +14,7 @@
 #include "io/nifti.h"
 
 enum { SIZE_1 = sizeof(struct nifti_1_header), SIZE_2 = sizeof(struct nifti_2_header), EXTENDER = 4 };
+enum { MARK_1 = 344, MARK_2 = 4 }; /* where the mark is */
 _Static_assert(SIZE_1 == 348 && SIZE_2 == 540, "the headers are as they lie in the file");
 
 static const struct {
@@ -57,7 +58,7 @@ static int version_of(const uint8_t *start, size_t bytes) {
 
 bool dm_nifti_is(const uint8_t *start, size_t bytes) {
     const int version = version_of(start, bytes);
-    return version && !memcmp(start + (version * version == 1 ? 344 : 4), "n", 1);
+    return version && !memcmp(start + (version * version == 1 ? MARK_1 : MARK_2), "n", 1);
 }
 
 /* Turns a member, or each element of an array, to the host's byte order. */
@@ -68,51 +69,82 @@ bool dm_nifti_is(const uint8_t *start, size_t bytes) {
 /* A float of the file as an offset; NaN and absurd ones become -1. */
 static int64_t offset_of(double value) { return value >= 0 && value < 1e15 ? (int64_t)value : -1; }
 
-static void take_1(const uint8_t *start, dm_nifti *header, char magic[4]) {
+/* A float as the decimal that was meant. */
+static double meant(float value) { return isfinite(value) ? dm_from_float(value) : (double)value; }
+
+/* The members that both versions have by the same names; NUMBER turns one of theirs to a double. */
+#define TAKE(h, NUMBER)                                                                             \
+    do {                                                                                            \
+        FIX_ALL((h).dim), FIX_ALL((h).pixdim), FIX((h).datatype), FIX((h).vox_offset);              \
+        FIX((h).scl_slope), FIX((h).scl_inter), FIX((h).qform_code), FIX((h).sform_code);           \
+        FIX((h).quatern_b), FIX((h).quatern_c), FIX((h).quatern_d);                                 \
+        FIX((h).qoffset_x), FIX((h).qoffset_y), FIX((h).qoffset_z);                                 \
+        FIX_ALL((h).srow_x), FIX_ALL((h).srow_y), FIX_ALL((h).srow_z);                              \
+        FIX((h).toffset), FIX((h).slice_duration), FIX((h).slice_start), FIX((h).slice_end);        \
+        FIX((h).intent_code), FIX((h).intent_p1), FIX((h).intent_p2), FIX((h).intent_p3);           \
+        for (int a = 0; a < 8; a++) {                                                               \
+            header->dim[a] = (h).dim[a];                                                            \
+            header->pixdim[a] = NUMBER((h).pixdim[a]);                                              \
+        }                                                                                           \
+        for (int a = 0; a < 4; a++) {                                                               \
+            header->srow[0][a] = NUMBER((h).srow_x[a]);                                             \
+            header->srow[1][a] = NUMBER((h).srow_y[a]);                                             \
+            header->srow[2][a] = NUMBER((h).srow_z[a]);                                             \
+        }                                                                                           \
+        header->quatern[0] = (double)(h).quatern_b, header->qoffset[0] = NUMBER((h).qoffset_x);     \
+        header->quatern[1] = (double)(h).quatern_c, header->qoffset[1] = NUMBER((h).qoffset_y);     \
+        header->quatern[2] = (double)(h).quatern_d, header->qoffset[2] = NUMBER((h).qoffset_z);     \
+        header->datatype = (h).datatype;                                                            \
+        header->slope = (double)(h).scl_slope, header->inter = (double)(h).scl_inter;               \
+        header->qform = (h).qform_code, header->sform = (h).sform_code;                             \
+        header->toffset = (double)(h).toffset, header->slice_duration = (double)(h).slice_duration; \
+        header->slice_start = (h).slice_start, header->slice_end = (h).slice_end;                   \
+        header->slice_code = (h).slice_code, header->dim_info = (h).dim_info;                       \
+        header->intent = (h).intent_code;                                                           \
+        header->intent_p[0] = (double)(h).intent_p1;                                                \
+        header->intent_p[1] = (double)(h).intent_p2;                                                \
+        header->intent_p[2] = (double)(h).intent_p3;                                                \
+        memcpy(header->intent_name, (h).intent_name, sizeof(h).intent_name);                        \
+        memcpy(header->descrip, (h).descrip, sizeof(h).descrip);                                    \
+        memcpy(header->aux_file, (h).aux_file, sizeof(h).aux_file);                                 \
+    } while (0)
+
+static void take_1(const uint8_t *start, dm_nifti *header) {
     struct nifti_1_header h;
     memcpy(&h, start, sizeof h);
-    memcpy(magic, h.magic, 4);
-    FIX_ALL(h.dim), FIX_ALL(h.pixdim);
-    FIX(h.datatype), FIX(h.vox_offset), FIX(h.scl_slope), FIX(h.scl_inter);
-    for (int a = 0; a < 8; a++) {
-        header->dim[a] = h.dim[a];
-        header->pixdim[a] = isfinite(h.pixdim[a]) ? dm_from_float(h.pixdim[a]) : 0;
-    }
-    header->datatype = h.datatype;
+    TAKE(h, meant);
     header->units = h.xyzt_units;
     header->offset = offset_of((double)h.vox_offset);
-    header->slope = (double)h.scl_slope;
-    header->inter = (double)h.scl_inter;
 }
 
-static void take_2(const uint8_t *start, dm_nifti *header, char magic[4]) {
+static void take_2(const uint8_t *start, dm_nifti *header) {
     struct nifti_2_header h;
     memcpy(&h, start, sizeof h);
-    memcpy(magic, h.magic, 4);
-    FIX_ALL(h.dim), FIX_ALL(h.pixdim);
-    FIX(h.datatype), FIX(h.vox_offset), FIX(h.scl_slope), FIX(h.scl_inter), FIX(h.xyzt_units);
-    memcpy(header->dim, h.dim, sizeof header->dim);
-    memcpy(header->pixdim, h.pixdim, sizeof header->pixdim);
-    header->datatype = h.datatype;
+    TAKE(h, (double));
+    FIX(h.xyzt_units), FIX(h.slice_code);
     header->units = h.xyzt_units;
+    header->slice_code = h.slice_code;
     header->offset = h.vox_offset;
-    header->slope = h.scl_slope;
-    header->inter = h.scl_inter;
+}
+
+bool dm_nifti_reread(const void *start, size_t bytes, dm_nifti *header) {
+    const int version = version_of(start, bytes);
+    *header = (dm_nifti){.version = version < 0 ? -version : version, .swapped = version < 0};
+    if (version)
+        (header->version == 1 ? take_1 : take_2)(start, header);
+    return version;
 }
 
 distmap_status dm_nifti_parse(const dm_input *input, const uint8_t *start, size_t bytes, dm_nifti *header) {
-    const int version = version_of(start, bytes);
-    *header = (dm_nifti){.version = version < 0 ? -version : version, .swapped = version < 0};
-    if (!version)
+    if (!dm_nifti_reread(start, bytes, header))
         return dm_broken(input, "not a NIfTI file, or its header is cut off");
-    char magic[4];
-    (header->version == 1 ? take_1 : take_2)(start, header, magic);
-    if (!memcmp(magic, "ni", 2))
-        return dm_unsupported(input, "is the header of a .hdr and .img pair; single .nii files are read");
-    if (memcmp(magic, header->version == 1 ? "n+1" : "n+2", 3) != 0)
+    char mark[4];
+    memcpy(mark, start + (header->version == 1 ? MARK_1 : MARK_2), sizeof mark);
+    header->pair = !memcmp(mark, header->version == 1 ? "ni1" : "ni2", 3);
+    if (!header->pair && memcmp(mark, header->version == 1 ? "n+1" : "n+2", 3) != 0)
         return dm_broken(input, "broken NIfTI header: it lacks its mark");
-    const int64_t least = header->version == 1 ? SIZE_1 : SIZE_2;
-    if (header->offset == 0)
+    const int64_t least = header->pair ? 0 : header->version == 1 ? SIZE_1 : SIZE_2;
+    if (header->offset == 0 && !header->pair)
         header->offset = least + EXTENDER;
     if (header->offset < least)
         return dm_broken(input, "broken NIfTI header: elements are said to begin inside it");
@@ -124,45 +156,65 @@ distmap_status dm_nifti_parse(const dm_input *input, const uint8_t *start, size_
     return DISTMAP_OK;
 }
 
-static int unit_code(const char *unit) {
-    return !strcmp(unit, "m")    ? NIFTI_UNITS_METER
-           : !strcmp(unit, "mm") ? NIFTI_UNITS_MM
-           : !strcmp(unit, "um") ? NIFTI_UNITS_MICRON
-                                 : NIFTI_UNITS_UNKNOWN;
-}
-
-/* The members that both versions have, by the same names. Axes of the file: fastest first. */
-#define FILL(h)                                                                       \
-    do {                                                                              \
-        (h).sizeof_hdr = sizeof(h);                                                   \
-        for (int a = 0; a < 8; a++)                                                   \
-            (h).dim[a] = 1, (h).pixdim[a] = 1;                                        \
-        (h).dim[0] = (__typeof__((h).dim[0]))info->ndim;                              \
-        for (int a = 0; a < info->ndim; a++) {                                        \
-            (h).dim[info->ndim - a] = (__typeof__((h).dim[0]))info->shape[a];         \
-            (h).pixdim[info->ndim - a] = (__typeof__((h).pixdim[0]))info->spacing[a]; \
-        }                                                                             \
-        (h).datatype = (int16_t)dm_nifti_datatype(info->dtype);                       \
-        (h).bitpix = (int16_t)(8 * distmap_dtype_size(info->dtype));                  \
-        (h).scl_slope = 1;                                                            \
-        (h).vox_offset = (__typeof__((h).vox_offset))*bytes;                          \
-        (h).xyzt_units = (char)unit_code(info->unit);                                 \
-        snprintf((h).descrip, sizeof(h).descrip, "distmap %s", distmap_version());    \
-        memcpy(start, &(h), sizeof(h));                                               \
+/* The members that both versions have by the same names. */
+#define FILL(h)                                                           \
+    do {                                                                  \
+        (h).sizeof_hdr = sizeof(h);                                       \
+        for (int a = 0; a < 8; a++) {                                     \
+            (h).dim[a] = (__typeof__((h).dim[0]))f.dim[a];                \
+            (h).pixdim[a] = (__typeof__((h).pixdim[0]))f.pixdim[a];       \
+        }                                                                 \
+        for (int a = 0; a < 4; a++) {                                     \
+            (h).srow_x[a] = (__typeof__((h).srow_x[0]))f.srow[0][a];      \
+            (h).srow_y[a] = (__typeof__((h).srow_x[0]))f.srow[1][a];      \
+            (h).srow_z[a] = (__typeof__((h).srow_x[0]))f.srow[2][a];      \
+        }                                                                 \
+        (h).quatern_b = (__typeof__((h).quatern_b))f.quatern[0];          \
+        (h).quatern_c = (__typeof__((h).quatern_b))f.quatern[1];          \
+        (h).quatern_d = (__typeof__((h).quatern_b))f.quatern[2];          \
+        (h).qoffset_x = (__typeof__((h).quatern_b))f.qoffset[0];          \
+        (h).qoffset_y = (__typeof__((h).quatern_b))f.qoffset[1];          \
+        (h).qoffset_z = (__typeof__((h).quatern_b))f.qoffset[2];          \
+        (h).qform_code = (__typeof__((h).qform_code))f.qform;             \
+        (h).sform_code = (__typeof__((h).qform_code))f.sform;             \
+        (h).toffset = (__typeof__((h).toffset))f.toffset;                 \
+        (h).slice_duration = (__typeof__((h).toffset))f.slice_duration;   \
+        (h).slice_start = (__typeof__((h).slice_start))f.slice_start;     \
+        (h).slice_end = (__typeof__((h).slice_end))f.slice_end;           \
+        (h).slice_code = (__typeof__((h).slice_code))f.slice_code;        \
+        (h).dim_info = (char)f.dim_info;                                  \
+        (h).intent_code = (__typeof__((h).intent_code))f.intent;          \
+        (h).intent_p1 = (__typeof__((h).intent_p1))f.intent_p[0];         \
+        (h).intent_p2 = (__typeof__((h).intent_p1))f.intent_p[1];         \
+        (h).intent_p3 = (__typeof__((h).intent_p1))f.intent_p[2];         \
+        memcpy((h).intent_name, f.intent_name, sizeof(h).intent_name);    \
+        memcpy((h).descrip, f.descrip, sizeof(h).descrip);                \
+        memcpy((h).aux_file, f.aux_file, sizeof(h).aux_file);             \
+        (h).datatype = (int16_t)dm_nifti_datatype(info->dtype);           \
+        (h).bitpix = (int16_t)(8 * distmap_dtype_size(info->dtype));      \
+        (h).scl_slope = 1;                                                \
+        (h).vox_offset = (__typeof__((h).vox_offset))(pair ? 0 : *bytes); \
+        (h).xyzt_units = (__typeof__((h).xyzt_units))f.units;             \
+        memcpy(start, &(h), sizeof(h));                                   \
     } while (0)
 
-void dm_nifti_make(const distmap_image_info *info, uint8_t start[DM_NIFTI_START], size_t *bytes) {
+distmap_status dm_nifti_make(const distmap_writer *writer, bool pair, uint8_t start[DM_NIFTI_START], size_t *bytes) {
+    const distmap_image_info *info = &writer->info;
+    dm_nifti f;
+    TRY(dm_nifti_fill(writer, &f));
     bool short_axes = true; /* NIfTI-1 has 16 bits for an axis */
-    for (int a = 0; a < info->ndim; a++)
-        short_axes &= info->shape[a] <= INT16_MAX;
+    for (int a = 0; a < 8; a++)
+        short_axes &= f.dim[a] <= INT16_MAX;
     memset(start, 0, DM_NIFTI_START);
-    if (short_axes) {
+    if (short_axes && f.version != 2) {
         struct nifti_1_header h = {.magic = "n+1", .regular = 'r'};
+        h.magic[1] = pair ? 'i' : '+';
         *bytes = SIZE_1 + EXTENDER;
         FILL(h);
     } else {
-        struct nifti_2_header h = {.magic = {'n', '+', '2', 0, '\r', '\n', 0x1a, '\n'}};
+        struct nifti_2_header h = {.magic = {'n', pair ? 'i' : '+', '2', 0, '\r', '\n', 0x1a, '\n'}};
         *bytes = SIZE_2 + EXTENDER;
         FILL(h);
     }
+    return DISTMAP_OK;
 }

@@ -1,6 +1,6 @@
-/* Reading NIfTI-1 and -2, plain and gzipped, of either byte order, with voxel size, unit and scaling.
+/* Reading NIfTI-1 and -2, plain and gzipped, of either byte order, in one file or in two. nifti_model.c says what headers mean.
  *
- * A NIfTI file's first axis is the fastest, so the shape is its dim[] turned round: (z, y, x). Elements are scaled by
+ * Elements are scaled by
  * slope * v + inter, in FP64, only where the header says something else than 1 and 0: to float32 where that holds the
  * stored type exactly, else to float64. gzipped files are read in order, through zlib.
  */
@@ -78,7 +78,45 @@ static distmap_status read_header(distmap_reader *reader, state *s) {
     } else {
         TRY(dm_input_next(&reader->input, start, sizeof start, &got));
     }
-    return dm_nifti_parse(&reader->input, start, got, &s->header);
+    TRY(dm_nifti_parse(&reader->input, start, got, &s->header));
+    return dm_native_add(reader, "nifti", "header", start, s->header.version == 1 ? DM_NIFTI_1 : DM_NIFTI_2);
+}
+
+/* NAME.img beside NAME.hdr, either of them gzipped, in whose place it comes. */
+static distmap_status open_elements(distmap_reader *reader, state *s) {
+    static const char *const headers[] = {".hdr", ".hdr.gz"}, *const endings[] = {".img", ".img.gz", ".IMG"};
+    const char *file = reader->input.file;
+    size_t stem = 0;
+    for (int i = 0; i < 2; i++)
+        if (dm_ends_with(file, headers[i]))
+            stem = strlen(file) - strlen(headers[i]);
+    if (!stem)
+        return dm_broken(&reader->input, "is the header of a .hdr and .img pair, and not named so");
+    char *name = malloc(stem + 8);
+    if (!name)
+        return dm_no_memory(reader->input.name);
+    int found = -1;
+    for (int i = 0; i < 3 && found < 0; i++) {
+        sprintf(name, "%.*s%s", (int)stem, file, endings[i]);
+        found = access(name, F_OK) ? -1 : i;
+    }
+    dm_input elements = {.fd = -1};
+    distmap_status status = found < 0 ? dm_broken(&reader->input, "there is no %.*s.img beside it", (int)stem, file)
+                                      : dm_input_open(&elements, name);
+    free(name);
+    if (status) {
+        dm_input_close(&elements);
+        return status;
+    }
+    if (s->gz)
+        gzclose(s->gz);
+    s->gz = NULL;
+    dm_input_close(&reader->input);
+    reader->input = elements;
+    uint8_t mark[2] = {0};
+    size_t got;
+    TRY(dm_input_next(&reader->input, mark, sizeof mark, &got));
+    return mark[0] == 0x1f && mark[1] == 0x8b ? gz_open(reader, s) : DISTMAP_OK;
 }
 
 static distmap_status take_type(distmap_reader *reader, state *s) {
@@ -98,32 +136,16 @@ static distmap_status take_type(distmap_reader *reader, state *s) {
     return DISTMAP_OK;
 }
 
-static void take_shape(distmap_reader *reader, const dm_nifti *h, int axes) {
-    distmap_image_info *info = &reader->info;
-    info->ndim = axes;
-    for (int a = 0; a < axes; a++) {
-        const double pitch = fabs(h->pixdim[axes - a]);
-        info->shape[a] = h->dim[axes - a];
-        info->spacing[a] = pitch > 0 && isfinite(pitch) ? pitch : 1;
-    }
-    static const char *const units[8] = {"", "m", "mm", "um", "", "", "", ""};
-    strcpy(info->unit, units[h->units & 7]);
-}
-
 static distmap_status nifti_open(distmap_reader *reader) {
     state *s = reader->state = calloc(1, sizeof *s);
     if (!s)
         return dm_no_memory(reader->input.name);
     TRY(read_header(reader, s));
     const dm_nifti *h = &s->header;
-    /* Axes past the third that are 1 long are the format's habit, not the image's. */
-    int axes = (int)h->dim[0];
-    while (axes > 3 && h->dim[axes] == 1)
-        axes--;
-    if (axes > DISTMAP_MAX_NDIM)
-        return dm_unsupported(&reader->input, "has %d axes; 1 to %d are read", axes, DISTMAP_MAX_NDIM);
     TRY(take_type(reader, s));
-    take_shape(reader, h, axes);
+    TRY(dm_nifti_take(reader, h));
+    if (h->pair)
+        TRY(open_elements(reader, s));
     char type[16] = "RGB";
     if (!s->colour)
         snprintf(type, sizeof type, "%s", distmap_dtype_name(s->stored));
@@ -133,7 +155,7 @@ static distmap_status nifti_open(distmap_reader *reader) {
     if (!s->gz && !s->scaled && !s->colour)
         return dm_raw_open(reader, h->offset, h->swapped, false);
     int64_t bytes;
-    TRY(dm_shape_bytes(reader->input.name, axes, reader->info.shape, s->stored_size, &bytes));
+    TRY(dm_shape_bytes(reader->input.name, reader->info.ndim, reader->info.shape, s->stored_size, &bytes));
     if (__builtin_add_overflow(bytes, h->offset, &bytes))
         return dm_broken(&reader->input, "absurd size");
     return dm_check_holds(&reader->input, bytes, s->gz ? DM_DEFLATE_RATIO : 1);
@@ -233,17 +255,19 @@ static void nifti_close(distmap_reader *reader) {
 
 const dm_codec dm_codec_nifti = {
     .info = {.name = "nifti",
-             .endings = ".nii .nii.gz",
+             .endings = ".nii .nii.gz .hdr",
              .reads = true,
              .writes = true,
-             .summary = "NIfTI-1 and -2, voxel size and scaling kept; memory-mapped when not gzipped"},
+             .summary =
+                 "NIfTI-1 and -2, in one file or .hdr and .img; sform, qform, units kept; scaled; memory-mapped when "
+                 "not gzipped"},
     .sniff = nifti_sniff,
     .open = nifti_open,
     .read = nifti_read,
     .close = nifti_close,
     .holds = (1u << (DISTMAP_FLOAT64 + 1)) - (1u << DISTMAP_BOOL),
     .min_ndim = 1,
-    .max_ndim = DISTMAP_MAX_NDIM,
+    .max_ndim = 7,
     .create = dm_nifti_create,
     .write = dm_nifti_write,
     .finish = dm_nifti_finish,

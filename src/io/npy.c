@@ -20,7 +20,7 @@ typedef struct header {
     char descr[16];
     bool fortran;
     int ndim;
-    int64_t shape[DISTMAP_MAX_NDIM];
+    int64_t shape[DISTMAP_MAX_AXES];
     bool has_descr, has_order, has_shape;
 } header;
 
@@ -64,7 +64,7 @@ static const char *parse_shape(const char *p, header *h) {
                 return NULL;
         if (*p == 'L') /* as Python 2 wrote it */
             p++;
-        if (h->ndim < DISTMAP_MAX_NDIM)
+        if (h->ndim < DISTMAP_MAX_AXES)
             h->shape[h->ndim] = n;
         h->ndim++;
         const char *comma = expect(p, ",");
@@ -114,8 +114,8 @@ static distmap_status apply(distmap_reader *reader, const header *h, int64_t off
     info->dtype = dm_numpy_dtype(h->descr, &swapped);
     if (!info->dtype)
         return dm_unsupported(input, "its element type is %s; bool, integers and float32, float64 are read", h->descr);
-    if (h->ndim < 1 || h->ndim > DISTMAP_MAX_NDIM)
-        return dm_unsupported(input, "has %d axes; 1 to %d are read", h->ndim, DISTMAP_MAX_NDIM);
+    if (h->ndim < 1 || h->ndim > DISTMAP_MAX_AXES)
+        return dm_unsupported(input, "has %d axes; 1 to %d are read", h->ndim, DISTMAP_MAX_AXES);
     info->ndim = h->ndim;
     memcpy(info->shape, h->shape, sizeof info->shape);
     snprintf(info->stored, sizeof info->stored, "%s, %s order", h->descr, h->fortran ? "Fortran" : "C");
@@ -189,7 +189,7 @@ const dm_codec dm_codec_npy = {
     .read_box = dm_raw_read_box,
     .holds = (1u << (DISTMAP_FLOAT64 + 1)) - (1u << DISTMAP_BOOL),
     .min_ndim = 1,
-    .max_ndim = DISTMAP_MAX_NDIM,
+    .max_ndim = DISTMAP_MAX_AXES,
     .holds_empty = true,
     .is_plain = true,
     .create = npy_create,

@@ -110,8 +110,7 @@ distmap_status dm_raw_read_box(distmap_reader *reader, const dm_box *box, void *
     struct runs runs = {.reader = reader, .to = out};
     TRY(dm_box_runs(&reader->info, box, read_run, &runs));
     if (reader->raw.swapped)
-        dm_swap(out, (size_t)(box->count[0] * box->count[1] * box->count[2] * box->count[3]),
-                distmap_dtype_size(reader->info.dtype));
+        dm_swap(out, (size_t)dm_box_elements(box), distmap_dtype_size(reader->info.dtype));
     return DISTMAP_OK;
 }
 
@@ -128,15 +127,13 @@ distmap_view dm_raw_map(distmap_reader *reader) {
     const char *data = dm_input_map(&reader->input);
     if (!data)
         return (distmap_view){0};
-    distmap_view view = distmap_view_make((void *)(data + reader->raw.offset), info->dtype, info->ndim, info->shape);
-    if (reader->raw.fortran) {
-        int64_t stride = size;
-        for (int a = 0; a < info->ndim; a++) {
-            view.strides[a] = stride;
-            stride *= info->shape[a];
-        }
+    int64_t strides[DISTMAP_MAX_AXES], stride = size;
+    for (int i = 0; i < info->ndim; i++) {
+        const int a = reader->raw.fortran ? i : info->ndim - 1 - i;
+        strides[a] = stride;
+        stride *= info->shape[a];
     }
-    return view;
+    return dm_select_view(reader, (char *)data + reader->raw.offset, strides);
 }
 
 /* ---- By several processes ---- */

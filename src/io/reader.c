@@ -42,8 +42,6 @@ static distmap_status open_codec(distmap_reader *reader) {
         return dm_unsupported(&reader->input, "%s is one image: there is no %s in it", reader->codec->info.name,
                               reader->input.dataset);
     reader->info.format = reader->codec->info.name;
-    for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
-        reader->info.spacing[a] = 1;
     TRY(reader->codec->open(reader));
 
     const distmap_image_info *info = &reader->info;
@@ -51,8 +49,13 @@ static distmap_status open_codec(distmap_reader *reader) {
     TRY(dm_shape_bytes(reader->input.name, info->ndim, info->shape, distmap_dtype_size(info->dtype), &bytes));
     reader->slice_elements = dm_slice_elements(info);
     reader->slice_bytes = (size_t)reader->slice_elements * distmap_dtype_size(info->dtype);
-    static const char *const axes[] = {"", "x", "yx", "zyx", "tzyx"};
-    strcpy(reader->info.axes, axes[info->ndim]);
+    dm_axes_name(&reader->info);
+    char fault[200];
+    if (dm_image_fault(info, fault, sizeof fault))
+        return dm_broken(&reader->input, "%s", fault);
+    reader->shown = *info;
+    for (int a = 0; a < DISTMAP_MAX_AXES; a++)
+        reader->selected[a] = -1;
     return DISTMAP_OK;
 }
 
@@ -74,12 +77,12 @@ distmap_status distmap_reader_open(const char *path, distmap_reader **reader) {
     return status;
 }
 
-const distmap_image_info *distmap_reader_info(const distmap_reader *reader) { return reader ? &reader->info : NULL; }
+const distmap_image_info *distmap_reader_info(const distmap_reader *reader) { return reader ? &reader->shown : NULL; }
 
 distmap_status distmap_reader_read(distmap_reader *reader, int64_t first, int64_t count, void *out) {
     if (!reader)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "reader: must not be NULL");
-    const int64_t slices = reader->info.shape[0];
+    const int64_t slices = reader->shown.shape[0];
     if (first < 0 || count < 0 || first > slices || count > slices - first)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT,
                                  "first, count: slices %lld + %lld are not within the file's %lld", (long long)first,
@@ -88,7 +91,10 @@ distmap_status distmap_reader_read(distmap_reader *reader, int64_t first, int64_
         return DISTMAP_OK;
     if (!out)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "out: must not be NULL");
-    return reader->codec->read(reader, first, count, out);
+    if (!reader->selects)
+        return reader->codec->read(reader, first, count, out);
+    const dm_box box = dm_box_of_slices(&reader->shown, first, count);
+    return dm_box_empty(&box) ? DISTMAP_OK : dm_select_read(reader, &box, out);
 }
 
 distmap_status distmap_reader_read_box(distmap_reader *reader, const int64_t *first, const int64_t *count, void *out) {
@@ -98,12 +104,12 @@ distmap_status distmap_reader_read_box(distmap_reader *reader, const int64_t *fi
         return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: %s is read by whole slices, not by boxes",
                                  reader->input.name, reader->raw.fortran ? "Fortran order" : reader->info.format);
     dm_box box;
-    TRY(dm_box_take(&reader->info, first, count, &box));
+    TRY(dm_box_take(&reader->shown, first, count, &box));
     if (dm_box_empty(&box))
         return DISTMAP_OK;
     if (!out)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "out: must not be NULL");
-    return reader->codec->read_box(reader, &box, out);
+    return reader->selects ? dm_select_read(reader, &box, out) : reader->codec->read_box(reader, &box, out);
 }
 
 distmap_view distmap_reader_map(distmap_reader *reader) { return reader ? dm_raw_map(reader) : (distmap_view){0}; }
@@ -114,6 +120,10 @@ void distmap_reader_close(distmap_reader **reader) {
     if ((*reader)->codec && (*reader)->codec->close)
         (*reader)->codec->close(*reader);
     dm_input_close(&(*reader)->input);
+    for (int i = 0; i < (*reader)->info.native_count; i++)
+        free((void *)(*reader)->native[i].data);
+    free((*reader)->native);
+    free((*reader)->held);
     free(*reader);
     *reader = NULL;
 }

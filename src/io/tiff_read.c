@@ -209,6 +209,8 @@ static void fill_info(distmap_reader *reader, state *s) {
     info->shape[info->ndim - 3 > 0 ? 1 : 0] = series ? text.slices : s->pages;
     info->shape[info->ndim - 2] = s->form.height;
     info->shape[info->ndim - 1] = s->form.width;
+    if (series || (text.frames > 1 && !text.slices && s->pages == text.frames))
+        dm_axis_take(&info->axis[0], "t");
     dm_tiff_spacing_read(t, &text, info);
 
     char layout[64] = "strips", pages[64] = "", stored[256];
@@ -366,7 +368,7 @@ const dm_codec dm_codec_tiff = {
     .close = tiff_close,
     .holds = (1u << (DISTMAP_FLOAT64 + 1)) - (1u << DISTMAP_BOOL),
     .min_ndim = 2,
-    .max_ndim = DISTMAP_MAX_NDIM,
+    .max_ndim = 4,
     .create = dm_tiff_create,
     .write = dm_tiff_write,
     .finish = dm_tiff_finish,

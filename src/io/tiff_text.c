@@ -17,14 +17,6 @@
 #include "io/convert.h"
 #include "io/tiff_file.h"
 
-/* A unit is shown to people: one with control characters in it is none. */
-static bool is_printable(const char *text) {
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 127)
-            return false;
-    return true;
-}
-
 /* What follows "KEY=" at a line's beginning; NULL if there is no such line. */
 static const char *find(const char *text, const char *key) {
     const size_t length = strlen(key);
@@ -57,15 +49,9 @@ void dm_tiff_text_parse(const char *text, dm_tiff_text *parsed) {
         strncmp(text, "ImageJ=1.11a", 12) != 0; /* which other programs write, and ImageJ has left behind */
     value = find(text, "unit");
     const size_t length = value ? strcspn(value, "\n") : 0;
-    if (length && length < sizeof parsed->unit) {
-        memcpy(parsed->unit, value, length);
-        /* ImageJ spells the micro sign out, as Latin-1 or as an escape. */
-        if (!strcmp(parsed->unit, "micron") || !strcmp(parsed->unit, "\\u00B5m") || !strcmp(parsed->unit, "\xb5m") ||
-            !strcmp(parsed->unit, "\xc2\xb5m"))
-            strcpy(parsed->unit, "um");
-        if (!is_printable(parsed->unit))
-            parsed->unit[0] = 0;
-    }
+    char unit[16] = "";
+    if (length && length < sizeof unit)
+        dm_unit_take(parsed->unit, memcpy(unit, value, length));
 }
 
 /* per / resolution, as it was before it was stored. */
@@ -80,10 +66,11 @@ static double pitch_of(double resolution, double per, bool millionths) {
 }
 
 void dm_tiff_spacing_read(TIFF *tiff, const dm_tiff_text *text, distmap_image_info *info) {
-    if (info->ndim > 2 && text->spacing > 0)
-        info->spacing[info->ndim - 3] = text->spacing;
-    if (text->unit[0] && strcmp(text->unit, "pixel") != 0)
-        snprintf(info->unit, sizeof info->unit, "%s", text->unit);
+    const bool in_pixels = !strcmp(text->unit, "pixel") || !strcmp(text->unit, "pixels");
+    if (info->ndim > 2 && info->axis[info->ndim - 3].type == DISTMAP_AXIS_SPACE && text->spacing > 0)
+        info->axis[info->ndim - 3].pitch = text->spacing;
+    if (*text->unit && !in_pixels)
+        dm_unit_take_space(info, text->unit);
     float x = 0, y = 0;
     uint16_t unit = RESUNIT_NONE;
     TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &x);
@@ -92,22 +79,26 @@ void dm_tiff_spacing_read(TIFF *tiff, const dm_tiff_text *text, distmap_image_in
     if (!(x > 0 && y > 0 && isfinite(x) && isfinite(y)))
         return;
     const bool screen = unit == RESUNIT_INCH && x == y && (x == 72 || x == 96);
-    const double per = info->unit[0] ? 1 : unit == RESUNIT_CENTIMETER ? 10 : unit == RESUNIT_INCH ? 25.4 : 0;
-    if (!per || (screen && !info->unit[0]))
+    /* Of ImageJ's text the unit counts, whatever the tag says; pixels are the unit of who knows none. */
+    const bool by_text = *text->unit && (!in_pixels || unit == RESUNIT_NONE);
+    const double per = by_text ? 1 : unit == RESUNIT_CENTIMETER ? 10 : unit == RESUNIT_INCH ? 25.4 : 0;
+    if (!per || (screen && !by_text))
         return;
     const double dx = pitch_of((double)x, per, text->millionths), dy = pitch_of((double)y, per, text->millionths);
     if (!(dx > 0 && dy > 0 && isfinite(dx) && isfinite(dy)))
         return;
-    info->spacing[info->ndim - 1] = dx;
-    info->spacing[info->ndim - 2] = dy;
-    if (!info->unit[0])
-        strcpy(info->unit, "mm");
+    info->axis[info->ndim - 1].pitch = dx;
+    info->axis[info->ndim - 2].pitch = dy;
+    if (!by_text)
+        dm_unit_take_space(info, "mm");
 }
 
 void dm_tiff_spacing_write(TIFF *tiff, const distmap_image_info *info, int64_t pages) {
-    const double dy = info->spacing[info->ndim - 2], dx = info->spacing[info->ndim - 1];
-    const double dz = info->ndim > 2 ? info->spacing[info->ndim - 3] : 1;
-    const bool spaced = dx != 1 || dy != 1 || dz != 1 || info->unit[0];
+    const double dy = distmap_image_pitch(info, info->ndim - 2), dx = distmap_image_pitch(info, info->ndim - 1);
+    const bool deep = info->ndim > 2 && info->axis[info->ndim - 3].type == DISTMAP_AXIS_SPACE;
+    const double dz = deep ? distmap_image_pitch(info, info->ndim - 3) : 1;
+    const char *unit = distmap_image_unit(info);
+    const bool spaced = dx != 1 || dy != 1 || dz != 1 || *unit;
     if (spaced) {
         TIFFSetField(tiff, TIFFTAG_XRESOLUTION, 1 / dx);
         TIFFSetField(tiff, TIFFTAG_YRESOLUTION, 1 / dy);
@@ -117,14 +108,13 @@ void dm_tiff_spacing_write(TIFF *tiff, const distmap_image_info *info, int64_t p
         return;
     char text[300];
     int used = snprintf(text, sizeof text, "ImageJ=1.11a\nimages=%lld\n", (long long)pages);
-    if (info->ndim > 2)
+    if (deep)
         used +=
             snprintf(text + used, sizeof text - (size_t)used, "slices=%lld\n", (long long)info->shape[info->ndim - 3]);
-    if (info->ndim > 3)
+    if (info->axis[0].type == DISTMAP_AXIS_TIME)
         used += snprintf(text + used, sizeof text - (size_t)used, "frames=%lld\nhyperstack=true\n",
                          (long long)info->shape[0]);
     if (spaced)
-        snprintf(text + used, sizeof text - (size_t)used, "unit=%s\nspacing=%.17g\n",
-                 info->unit[0] ? info->unit : "pixel", dz);
+        snprintf(text + used, sizeof text - (size_t)used, "unit=%s\nspacing=%.17g\n", *unit ? unit : "pixel", dz);
     TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, text);
 }

@@ -66,6 +66,8 @@ distmap_status dm_tiff_create(distmap_writer *writer) {
     if (width_of(info) > UINT32_MAX || height_of(info) > UINT32_MAX)
         return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: tiff holds at most 2^32 - 1 rows and columns",
                                  writer->output.name);
+    if (!dm_axes_follow(info, "tzyx")) /* pages are slices, of frames where there are four axes */
+        return dm_axes_refused(writer, "t z y x");
     state *s = writer->state = calloc(1, sizeof *s);
     if (!s)
         return dm_no_memory(writer->output.name);

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +45,8 @@ static distmap_status choose(const char *path, const char *file, const distmap_i
                                  codec->info.name, distmap_dtype_name(info->dtype), dtypes, instead);
     }
     if (info->ndim < codec->min_ndim || info->ndim > codec->max_ndim)
-        return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: %s holds %s axes, not %d; %s can", path,
-                                 codec->info.name, codec->max_ndim == 2 ? "2" : "2 to 4", info->ndim, instead);
+        return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: %s holds %d to %d axes, not %d; %s can", path,
+                                 codec->info.name, codec->min_ndim, codec->max_ndim, info->ndim, instead);
     if (!bytes && !codec->holds_empty)
         return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: %s cannot hold an array without elements; %s can",
                                  path, codec->info.name, instead);
@@ -61,20 +60,18 @@ static distmap_status check(const char *path, const distmap_image_info *info) {
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info: must not be NULL");
     if (!distmap_dtype_size(info->dtype))
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->dtype: %d is not an element type", (int)info->dtype);
-    if (info->ndim < 1 || info->ndim > DISTMAP_MAX_NDIM)
+    if (info->ndim < 1 || info->ndim > DISTMAP_MAX_AXES)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->ndim: is %d, must be 1 to %d", info->ndim,
-                                 DISTMAP_MAX_NDIM);
+                                 DISTMAP_MAX_AXES);
     for (int a = 0; a < info->ndim; a++) {
         if (info->shape[a] < 0)
             return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->shape[%d]: is negative", a);
-        if (!(info->spacing[a] >= 0 && isfinite(info->spacing[a])))
-            return distmap_error_set(DISTMAP_ERROR_ARGUMENT,
-                                     "info->spacing[%d]: must be positive and finite, or 0 for 1", a);
         if (info->chunk[a] < 0)
             return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->chunk[%d]: is negative", a);
     }
-    if (!memchr(info->unit, 0, sizeof info->unit))
-        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->unit: must end with a zero byte");
+    char fault[200];
+    if (dm_image_fault(info, fault, sizeof fault))
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info: %s", fault);
     return DISTMAP_OK;
 }
 
@@ -127,12 +124,14 @@ static distmap_status create(const char *path, const char *part, bool shared, co
     if (!made)
         return dm_no_memory(path);
     made->info = *info;
-    for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
-        if (a >= info->ndim || made->info.spacing[a] == 0)
-            made->info.spacing[a] = 1;
-    for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
+    for (int a = 0; a < DISTMAP_MAX_AXES; a++)
         if (a >= info->ndim || !codec->info.chunked)
             made->info.chunk[a] = 0;
+    dm_axes_name(&made->info);
+    if (dm_image_own(&made->info, path)) {
+        free(made);
+        return DISTMAP_ERROR_MEMORY;
+    }
     made->slice_elements = dm_slice_elements(info);
     made->slice_bytes = (size_t)made->slice_elements * distmap_dtype_size(info->dtype);
     made->palette = palette;
@@ -247,7 +246,8 @@ distmap_status distmap_writer_write(distmap_writer *writer, int64_t count, const
 
 distmap_view distmap_writer_map(distmap_writer *writer) {
     const distmap_view none = {0};
-    if (!writer || !writer->raw_offset || writer->done || writer->placed || !writer->output.target)
+    if (!writer || !writer->raw_offset || writer->done || writer->placed || !writer->output.target ||
+        writer->info.ndim > DISTMAP_MAX_NDIM)
         return none;
     const distmap_image_info *info = &writer->info;
     if (!writer->map) {
@@ -290,6 +290,7 @@ distmap_status distmap_writer_finish(distmap_writer **writer) {
     }
     release(w);
     status = dm_output_finish(&w->output);
+    dm_image_disown(&w->info);
     free(w);
     *writer = NULL;
     return status;
@@ -305,6 +306,7 @@ void distmap_writer_abort(distmap_writer **writer) {
     (*writer)->output.abandoned = true;
     release(*writer);
     dm_output_abort(&(*writer)->output);
+    dm_image_disown(&(*writer)->info);
     free(*writer);
     *writer = NULL;
 }
@@ -314,6 +316,7 @@ void distmap_writer_leave(distmap_writer **writer) {
         return;
     release(*writer);
     dm_output_leave(&(*writer)->output);
+    dm_image_disown(&(*writer)->info);
     free(*writer);
     *writer = NULL;
 }

@@ -5,7 +5,7 @@
  *     vol.zarr/3/0/1       the chunk at place (3, 0, 1) of the grid, or 3.0.1 by the dimension_separator; one that
  *                          is not there has the fill value everywhere
  *
- * Chunks at the end of an axis are as large as the others, and their elements beyond it mean nothing. Arrays here have four axes,
+ * Chunks at the end of an axis are as large as the others, and their elements beyond it mean nothing. Arrays here have DISTMAP_MAX_AXES axes,
  * leading ones of length 1, as boxes do.
  */
 #ifndef DISTMAP_IO_ZARR_H
@@ -17,7 +17,7 @@ typedef struct dm_zarr_packer dm_zarr_packer;
 
 typedef struct dm_zarr {
     int ndim;
-    int64_t shape[DISTMAP_MAX_NDIM], chunk[DISTMAP_MAX_NDIM];
+    int64_t shape[DISTMAP_MAX_AXES], chunk[DISTMAP_MAX_AXES];
     distmap_dtype dtype;
     size_t size;           /* of an element */
     bool swapped, fortran; /* within a chunk: the other byte order, first axis fastest */
@@ -47,7 +47,7 @@ enum { DM_ZARR_NAME = 96 };
 const dm_zarr_packer *dm_zarr_packer_find(const char *name);
 const char *dm_zarr_packer_names(void);
 /* "3/0/1" */
-void dm_zarr_chunk_name(const dm_zarr *form, const int64_t at[DISTMAP_MAX_NDIM], char name[DM_ZARR_NAME]);
+void dm_zarr_chunk_name(const dm_zarr *form, const int64_t at[DISTMAP_MAX_AXES], char name[DM_ZARR_NAME]);
 /* Unpacks what a chunk's file holds; whether that was right. */
 bool dm_zarr_unpack(const dm_zarr *form, const void *packed, size_t bytes, void *chunk);
 /* Packs a chunk: the bytes, at most chunk_bytes + DM_ZARR_MORE, or 0. */
@@ -60,9 +60,9 @@ bool dm_zarr_packs(size_t chunk_bytes);
 
 /* Calls with the place of each of them in the grid. */
 distmap_status dm_zarr_each(const dm_zarr *form, const dm_box *box,
-                            distmap_status (*call)(void *user, const int64_t at[DISTMAP_MAX_NDIM]), void *user);
+                            distmap_status (*call)(void *user, const int64_t at[DISTMAP_MAX_AXES]), void *user);
 /* Copies what the two have in common, from the chunk to the box's elements, or the other way. A chunk of NULL is all fill value. */
-void dm_zarr_copy(const dm_zarr *form, const dm_box *box, const int64_t at[DISTMAP_MAX_NDIM], char *chunk,
+void dm_zarr_copy(const dm_zarr *form, const dm_box *box, const int64_t at[DISTMAP_MAX_AXES], char *chunk,
                   char *elements, bool to_chunk);
 
 /* The writing half of the codec, for its row in zarr_read.c. */

@@ -48,11 +48,11 @@ const dm_zarr_packer *dm_zarr_packer_find(const char *name) {
 
 const char *dm_zarr_packer_names(void) { return "blosc, zlib, gzip and chunks as they are"; }
 
-void dm_zarr_chunk_name(const dm_zarr *form, const int64_t at[DISTMAP_MAX_NDIM], char name[DM_ZARR_NAME]) {
+void dm_zarr_chunk_name(const dm_zarr *form, const int64_t at[DISTMAP_MAX_AXES], char name[DM_ZARR_NAME]) {
     int used = 0;
-    for (int a = DISTMAP_MAX_NDIM - form->ndim; a < DISTMAP_MAX_NDIM; a++)
+    for (int a = DISTMAP_MAX_AXES - form->ndim; a < DISTMAP_MAX_AXES; a++)
         used += snprintf(name + used, (size_t)(DM_ZARR_NAME - used), "%lld%c", (long long)at[a],
-                         a < DISTMAP_MAX_NDIM - 1 ? form->separator : '\0');
+                         a < DISTMAP_MAX_AXES - 1 ? form->separator : '\0');
 }
 
 bool dm_zarr_unpack(const dm_zarr *form, const void *packed, size_t bytes, void *chunk) {

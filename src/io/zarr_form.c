@@ -45,17 +45,17 @@ static json_object *member(json_object *object, const char *name) {
 }
 
 /* Behind leading axes of length 1. */
-static bool take_lengths(json_object *array, int64_t least, int ndim, int64_t lengths[DISTMAP_MAX_NDIM]) {
+static bool take_lengths(json_object *array, int64_t least, int ndim, int64_t lengths[DISTMAP_MAX_AXES]) {
     if (!json_object_is_type(array, json_type_array) || json_object_array_length(array) != (size_t)ndim)
         return false;
-    for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
+    for (int a = 0; a < DISTMAP_MAX_AXES; a++)
         lengths[a] = 1;
     for (int a = 0; a < ndim; a++) {
         json_object *length = json_object_array_get_idx(array, (size_t)a);
         const int64_t value = json_object_get_int64(length);
         if (!json_object_is_type(length, json_type_int) || value < least || value == INT64_MAX)
             return false;
-        lengths[DISTMAP_MAX_NDIM - ndim + a] = value;
+        lengths[DISTMAP_MAX_AXES - ndim + a] = value;
     }
     return true;
 }
@@ -122,8 +122,8 @@ static distmap_status take_form(const dm_input *input, json_object *array, dm_za
     if (!json_object_is_type(shape, json_type_array))
         return dm_broken(input, "its .zarray tells no shape");
     const size_t ndim = json_object_array_length(shape);
-    if (ndim < 1 || ndim > DISTMAP_MAX_NDIM)
-        return dm_unsupported(input, "has %zu axes; 1 to %d are read", ndim, DISTMAP_MAX_NDIM);
+    if (ndim < 1 || ndim > DISTMAP_MAX_AXES)
+        return dm_unsupported(input, "has %zu axes; 1 to %d are read", ndim, DISTMAP_MAX_AXES);
     form->ndim = (int)ndim;
     if (!take_lengths(shape, 0, form->ndim, form->shape) ||
         !take_lengths(member(array, "chunks"), 1, form->ndim, form->chunk))
@@ -141,7 +141,7 @@ static distmap_status take_form(const dm_input *input, json_object *array, dm_za
     form->fortran = *axes == 'F';
     form->separator = *mark;
     int64_t bytes;
-    TRY(dm_shape_bytes(input->name, DISTMAP_MAX_NDIM, form->chunk, form->size, &bytes));
+    TRY(dm_shape_bytes(input->name, DISTMAP_MAX_AXES, form->chunk, form->size, &bytes));
     if (bytes > MAX_CHUNK)
         return dm_unsupported(input, "its chunks have %lld bytes; up to %d are read", (long long)bytes, MAX_CHUNK);
     form->chunk_bytes = (size_t)bytes;
@@ -201,34 +201,40 @@ char *dm_zarr_form_text(const distmap_image_info *info) {
 /* ---- .zattrs: spacing and unit as in our HDF5 files, and xarray's names of the axes ---- */
 
 char *dm_zarr_attributes_text(const distmap_image_info *info) {
-    static const char names[] = "tzyx";
     json_object *object = json_object_new_object(), *axes = json_object_new_array(), *spacing = json_object_new_array();
+    bool told = false;
     for (int a = 0; a < info->ndim; a++) {
-        json_object_array_add(axes, json_object_new_string_len(names + DISTMAP_MAX_NDIM - info->ndim + a, 1));
-        json_object_array_add(spacing, json_object_new_double(info->spacing[a]));
+        json_object_array_add(axes, json_object_new_string(info->axis[a].name));
+        json_object_array_add(spacing, json_object_new_double(distmap_image_pitch(info, a)));
+        told |= info->axis[a].pitch > 0;
     }
     json_object_object_add(object, "_ARRAY_DIMENSIONS", axes);
-    json_object_object_add(object, "spacing", spacing);
-    if (*info->unit)
-        json_object_object_add(object, "unit", json_object_new_string(info->unit));
+    if (told)
+        json_object_object_add(object, "spacing", json_object_get(spacing));
+    json_object_put(spacing);
+    if (*distmap_image_unit(info))
+        json_object_object_add(object, "unit", json_object_new_string(distmap_image_unit(info)));
     return finished(object);
+}
+
+static bool is_list(json_object *list, int count) {
+    return json_object_is_type(list, json_type_array) && json_object_array_length(list) == (size_t)count;
 }
 
 void dm_zarr_take_attributes(const char *text, distmap_image_info *info) {
     json_object *object = json_tokener_parse(text);
-    json_object *spacing = json_object_is_type(object, json_type_object) ? member(object, "spacing") : NULL;
-    bool good =
-        json_object_is_type(spacing, json_type_array) && json_object_array_length(spacing) == (size_t)info->ndim;
-    double values[DISTMAP_MAX_NDIM];
-    for (int a = 0; good && a < info->ndim; a++) {
-        values[a] = json_object_get_double(json_object_array_get_idx(spacing, (size_t)a));
-        good = values[a] > 0 && isfinite(values[a]);
+    const bool is_object = json_object_is_type(object, json_type_object);
+    json_object *names = is_object ? member(object, "_ARRAY_DIMENSIONS") : NULL,
+                *spacing = is_object ? member(object, "spacing") : NULL,
+                *unit = is_object ? member(object, "unit") : NULL;
+    for (int a = 0; is_list(names, info->ndim) && a < info->ndim; a++) {
+        json_object *name = json_object_array_get_idx(names, (size_t)a);
+        if (json_object_is_type(name, json_type_string))
+            dm_axis_take(&info->axis[a], json_object_get_string(name));
     }
-    if (good) {
-        memcpy(info->spacing, values, (size_t)info->ndim * sizeof *values);
-        json_object *unit = member(object, "unit");
-        if (json_object_is_type(unit, json_type_string))
-            dm_unit_take(info, json_object_get_string(unit));
-    }
+    for (int a = 0; is_list(spacing, info->ndim) && a < info->ndim; a++)
+        info->axis[a].pitch = json_object_get_double(json_object_array_get_idx(spacing, (size_t)a));
+    if (json_object_is_type(unit, json_type_string))
+        dm_unit_take_space(info, json_object_get_string(unit));
     json_object_put(object);
 }

@@ -71,8 +71,8 @@ static distmap_status zarr_open(distmap_reader *reader) {
     snprintf(info->stored, sizeof info->stored, "chunks ");
     for (int a = 0; a < info->ndim; a++) {
         char length[24];
-        info->shape[a] = s->form.shape[DISTMAP_MAX_NDIM - info->ndim + a];
-        info->chunk[a] = s->form.chunk[DISTMAP_MAX_NDIM - info->ndim + a];
+        info->shape[a] = s->form.shape[DISTMAP_MAX_AXES - info->ndim + a];
+        info->chunk[a] = s->form.chunk[DISTMAP_MAX_AXES - info->ndim + a];
         snprintf(length, sizeof length, a ? "x%lld" : "%lld", (long long)info->chunk[a]);
         dm_append(info->stored, sizeof info->stored, "", length);
     }
@@ -119,7 +119,7 @@ struct reading {
     char *out;
 };
 
-static distmap_status read_chunk(void *user, const int64_t at[DISTMAP_MAX_NDIM]) {
+static distmap_status read_chunk(void *user, const int64_t at[DISTMAP_MAX_AXES]) {
     const struct reading *r = user;
     const dm_input *input = &r->reader->input;
     state *s = r->reader->state;
@@ -174,7 +174,7 @@ const dm_codec dm_codec_zarr = {
     .close = zarr_close,
     .holds = (1u << (DISTMAP_FLOAT64 + 1)) - (1u << DISTMAP_BOOL),
     .min_ndim = 1,
-    .max_ndim = DISTMAP_MAX_NDIM,
+    .max_ndim = DISTMAP_MAX_AXES,
     .holds_empty = true,
     .is_folder = true,
     .create = dm_zarr_create,

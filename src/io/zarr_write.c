@@ -69,7 +69,7 @@ static distmap_status store(distmap_writer *writer, const char *name, const void
 
 static void choose_chunk(distmap_writer *writer) {
     distmap_image_info *info = &writer->info;
-    int64_t chosen[DISTMAP_MAX_NDIM];
+    int64_t chosen[DISTMAP_MAX_AXES];
     dm_chunk_choose(info, chosen);
     for (int a = 0; a < info->ndim; a++) {
         const int64_t most = info->shape[a] ? info->shape[a] : 1;
@@ -121,9 +121,9 @@ distmap_status dm_zarr_create(distmap_writer *writer) {
     return s->chunk && s->packed ? DISTMAP_OK : dm_no_memory(writer->output.name);
 }
 
-static bool passes_the_end(const dm_zarr *form, const int64_t at[DISTMAP_MAX_NDIM]) {
+static bool passes_the_end(const dm_zarr *form, const int64_t at[DISTMAP_MAX_AXES]) {
     bool passes = false;
-    for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
+    for (int a = 0; a < DISTMAP_MAX_AXES; a++)
         passes |= (at[a] + 1) * form->chunk[a] > form->shape[a];
     return passes;
 }
@@ -134,7 +134,7 @@ struct writing {
     char *elements;
 };
 
-static distmap_status write_chunk(void *user, const int64_t at[DISTMAP_MAX_NDIM]) {
+static distmap_status write_chunk(void *user, const int64_t at[DISTMAP_MAX_AXES]) {
     const struct writing *w = user;
     state *s = w->writer->state;
     char name[DM_ZARR_NAME];

@@ -7,7 +7,7 @@ printf 'P5 4 3 255\n\1\1\1\1\1\0\1\1\1\1\1\2' >mask.pgm
 works "edt" edt mask.pgm -o out/d.npy
 check "edt: distances" equal "$(npy_values out/d.npy f4)" \
     "1.4142135 1 1.4142135 2.236068 1 0 1 2 1.4142135 1 1.4142135 2.236068"
-check "edt: says what it did" matches "$(cat stderr)" "^out/d.npy: 3 x 4 float32, max 2.23607, [0-9.e-]+ ms \(.*/cpu, .*threads?\)$"
+check "edt: says what it did" matches "$(cat stderr)" "^out/d.npy: 3 x 4 float32, max 2.23607, [0-9.e-]+ ms \(.*/cpu, .*threads?\)[^(]*along y=3 x=4; pitch 1, by default; sites: zero, 1 of 12$"
 check "edt: only the output is left" equal "$(ls -A out)" "d.npy"
 
 works "edt float64" edt mask.pgm -o out/d.npy --dtype float64 --quiet
@@ -329,7 +329,7 @@ run devices --json
 check "devices --json" matches "$(tr -d ' \n' <stdout)" '^\[\{"name":"cpu".*"threads":[0-9]+'
 check "devices --json: GPUs" matches "$(tr -d ' \n' <stdout)" '"name":"cuda(","missing":"|:0","model":")'
 run info mask.pgm
-check "info" matches "$(tr -s ' \n' ' ' <stdout)" "format pgm .*dtype uint8 shape 3 x 4, axes yx spacing 1 x 1 values 0 to 2, .*zeros 1 of 12"
+check "info" matches "$(tr -s ' \n' ' ' <stdout)" "format pgm .*dtype uint8 shape 3 x 4, axes yx spacing 1 x 1 axis y: space, 3 long, pitch not told, 1 axis x: space, 4 long, pitch not told, 1 values 0 to 2, .*zeros 1 of 12"
 run info nan.npy
 check "info counts NaN" matches "$(tr -s ' \n' ' ' <stdout)" "NaN 2"
 run --version

@@ -39,7 +39,7 @@ for round in $(seq "$rounds"); do
     case $((round % 3)) in
     0) y=$(odd 200) x=$(odd 300); shape="$y, $x" axes=(x y) count=$((y * x)) ;;
     1) z=$(odd 40) y=$(odd 60) x=$(odd 100); shape="$z, $y, $x" axes=(y,x z) count=$((z * y * x)) ;;
-    2) t=$(odd 7) z=$(odd 15) y=$(odd 20) x=$(odd 50); shape="$t, $z, $y, $x" axes=(z,y,x t) count=$((t * z * y * x)) ;;
+    2) w=$(odd 7) z=$(odd 15) y=$(odd 20) x=$(odd 50); shape="$w, $z, $y, $x" axes=(z,y,x w) count=$((w * z * y * x)) ;;
     esac
     rm -rf run
     mkdir run

@@ -27,7 +27,7 @@ static bool is_small(const distmap_image_info *info, size_t *slice) {
 
 static void read_box(distmap_reader *reader, char *out) {
     const distmap_image_info *info = distmap_reader_info(reader);
-    int64_t first[DISTMAP_MAX_NDIM], count[DISTMAP_MAX_NDIM];
+    int64_t first[DISTMAP_MAX_AXES], count[DISTMAP_MAX_AXES];
     for (int a = 0; a < info->ndim; a++) {
         first[a] = info->shape[a] / 3;
         count[a] = a ? info->shape[a] - first[a] : info->shape[a] > 0;
@@ -49,15 +49,33 @@ static void read_bands(distmap_reader *reader) {
     if (info->shape[0])
         distmap_reader_read(reader, info->shape[0] < MAX_SLICES ? info->shape[0] / 2 : MAX_SLICES / 2, 1, out);
     read_box(reader, out);
-    free(out);
     distmap_reader_map(reader);
+    if (info->ndim > 1 && info->shape[1] > 0 && !distmap_reader_select(reader, 1, info->shape[1] / 2) && info->shape[0])
+        distmap_reader_read(reader, info->shape[0] / 2, 1, out);
+    free(out);
+}
+
+/* What was read of its meaning, into the header of another file of the format. */
+static void write_again(const distmap_image_info *info) {
+    const distmap_format_info *format;
+    char path[64];
+    for (size_t row = 0; (format = distmap_format_get(row)); row++) {
+        distmap_writer *writer = NULL;
+        if (!format->writes || strcmp(format->name, FORMAT) != 0)
+            continue;
+        snprintf(path, sizeof path, "/dev/shm/distmap-fuzz%.*s", (int)strcspn(format->endings, " "), format->endings);
+        distmap_writer_open(path, info, &writer);
+        distmap_writer_abort(&writer);
+    }
 }
 
 static void read_path(const char *path) {
     distmap_reader *reader = NULL;
     const distmap_status status = distmap_reader_open(path, &reader);
-    if (!status && !strcmp(distmap_reader_info(reader)->format, FORMAT))
+    if (!status && !strcmp(distmap_reader_info(reader)->format, FORMAT)) {
+        write_again(distmap_reader_info(reader));
         read_bands(reader);
+    }
     if (status && (strncmp(distmap_error_text(), path, strlen(path)) != 0 || strchr(distmap_error_text(), '\n')))
         abort(); /* not one line that begins with the file's name */
     distmap_reader_close(&reader);

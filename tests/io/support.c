@@ -33,7 +33,15 @@ static int remove_it(const char *path, const struct stat *info, int kind, struct
     return remove(path);
 }
 
-void erase(const char *path) { nftw(path, remove_it, 8, FTW_DEPTH | FTW_PHYS); }
+void erase(const char *path) {
+    const size_t stem = strlen(path) > 4 ? strlen(path) - 4 : 0;
+    if (strcmp(path + stem, ".hdr") == 0) {
+        char elements[256];
+        snprintf(elements, sizeof elements, "%.*s.img", (int)stem, path);
+        remove(elements);
+    }
+    nftw(path, remove_it, 8, FTW_DEPTH | FTW_PHYS);
+}
 
 static void remove_one(const char *name, int *count) {
     (void)count;

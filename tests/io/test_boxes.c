@@ -49,7 +49,7 @@ static void cut(const distmap_image_info *info, const char *elements, const int6
 
 static void fill(distmap_writer *const writers[2], const char *elements, char *box) {
     const distmap_image_info *info = distmap_writer_info(writers[0]);
-    int64_t first[DISTMAP_MAX_NDIM] = {0}, count[DISTMAP_MAX_NDIM];
+    int64_t first[DISTMAP_MAX_AXES] = {0}, count[DISTMAP_MAX_AXES];
     for (int i = 0; i < 8; i++) { /* some boxes, some elements more often than once, then all that is left */
         draw_box(info, true, first, count);
         cut(info, elements, first, count, box);
@@ -70,7 +70,7 @@ static void fill(distmap_writer *const writers[2], const char *elements, char *b
 static void check_reading(const char *path, const distmap_image_info *info, const char *elements, char *box,
                           char *got) {
     distmap_reader *reader;
-    int64_t first[DISTMAP_MAX_NDIM], count[DISTMAP_MAX_NDIM];
+    int64_t first[DISTMAP_MAX_AXES], count[DISTMAP_MAX_AXES];
     assert_int_equal(distmap_reader_open(path, &reader), DISTMAP_OK);
     for (int i = 0; i < 8; i++) {
         size_t bytes = distmap_dtype_size(info->dtype);

@@ -11,7 +11,10 @@
 enum { DEPTH = 37, HEIGHT = 23, WIDTH = 31, COUNT = DEPTH * HEIGHT * WIDTH };
 
 static const distmap_image_info volume = {
-    .dtype = DISTMAP_UINT16, .ndim = 3, .shape = {DEPTH, HEIGHT, WIDTH}, .spacing = {2.5, 0.7, 0.3}, .unit = "mm"};
+    .dtype = DISTMAP_UINT16,
+    .ndim = 3,
+    .shape = {DEPTH, HEIGHT, WIDTH},
+    .axis = {{.pitch = 2.5, .unit = "mm"}, {.pitch = 0.7, .unit = "mm"}, {.pitch = 0.3, .unit = "mm"}}};
 
 static void expect(distmap_status got, distmap_status want, const char *words) {
     if (got != want || !strstr(distmap_error_text(), words))
@@ -23,7 +26,7 @@ static void put(hid_t file, const char *path, hid_t type, int rank, const hsize_
                 const void *data) {
     const hid_t space = rank ? H5Screate_simple(rank, shape, NULL) : H5Screate(H5S_SCALAR);
     const hid_t made = H5Pcreate(H5P_DATASET_CREATE), links = H5Pcreate(H5P_LINK_CREATE);
-    hsize_t chunks[8];
+    hsize_t chunks[9];
     for (int a = 0; a < rank; a++)
         chunks[a] = chunk < shape[a] ? chunk : shape[a];
     if (chunk) {
@@ -173,18 +176,18 @@ static void test_refused(void **state) {
     free(read_all("r.h5", 1, &(distmap_image_info){0}));
     file = new_file("r.h5");
     const hid_t text = H5Tcopy(H5T_C_S1);
-    put(file, "/five", H5T_STD_U8LE, 5, shape, 0, "abcd");
+    put(file, "/nine", H5T_STD_U8LE, 9, (const hsize_t[]){1, 1, 1, 1, 1, 1, 1, 1, 4}, 0, "abcd");
     put(file, "/scalar", H5T_STD_U8LE, 0, shape, 0, "a");
     put(file, "/text", text, 2, shape, 0, "ab");
     put(file, "/group/set", H5T_STD_U8LE, 2, shape, 0, "ab");
     H5Lcreate_external("elsewhere.h5", "/set", file, "/link", H5P_DEFAULT, H5P_DEFAULT);
     H5Tclose(text), H5Fclose(file);
     refuse("r.h5", DISTMAP_ERROR_UNSUPPORTED,
-           "holds 4 datasets; name one of them behind it, as in r.h5:/five (/five, /group/set");
+           "holds 4 datasets; name one of them behind it, as in r.h5:/group/set (/group/set, /nine");
     refuse("r.h5:/none", DISTMAP_ERROR_FORMAT, "there is no dataset /none");
     refuse("r.h5:/link", DISTMAP_ERROR_FORMAT, "there is no dataset /link");
     refuse("r.h5:/group", DISTMAP_ERROR_UNSUPPORTED, "/group is not a dataset");
-    refuse("r.h5:/five", DISTMAP_ERROR_UNSUPPORTED, "/five has 5 axes; 1 to 4 are read");
+    refuse("r.h5:/nine", DISTMAP_ERROR_UNSUPPORTED, "/nine has 9 axes; 1 to 8 are read");
     refuse("r.h5:/scalar", DISTMAP_ERROR_UNSUPPORTED, "/scalar has 0 axes");
     refuse("r.h5:/text", DISTMAP_ERROR_UNSUPPORTED, "/text has elements of no type that is read");
     refuse("missing.h5:/a", DISTMAP_ERROR_IO, "No such file");
@@ -210,21 +213,27 @@ static void test_cut(void **state) {
     remove("whole.h5"), remove("cut.h5");
 }
 
+static void assert_pitches(const distmap_image_info *got) {
+    for (int a = 0; a < 3; a++)
+        assert_true(got->axis[a].pitch == volume.axis[a].pitch);
+}
+
 static void test_adding(void **state) {
     (void)state;
     uint16_t *first = make_elements(&volume, 14), *second = make_elements(&volume, 15);
     distmap_image_info info = volume, got;
     assert_int_equal(write_all("a.h5:/x/first", &info, first, 8), DISTMAP_OK);
-    strcpy(info.unit, "um");
+    for (int a = 0; a < 3; a++)
+        strcpy(info.axis[a].unit, "um");
     assert_int_equal(write_all("a.h5:/x/y/second", &info, second, 5), DISTMAP_OK);
     check_equal("a.h5:/x/first", first, DISTMAP_UINT16, 6);
     check_equal("a.h5:/x/y/second", second, DISTMAP_UINT16, 6);
     free(read_all("a.h5:/x/first", 9, &got));
-    assert_string_equal(got.unit, "mm");
-    assert_memory_equal(got.spacing, volume.spacing, 3 * sizeof *got.spacing);
+    assert_string_equal(distmap_image_unit(&got), "mm");
+    assert_pitches(&got);
     free(read_all("a.h5:/x/y/second", 9, &got));
-    assert_string_equal(got.unit, "um");
-    assert_memory_equal(got.spacing, volume.spacing, 3 * sizeof *got.spacing);
+    assert_string_equal(distmap_image_unit(&got), "um");
+    assert_pitches(&got);
 
     size_t bytes, again;
     uint8_t *before = load("a.h5", &bytes);
@@ -314,7 +323,7 @@ static void test_single_spacing(void **state) {
     H5Aclose(attribute), H5Sclose(row), H5Dclose(set), H5Fclose(file);
     distmap_image_info got;
     free(read_all("f.h5", 2, &got));
-    assert_true(got.spacing[0] == 2.5 && got.spacing[1] == 0.7 && got.spacing[2] == 0.108);
+    assert_true(got.axis[0].pitch == 2.5 && got.axis[1].pitch == 0.7 && got.axis[2].pitch == 0.108);
     remove("f.h5");
 }
 

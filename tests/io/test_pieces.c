@@ -92,8 +92,7 @@ static distmap_image_info draw_form(int round) {
     static const int longest[] = {0, 900000, 900, 90, 30};
     distmap_image_info info = {.dtype = (distmap_dtype)draw(DISTMAP_BOOL, DISTMAP_FLOAT64),
                                .ndim = round % 4 + 1,
-                               .spacing = {2, 0.5, 1, 3},
-                               .unit = "mm"};
+                               .axis = {{.pitch = 2, .unit = "mm"}, {.pitch = 0.5}, {.pitch = 1}, {.pitch = 3}}};
     for (int a = 0; a < info.ndim; a++)
         info.shape[a] = draw(round % 11 ? 1 : 0, longest[info.ndim]);
     return info;

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "support.h"
 
-static const int64_t shapes[][DISTMAP_MAX_NDIM + 1] = {
+static const int64_t shapes[][5] = {
     /* axes, shape */
     {1, 1},         {1, 37},         {2, 1, 1}, {2, 1, 9}, {2, 13, 1},   {2, 31, 8},    {2, 65, 131},  {3, 2, 5, 7},
     {3, 9, 17, 15}, {4, 2, 3, 5, 7}, {1, 0},    {2, 0, 5}, {3, 4, 0, 3}, {2, 3, 70000}, {2, 40000, 2},
@@ -54,7 +54,8 @@ static void test_every_format(void **state) {
             for (int dtype = DISTMAP_BOOL; dtype <= DISTMAP_FLOAT64; dtype++)
                 for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
                     distmap_image_info info = {.dtype = (distmap_dtype)dtype, .ndim = (int)shapes[s][0]};
-                    memcpy(info.shape, shapes[s] + 1, sizeof info.shape);
+                    memcpy(info.shape, shapes[s] + 1, sizeof shapes[s] - sizeof *shapes[s]);
+                    info.axis[0].type = info.ndim == 4 ? DISTMAP_AXIS_TIME : DISTMAP_AXIS_SPACE;
                     held += round_trip(format, path, &info);
                 }
             assert_true(held >= 7); /* the 2-D shapes of one dtype at the very least */
@@ -79,6 +80,7 @@ static void test_promises(void **state) {
         for (int dtype = DISTMAP_BOOL; dtype <= DISTMAP_FLOAT64; dtype++)
             for (int ndim = 2; ndim <= 4; ndim++) {
                 distmap_image_info info = {.dtype = (distmap_dtype)dtype, .ndim = ndim, .shape = {2, 2, 2, 2}};
+                info.axis[0].type = ndim == 4 ? DISTMAP_AXIS_TIME : DISTMAP_AXIS_SPACE;
                 const uint8_t elements[128] = {0};
                 if (write_all(promises[i].path, &info, elements, 1))
                     continue;
@@ -103,16 +105,17 @@ static void test_spacing(void **state) {
             distmap_image_info info = {.dtype = DISTMAP_FLOAT32,
                                        .ndim = j & 1 ? 3 : 2,
                                        .shape = {2, 3, 4},
-                                       .spacing = {pitch[0], pitch[1], pitch[2]},
-                                       .unit = "um"},
+                                       .axis = {{.pitch = pitch[0], .unit = "um"},
+                                                {.pitch = pitch[1], .unit = "um"},
+                                                {.pitch = pitch[2], .unit = "um"}}},
                                got;
             void *elements = make_elements(&info, 3);
             assert_int_equal(write_all(paths[i], &info, elements, 2), DISTMAP_OK);
             free(read_all(paths[i], 2, &got));
-            assert_string_equal(got.unit, "um");
+            assert_string_equal(distmap_image_unit(&got), "um");
             for (int a = 0; a < info.ndim; a++)
-                if (got.spacing[a] != pitch[a])
-                    fail_msg("%s: a pitch of %.17g came back as %.17g", paths[i], pitch[a], got.spacing[a]);
+                if (got.axis[a].pitch != pitch[a])
+                    fail_msg("%s: a pitch of %.17g came back as %.17g", paths[i], pitch[a], got.axis[a].pitch);
             free(elements);
             erase(paths[i]);
         }

@@ -49,7 +49,7 @@ static void test_writer_arguments(void **state) {
     expect(distmap_writer_open("a.npy", &form, NULL), DISTMAP_ERROR_ARGUMENT, "writer");
     expect(distmap_writer_open_palette("a.png", &form, NULL, &writer), DISTMAP_ERROR_ARGUMENT, "palette");
     distmap_image_info bad = form;
-    bad.ndim = 5;
+    bad.ndim = 9;
     expect(distmap_writer_open("a.npy", &bad, &writer), DISTMAP_ERROR_ARGUMENT, "ndim");
     bad = form;
     bad.dtype = (distmap_dtype)77;
@@ -58,10 +58,10 @@ static void test_writer_arguments(void **state) {
     bad.shape[1] = -1;
     expect(distmap_writer_open("a.npy", &bad, &writer), DISTMAP_ERROR_ARGUMENT, "shape[1]");
     bad = form;
-    bad.spacing[0] = -1;
-    expect(distmap_writer_open("a.npy", &bad, &writer), DISTMAP_ERROR_ARGUMENT, "spacing[0]");
+    bad.axis[0].pitch = -1;
+    expect(distmap_writer_open("a.npy", &bad, &writer), DISTMAP_ERROR_ARGUMENT, "pitch of axis 0");
     bad = form;
-    memset(bad.unit, 'x', sizeof bad.unit);
+    memset(bad.axis[1].unit, 'x', sizeof bad.axis[1].unit);
     expect(distmap_writer_open("a.npy", &bad, &writer), DISTMAP_ERROR_ARGUMENT, "unit");
     expect(distmap_writer_open("a.xyz", &form, &writer), DISTMAP_ERROR_ARGUMENT, ".tif");
     expect(distmap_writer_open("a", &form, &writer), DISTMAP_ERROR_ARGUMENT, "ending");

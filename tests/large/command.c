@@ -17,7 +17,7 @@ static const image picture = {2, {SIDE, SIDE}, 0, 4, {{0, SIDE - 1}, {9, 9}, {SI
 
 static int write_picture(const char *path) {
     static uint8_t row[SIDE];
-    const distmap_image_info info = {.dtype = DISTMAP_UINT8, .ndim = 2, .shape = {SIDE, SIDE}, .spacing = {1, 1}};
+    const distmap_image_info info = {.dtype = DISTMAP_UINT8, .ndim = 2, .shape = {SIDE, SIDE}};
     distmap_writer *writer = NULL;
     distmap_status status = distmap_writer_open(path, &info, &writer);
     for (int64_t y = 0; status == DISTMAP_OK && y < SIDE; y++) {
