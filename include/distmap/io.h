@@ -36,6 +36,10 @@ typedef struct distmap_image_info {
  * holds several images (HDF5). FILE is what stands before the first ":/" and is a regular file or ends in .h5 or .hdf5. */
 DISTMAP_API size_t distmap_path_file_bytes(const char *path);
 
+/* How many threads pack and unpack chunks (Zarr), at most, in this process: 0, as many as there are processors for it. Of calls that
+ * begin afterwards. */
+DISTMAP_API distmap_status distmap_io_set_threads(int threads);
+
 /* ---- Reading ---- */
 
 typedef struct distmap_reader distmap_reader;

@@ -31,6 +31,9 @@ static distmap_status choose(const char *path, const char *file, const distmap_i
         if (!strcmp(path, "-") ? codec == &dm_codec_npy : dm_ends_with_any(file, codec->info.endings))
             *chosen = codec;
     }
+    for (size_t row = 0; dm_codecs[row] && !*chosen; row++)
+        if (dm_codecs[row]->is_folder && dm_lies_in_any(file, dm_codecs[row]->info.endings))
+            *chosen = dm_codecs[row];
     if (!*chosen)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: no format has this ending; one of %s is needed", path,
                                  writable);
@@ -105,6 +108,17 @@ distmap_status dm_codec_choose(const char *path, const distmap_image_info *info,
     return DISTMAP_OK;
 }
 
+static distmap_status open_output(dm_output *output, const dm_codec *codec, const char *path, const char *part) {
+    char *target = NULL;
+    *output = (dm_output){.fd = -1};
+    if (!codec->is_folder)
+        return dm_output_open(output, path, part);
+    const distmap_status status = codec->target(path, &target);
+    if (status)
+        free(target);
+    return status ? status : dm_output_open_folder(output, path, target, part);
+}
+
 static distmap_status create(const char *path, const char *part, bool shared, const distmap_image_info *info,
                              const uint8_t (*palette)[3], distmap_writer **writer) {
     if (!writer)
@@ -138,7 +152,7 @@ static distmap_status create(const char *path, const char *part, bool shared, co
     made->palette = palette;
     made->placed = part != NULL;
     made->shared = shared;
-    distmap_status status = (codec->is_folder ? dm_output_open_folder : dm_output_open)(&made->output, path, part);
+    distmap_status status = open_output(&made->output, codec, path, part);
     if (!status && part && !made->output.target)
         status = distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: is not a regular file", path);
     if (!status) {
@@ -288,8 +302,14 @@ distmap_status distmap_writer_finish(distmap_writer **writer) {
         distmap_writer_abort(writer);
         return status;
     }
-    release(w);
+    const bool has_more = w->codec->named != NULL; /* to do then */
+    if (!has_more)
+        release(w);
     status = dm_output_finish(&w->output);
+    if (has_more && !status)
+        status = w->codec->named(w);
+    if (has_more)
+        release(w);
     free(w);
     *writer = NULL;
     return status;
