@@ -71,7 +71,8 @@ typedef struct distmap_writer distmap_writer;
  * the format that the name's ending tells. It is written beside its name and takes the name only in distmap_writer_finish(). "-": standard output, as NPY.
  * A dtype that the format cannot hold is an error that names those that it can. "out.h5:/a/b" adds a dataset to the HDF5 file
  * if there is one, on a copy of it, and overwrites none; "out.h5" is a new file with the dataset /data. "out.zarr" is a folder, and must
- * not be there. */
+ * not be there, a Zarr array of version 3; "out.ome.zarr" is an OME-Zarr image. "out.zarr/a/b" is an array in a group, in the version
+ * of that, and makes the groups that are missing; nothing is overwritten, and all appears at once. */
 DISTMAP_API distmap_status distmap_writer_open(const char *path, const distmap_image_info *info, distmap_writer **writer);
 /* The same for an 8-bit picture by palette: 256 RGB colours. PNG only. */
 DISTMAP_API distmap_status distmap_writer_open_palette(const char *path, const distmap_image_info *info,
@@ -155,6 +156,9 @@ typedef struct distmap_format_info {
 
 /* Rows of the codec table; NULL past the end. Static memory. */
 DISTMAP_API const distmap_format_info *distmap_format_get(size_t row);
+/* The row of the format that a file of that name is written in, if any: by its ending, or by that of a folder in which it is an
+ * array ("vol.zarr/a"). NULL: none. */
+DISTMAP_API const distmap_format_info *distmap_format_of(const char *path);
 
 #ifdef __cplusplus
 }

@@ -110,6 +110,8 @@ bool dm_ends_with_any(const char *name, const char *endings);
 /* Whether a folder in the path does. */
 bool dm_lies_in_any(const char *path, const char *endings);
 
+/* The codec whose ending the name has, or a folder that it is in, or NULL. */
+const dm_codec *dm_codec_of_name(const char *file);
 /* The codec that writes a file of that name and form, or why there is none. Checks both. */
 distmap_status dm_codec_choose(const char *path, const distmap_image_info *info, const dm_codec **codec);
 

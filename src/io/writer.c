@@ -21,19 +21,14 @@ static bool holds(const dm_codec *codec, const distmap_image_info *info, int64_t
 static distmap_status choose(const char *path, const char *file, const distmap_image_info *info, int64_t bytes,
                              const dm_codec **chosen) {
     char writable[200] = "", instead[200] = "", dtypes[200] = "";
-    *chosen = NULL;
     for (size_t row = 0; dm_codecs[row]; row++) {
         const dm_codec *codec = dm_codecs[row];
         if (codec->info.writes)
             dm_append(writable, sizeof writable, " ", codec->info.endings);
         if (holds(codec, info, bytes))
             dm_append(instead, sizeof instead, " ", codec->info.endings);
-        if (!strcmp(path, "-") ? codec == &dm_codec_npy : dm_ends_with_any(file, codec->info.endings))
-            *chosen = codec;
     }
-    for (size_t row = 0; dm_codecs[row] && !*chosen; row++)
-        if (dm_codecs[row]->is_folder && dm_lies_in_any(file, dm_codecs[row]->info.endings))
-            *chosen = dm_codecs[row];
+    *chosen = strcmp(path, "-") == 0 ? &dm_codec_npy : dm_codec_of_name(file);
     if (!*chosen)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: no format has this ending; one of %s is needed", path,
                                  writable);

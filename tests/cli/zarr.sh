@@ -82,7 +82,7 @@ check "added to a group of version 2: of that version" test -f two.zarr/x/y/.zar
 check "added to a group of version 2: the same" cmp again.npy again2.npy
 works "shards of a pass, in a group" pass squared.npy -o two.zarr/p --axis x --shard 1/1 --threshold 5
 check "shards of a pass: of that version" test -f two.zarr/p/.zarray
-refuses 1 "out/none.zarr/p: there is no group out/none.zarr" pass squared.npy -o out/none.zarr/p --axis x --shard 1/1 --threshold 5
+refuses 1 "out/none.zarr/p: cannot use its folder" pass squared.npy -o out/none.zarr/p --axis x --shard 1/1 --threshold 5
 
 # OME-Zarr
 works "an image" edt squared.npy -o out/o.ome.zarr --threshold 5 --spacing 2,0.5
