@@ -12,6 +12,8 @@
 #include "io/crc32c.h"
 #include "io/zarr.h"
 
+enum { FIRST_ROOM = 1 << 16 };
+
 static const char *const broken = "is broken, or not of the size that its form tells";
 
 struct dm_zarr_packer {
@@ -137,10 +139,18 @@ const char *dm_zarr_unpack(const dm_zarr_pipeline *pipeline, size_t most, dm_zar
             room = dm_zarr_most_packed(room);
         if (room > UINT32_MAX || *bytes > UINT32_MAX)
             return "is too large to be unpacked";
-        if (!dm_zarr_room_make(&rooms[turn], room ? room : 1))
-            return "is too large for the memory";
-        if ((why = packer->unpack(*data, *bytes, rooms[turn].data, room, &got)))
-            return why;
+        /* That much is hardly ever needed, but for a chunk's elements. */
+        size_t some = i == 0 && !pipeline->shard ? room : FIRST_ROOM + 4 * *bytes;
+        for (;; some *= 8) {
+            some = some < room ? some : room;
+            if (!dm_zarr_room_make(&rooms[turn], some ? some : 1))
+                return "is too large for the memory";
+            why = packer->unpack(*data, *bytes, rooms[turn].data, some, &got);
+            if (!why)
+                break;
+            if (some == room)
+                return why;
+        }
         *data = rooms[turn].data;
         *bytes = got;
         turn = !turn;
