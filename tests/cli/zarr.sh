@@ -74,6 +74,8 @@ refuses 1 "n.zarr: is a group of arrays; name one of them, as in n.zarr/a/b .a/b
 works "two outputs make one store" edt squared.npy -o out/t.zarr/a/b --index out/t.zarr/a/i --threshold 5
 check "two outputs make one store: nothing else" equal "$(ls -A out out/t.zarr out/t.zarr/a | xargs)" \
     "out: t.zarr out/t.zarr: a zarr.json out/t.zarr/a: b i zarr.json"
+works "a new store, out of core" edt "$data/mni152_gray_matter.nii.gz" -o out/m.zarr/a/b --threshold 128 --memory 40M
+check "a new store, out of core: nothing else" equal "$(ls -A out out/m.zarr | xargs)" "out: m.zarr out/m.zarr: a zarr.json"
 mkdir two.zarr
 echo '{"zarr_format": 2}' >two.zarr/.zgroup
 works "added to a group of version 2" edt squared.npy -o two.zarr/x/y --threshold 5
