@@ -27,12 +27,15 @@ static const struct {
     const char *word, *unit;
     int power;
 } units[] = {
-    {"micrometer", "um", -6},         {"millimeter", "mm", -3},         {"nanometer", "nm", -9},
-    {"meter", "m", 0},                {"centimeter", "cm", -2},         {"kilometer", "km", 3},
-    {"picometer", "pm", -12},         {"angstrom", "angstrom", -10},    {"decimeter", "dm", -1},
-    {"second", "s", NO_LENGTH},       {"millisecond", "ms", NO_LENGTH}, {"microsecond", "us", NO_LENGTH},
-    {"nanosecond", "ns", NO_LENGTH},  {"minute", "min", NO_LENGTH},     {"hour", "h", NO_LENGTH},
-    {"day", "d", NO_LENGTH},          {"inch", "in", NO_LENGTH},
+    {"micrometer", "um", -6},         {"millimeter", "mm", -3},
+    {"nanometer", "nm", -9},          {"meter", "m", 0},
+    {"centimeter", "cm", -2},         {"kilometer", "km", 3},
+    {"picometer", "pm", -12},         {"angstrom", "angstrom", -10},
+    {"decimeter", "dm", -1},          {"second", "s", NO_LENGTH},
+    {"millisecond", "ms", NO_LENGTH}, {"microsecond", "us", NO_LENGTH},
+    {"nanosecond", "ns", NO_LENGTH},  {"minute", "min", NO_LENGTH},
+    {"hour", "h", NO_LENGTH},         {"day", "d", NO_LENGTH},
+    {"inch", "in", NO_LENGTH},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, UNITS = sizeof units / sizeof *units };
 
@@ -100,7 +103,8 @@ static distmap_status take_axes(const dm_input *input, json_object *image, dm_om
     if (count < 1 || count > DM_OME_AXES)
         return dm_broken(input, "its multiscales have no list of axes, or too long a one");
     for (size_t i = 0; i < count; i++) {
-        json_object *axis = axes ? json_object_get(json_object_array_get_idx(axes, i)) : json_object_new_string(oldest[i]);
+        json_object *axis =
+            axes ? json_object_get(json_object_array_get_idx(axes, i)) : json_object_new_string(oldest[i]);
         const distmap_status status = take_axis(input, axis, ome);
         json_object_put(axis);
         TRY(status);
@@ -132,15 +136,17 @@ static distmap_status take_steps(const dm_input *input, json_object *steps, dm_o
         if (strcmp(type, "identity") == 0)
             continue;
         if (!scales && strcmp(type, "translation") != 0)
-            return dm_unsupported(input, "its multiscales have a coordinateTransformation of type %.32s; identity, scale "
-                                         "and translation are read",
+            return dm_unsupported(input,
+                                  "its multiscales have a coordinateTransformation of type %.32s; identity, scale "
+                                  "and translation are read",
                                   *type ? type : "none");
         if (dm_zarr_member(step, "path"))
             return dm_unsupported(input, "a %s of its multiscales is an array of its own, which is not read", type);
         TRY(take_numbers(input, step, type, ome, values));
         for (int a = 0; a < ome->ndim; a++) {
             ome->axis[a].scale *= scales ? values[a] : 1;
-            ome->axis[a].translation = scales ? ome->axis[a].translation * values[a] : ome->axis[a].translation + values[a];
+            ome->axis[a].translation =
+                scales ? ome->axis[a].translation * values[a] : ome->axis[a].translation + values[a];
         }
     }
     return DISTMAP_OK;
@@ -189,9 +195,8 @@ static json_object *axis_of(const dm_ome *ome, int a) {
 
 json_object *dm_ome_attributes(const dm_ome *ome, int zarr_version) {
     json_object *attributes = json_object_new_object(), *list = json_object_new_array(),
-                *image = json_object_new_object(), *axes = json_object_new_array(),
-                *datasets = json_object_new_array(), *dataset = json_object_new_object(),
-                *steps = json_object_new_array(), *holder = attributes;
+                *image = json_object_new_object(), *axes = json_object_new_array(), *datasets = json_object_new_array(),
+                *dataset = json_object_new_object(), *steps = json_object_new_array(), *holder = attributes;
     bool moved = false;
     for (int a = 0; a < ome->ndim; a++) {
         json_object_array_add(axes, axis_of(ome, a));

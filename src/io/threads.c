@@ -59,8 +59,8 @@ static void *run(void *user) {
     return NULL;
 }
 
-distmap_status dm_threads_each(int64_t parts, int workers,
-                               distmap_status (*call)(void *user, int worker, int64_t part), void *user) {
+distmap_status dm_threads_each(int64_t parts, int workers, distmap_status (*call)(void *user, int worker, int64_t part),
+                               void *user) {
     work w = {.parts = parts, .call = call, .user = user, .lock = PTHREAD_MUTEX_INITIALIZER};
     pthread_t threads[MOST];
     sigset_t all, before;

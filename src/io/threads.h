@@ -9,7 +9,7 @@ int dm_threads(void);
 
 /* Calls for each part from 0 on, until one fails, whose error is returned. `worker` is 0 to workers - 1, and one of these does one
  * part at a time. The calling thread is one of them, and does all where no other can be had. */
-distmap_status dm_threads_each(int64_t parts, int workers,
-                               distmap_status (*call)(void *user, int worker, int64_t part), void *user);
+distmap_status dm_threads_each(int64_t parts, int workers, distmap_status (*call)(void *user, int worker, int64_t part),
+                               void *user);
 
 #endif

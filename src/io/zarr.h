@@ -50,13 +50,13 @@ struct dm_zarr_pipeline {
 
 typedef struct dm_zarr {
     int version;
-    int file_ndim;            /* axes of the file, of which */
-    bool kept[DM_ZARR_AXES];  /* these are those of the image */
+    int file_ndim;           /* axes of the file, of which */
+    bool kept[DM_ZARR_AXES]; /* these are those of the image */
     int ndim;
     int64_t shape[DISTMAP_MAX_NDIM], chunk[DISTMAP_MAX_NDIM];
     distmap_dtype dtype;
-    size_t size; /* of an element */
-    bool prefixed;  /* chunks' names begin with "c" */
+    size_t size;   /* of an element */
+    bool prefixed; /* chunks' names begin with "c" */
     char separator;
     bool filled;     /* there is a fill value */
     uint8_t fill[8]; /* in this machine's byte order */

@@ -69,9 +69,9 @@ static void copy_elements(char *to, int64_t to_stride, const char *from, int64_t
         return;
     }
     switch (size) {
-#define COPY(T)                       \
+#define COPY(T)                         \
     for (int64_t i = 0; i < count; i++) \
-        memcpy(to + i * to_stride, from + i * from_stride, sizeof(T))
+    memcpy(to + i * to_stride, from + i * from_stride, sizeof(T))
     case 1: COPY(uint8_t); break;
     case 2: COPY(uint16_t); break;
     case 4: COPY(uint32_t); break;

@@ -70,8 +70,8 @@ static distmap_status load(const dm_zarr_array *array, const source *from, dm_za
     return got == from->bytes ? DISTMAP_OK : chunk_broken(array, from, "is cut short");
 }
 
-static distmap_status read_chunk(dm_zarr_array *array, int worker, const dm_zarr_pipeline *pipeline,
-                                 const source *from, const dm_zarr_target *target);
+static distmap_status read_chunk(dm_zarr_array *array, int worker, const dm_zarr_pipeline *pipeline, const source *from,
+                                 const dm_zarr_target *target);
 
 /* The most bytes that the packers get: a shard has its chunks, packed, and its index. SIZE_MAX if there is no such number. */
 static size_t most_unpacked(const dm_zarr_pipeline *pipeline) {
@@ -180,8 +180,8 @@ static distmap_status load_index(dm_zarr_array *array, const dm_zarr_shard *shar
         memcpy(room->data, data, (size_t)index.bytes);
     const size_t bytes = (size_t)index.bytes - (shard->index_summed ? 4 : 0);
     const uint8_t *sum = (const uint8_t *)room->data + bytes;
-    if (shard->index_summed && dm_crc32c(room->data, bytes) != (sum[0] | (uint32_t)sum[1] << 8 |
-                                                                (uint32_t)sum[2] << 16 | (uint32_t)sum[3] << 24))
+    if (shard->index_summed && dm_crc32c(room->data, bytes) !=
+                                   (sum[0] | (uint32_t)sum[1] << 8 | (uint32_t)sum[2] << 16 | (uint32_t)sum[3] << 24))
         return chunk_broken(array, from, "is broken: the checksum (crc32c) of its index is wrong");
     if (shard->index_swapped)
         dm_swap(room->data, bytes / 8, 8);
@@ -220,8 +220,8 @@ static distmap_status read_packed_shard(dm_zarr_array *array, int worker, const 
     return status;
 }
 
-static distmap_status read_chunk(dm_zarr_array *array, int worker, const dm_zarr_pipeline *pipeline,
-                                 const source *from, const dm_zarr_target *target) {
+static distmap_status read_chunk(dm_zarr_array *array, int worker, const dm_zarr_pipeline *pipeline, const source *from,
+                                 const dm_zarr_target *target) {
     const dm_zarr_target turned = dm_zarr_target_turn(target, pipeline->order);
     if (!pipeline->shard)
         return read_elements(array, worker, pipeline, from, &turned);

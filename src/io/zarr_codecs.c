@@ -156,9 +156,10 @@ static distmap_status take_codec(parsing *p, json_object *codec) {
         }
     const dm_zarr_packer *packer = dm_zarr_packer_find(3, name);
     if (!packer)
-        return dm_zarr_may_ignore(codec) ? DISTMAP_OK
-                                         : dm_unsupported(p->input, "its chunks have the codec %.48s, which is not known",
-                                                          *name ? name : "without a name");
+        return dm_zarr_may_ignore(codec)
+                   ? DISTMAP_OK
+                   : dm_unsupported(p->input, "its chunks have the codec %.48s, which is not known",
+                                    *name ? name : "without a name");
     if (p->stage != PACKING)
         return misplaced(p, name);
     if (p->pipeline->packers == DM_ZARR_PACKERS)

@@ -98,8 +98,7 @@ json_object *dm_zarr_attributes(const distmap_image_info *info) {
 
 void dm_zarr_take_attributes(json_object *attributes, const dm_zarr *form, distmap_image_info *info) {
     json_object *spacing = dm_zarr_member(attributes, "spacing");
-    if (!json_object_is_type(spacing, json_type_array) ||
-        json_object_array_length(spacing) != (size_t)form->file_ndim)
+    if (!json_object_is_type(spacing, json_type_array) || json_object_array_length(spacing) != (size_t)form->file_ndim)
         return;
     double values[DM_ZARR_AXES];
     int k = 0;

@@ -15,7 +15,9 @@ enum { LISTED = 6, DEEPEST = 5 };
 
 static bool has(int folder, const char *file) { return !faccessat(folder, file, F_OK, 0); }
 
-bool dm_zarr_is_node(int folder) { return has(folder, "zarr.json") || has(folder, ".zarray") || has(folder, ".zgroup"); }
+bool dm_zarr_is_node(int folder) {
+    return has(folder, "zarr.json") || has(folder, ".zarray") || has(folder, ".zgroup");
+}
 
 bool dm_zarr_path_is_good(const char *path) {
     for (const char *name = path;; name += strcspn(name, "/") + 1) {
@@ -110,7 +112,8 @@ static distmap_status list(listing *l, int fd, const char *path, int depth) {
     struct dirent **entries;
     const int count = scandirat(fd, ".", &entries, shown, alphasort);
     if (count < 0)
-        return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot list what is in it: %s", l->input->name, strerror(errno));
+        return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot list what is in it: %s", l->input->name,
+                                 strerror(errno));
     distmap_status status = DISTMAP_OK;
     for (int i = 0; i < count; i++) {
         if (!status && l->count <= LISTED)

@@ -58,8 +58,9 @@ distmap_status dm_zarr_parent_version(const char *name, const char *target, int 
     if (fd < 0 || (!in_store && !dm_zarr_is_node(fd))) {
         if (fd >= 0)
             close(fd);
-        return in_store ? distmap_error_set(DISTMAP_ERROR_IO, "%s: the folder that it is put into is not readable", name)
-                        : DISTMAP_OK;
+        return in_store
+                   ? distmap_error_set(DISTMAP_ERROR_IO, "%s: the folder that it is put into is not readable", name)
+                   : DISTMAP_OK;
     }
     dm_zarr_folder folder;
     distmap_status status = dm_zarr_folder_open(&input, fd, &folder);

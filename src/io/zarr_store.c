@@ -34,8 +34,7 @@ distmap_status dm_zarr_store_aside(const char *name, int folder, const void *dat
     if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
         return failed(name, errno);
     snprintf(aside, DM_ZARR_ASIDE, ".distmap-%016llx", (unsigned long long)number);
-    dm_output file = {.name = (char *)name,
-                      .fd = openat(folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
+    dm_output file = {.name = (char *)name, .fd = openat(folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
     if (file.fd < 0)
         return failed(name, errno);
     dm_output_write(&file, data, bytes);

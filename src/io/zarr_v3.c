@@ -26,16 +26,16 @@ static bool is_one_of(const char *name, const char *const *names) {
 
 /* Members that the specification does not have are extensions; so are storage transformers, of which there are none yet. */
 static distmap_status check_members(const dm_input *input, json_object *array) {
-    static const char *const known[] = {"zarr_format",     "node_type",          "shape",      "data_type",
-                                        "chunk_grid",      "chunk_key_encoding", "fill_value", "codecs",
-                                        "dimension_names", "attributes",         "storage_transformers",
-                                        NULL};
+    static const char *const known[] = {"zarr_format",          "node_type",  "shape",  "data_type",       "chunk_grid",
+                                        "chunk_key_encoding",   "fill_value", "codecs", "dimension_names", "attributes",
+                                        "storage_transformers", NULL};
     json_object_object_foreach(array, name, value) {
         if (!is_one_of(name, known) && value && !dm_zarr_may_ignore(value))
             return dm_unsupported(input, "its zarr.json has the extension %.48s, which is not known", name);
     }
     json_object *transformers = dm_zarr_member(array, "storage_transformers");
-    const size_t count = json_object_is_type(transformers, json_type_array) ? json_object_array_length(transformers) : 0;
+    const size_t count =
+        json_object_is_type(transformers, json_type_array) ? json_object_array_length(transformers) : 0;
     for (size_t i = 0; i < count; i++) {
         json_object *transformer = json_object_array_get_idx(transformers, i);
         if (!dm_zarr_may_ignore(transformer))
@@ -51,9 +51,10 @@ static distmap_status take_type(const dm_input *input, json_object *type, dm_zar
         if (strcmp(name, distmap_dtype_name((distmap_dtype)d)) == 0)
             form->dtype = (distmap_dtype)d;
     form->size = distmap_dtype_size(form->dtype);
-    return form->dtype ? DISTMAP_OK
-                       : dm_unsupported(input, "its element type is %.32s; bool, integers and float32, float64 are read",
-                                        *name ? name : "none");
+    return form->dtype
+               ? DISTMAP_OK
+               : dm_unsupported(input, "its element type is %.32s; bool, integers and float32, float64 are read",
+                                *name ? name : "none");
 }
 
 static distmap_status take_keys(const dm_input *input, json_object *encoding, dm_zarr *form) {
@@ -124,12 +125,11 @@ char *dm_zarr_v3_text(const distmap_image_info *info) {
     json_object_object_add(array, "data_type", json_object_new_string(distmap_dtype_name(info->dtype)));
     json_object_object_add(array, "chunk_grid",
                            extension("regular", "chunk_shape", dm_zarr_lengths(info->ndim, info->chunk)));
-    json_object_object_add(array, "chunk_key_encoding",
-                           extension("default", "separator", json_object_new_string("/")));
+    json_object_object_add(array, "chunk_key_encoding", extension("default", "separator", json_object_new_string("/")));
     json_object_object_add(array, "fill_value",
-                           is_float                       ? json_object_new_string("NaN")
+                           is_float                      ? json_object_new_string("NaN")
                            : info->dtype == DISTMAP_BOOL ? json_object_new_boolean(0)
-                                                          : json_object_new_int(0));
+                                                         : json_object_new_int(0));
     json_object_object_add(array, "codecs", codecs_as_written());
     json_object_object_add(array, "dimension_names", axes);
     json_object_object_add(array, "attributes", dm_zarr_attributes(info));

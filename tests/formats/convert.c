@@ -82,8 +82,8 @@ static int convert(distmap_reader *reader, const char *out, const char *chunks) 
     memset(form.chunk, 0, sizeof form.chunk);
     for (int a = 0; *chunks && a < info->ndim; a++, chunks += strcspn(chunks, ","), chunks += *chunks == ',')
         form.chunk[a] = atoll(chunks);
-    if (!status && (distmap_writer_open(out, &form, &writer) ||
-                    distmap_writer_write(writer, info->shape[0], all) || distmap_writer_finish(&writer)))
+    if (!status && (distmap_writer_open(out, &form, &writer) || distmap_writer_write(writer, info->shape[0], all) ||
+                    distmap_writer_finish(&writer)))
         status = failed();
     distmap_writer_abort(&writer);
     for (int a = 0; !status && a < info->ndim; a++)

@@ -18,8 +18,10 @@
 #include "fuzz_reader.h"
 
 enum { FILES = 3, CHUNK = 2 };
-#define V2(chunk) {".zarray", ".zattrs", chunk}
-#define V3(chunk) {"0/zarr.json", "zarr.json", "0/" chunk}
+#define V2(chunk) \
+    { ".zarray", ".zattrs", chunk }
+#define V3(chunk) \
+    { "0/zarr.json", "zarr.json", "0/" chunk }
 static const char *const layouts[][FILES] = {
     V2("0"),   V2("0.0"),   V2("0/0"), V2("0.0.0"),   V2("0/0/0"), V2("0.0.0.0"),   V2("0/0/0/0"),
     V3("c/0"), V3("c/0/0"), V3("0.0"), V3("c/0/0/0"), V3("c.0.0"), V3("c/0/0/0/0"), V3("c/0/0/0/0/0"),

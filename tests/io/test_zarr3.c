@@ -10,7 +10,7 @@
 static const struct {
     const char *name;
     distmap_dtype dtype;
-    int64_t chunk[3]; /* the smallest */
+    int64_t chunk[3];  /* the smallest */
     const char *first; /* chunk */
     bool summed;       /* every byte is, of the chunks' own codecs or of an index */
 } arrays[] = {
@@ -208,7 +208,8 @@ static void test_broken_forms(void **state) {
 
 /* ---- Groups ---- */
 
-static const distmap_image_info small = {.dtype = DISTMAP_UINT8, .ndim = 2, .shape = {4, 6}, .spacing = {2, 0.5}, .unit = "um"};
+static const distmap_image_info small = {
+    .dtype = DISTMAP_UINT8, .ndim = 2, .shape = {4, 6}, .spacing = {2, 0.5}, .unit = "um"};
 static const uint8_t elements[24] = {1, 2, 3};
 
 static void expect(const char *path, distmap_status status, const char *text) {
@@ -331,10 +332,10 @@ static void test_five_axes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arrays),       cmocka_unit_test(test_missing_chunks),
+        cmocka_unit_test(test_arrays),        cmocka_unit_test(test_missing_chunks),
         cmocka_unit_test(test_broken_chunks), cmocka_unit_test(test_index_out_of_shard),
-        cmocka_unit_test(test_broken_forms), cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_given_up),     cmocka_unit_test(test_consolidated),
+        cmocka_unit_test(test_broken_forms),  cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_given_up),      cmocka_unit_test(test_consolidated),
         cmocka_unit_test(test_five_axes),
     };
     return cmocka_run_group_tests_name("io.zarr3", tests, enter_folder, leave_folder);
