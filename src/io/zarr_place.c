@@ -28,13 +28,31 @@ static size_t root_of(const char *path) {
     }
 }
 
+/* Names that the format keeps for itself are no nodes. */
+static bool is_reserved(const char *name, size_t length) {
+    return name[0] == '.' || strncmp(name, "__", 2) == 0 || (length == 9 && strncmp(name, "zarr.json", 9) == 0);
+}
+
+static bool names_nodes(const char *path) {
+    if (!dm_zarr_path_is_good(path))
+        return false;
+    for (const char *name = path; *name; name += strspn(name, "/")) {
+        const size_t length = strcspn(name, "/");
+        if (is_reserved(name, length))
+            return false;
+        name += length;
+    }
+    return true;
+}
+
 distmap_status dm_zarr_place(const char *path, char **target) {
     struct stat there;
     const size_t root = root_of(path);
     *target = NULL;
-    if (path[root] && !dm_zarr_path_is_good(path + root + 1))
-        return distmap_error_set(DISTMAP_ERROR_ARGUMENT,
-                                 "%s: names no array in a store: it has an empty name, \".\" or \"..\" in it", path);
+    if (path[root] && !names_nodes(path + root + 1))
+        return distmap_error_set(
+            DISTMAP_ERROR_ARGUMENT,
+            "%s: names no array in a store: none of its names may be empty, begin with . or __, or be zarr.json", path);
     for (size_t end = root;; end += 1 + strcspn(path + end + 1, "/")) {
         free(*target);
         *target = strndup(path, end);

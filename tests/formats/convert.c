@@ -1,7 +1,7 @@
 /* convert IN OUT [C,C,...]: a file in another format, element by element as the library reads it, for what compares it with others'.
  *
- * IN is read by bands of a few slices, and must give the same by boxes, of formats that have them. Numbers are the lengths of OUT's chunks. Prints
- * the spacing and the unit.
+ * IN is read by bands of a few slices, and must give the same by boxes, of formats that have them. Numbers are the lengths of OUT's
+ * chunks. Prints the spacing and the unit.
  */
 #include <stdio.h>
 #include <stdlib.h>

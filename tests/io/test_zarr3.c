@@ -238,6 +238,9 @@ static void test_groups(void **state) {
     expect("g.zarr/../c", DISTMAP_ERROR_ARGUMENT, "names no array");
     expect("g.zarr/./c", DISTMAP_ERROR_ARGUMENT, "names no array");
     expect("g.zarr/", DISTMAP_ERROR_ARGUMENT, "names no array");
+    expect("g.zarr/.zattrs", DISTMAP_ERROR_ARGUMENT, "names no array");
+    expect("g.zarr/a/__b", DISTMAP_ERROR_ARGUMENT, "names no array");
+    expect("g.zarr/zarr.json/b", DISTMAP_ERROR_ARGUMENT, "names no array");
     expect("g.zarr/i.ome.zarr", DISTMAP_OK, NULL);
     check_read("g.zarr/i.ome.zarr");
     check_read("g.zarr/i.ome.zarr/0");
