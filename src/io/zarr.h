@@ -90,6 +90,8 @@ void dm_zarr_free(dm_zarr *form);
 char *dm_zarr_v2_text(const distmap_image_info *info);
 char *dm_zarr_v2_attributes_text(const distmap_image_info *info);
 char *dm_zarr_v3_text(const distmap_image_info *info);
+/* The axes' names, as a list. */
+json_object *dm_zarr_axis_names(const distmap_image_info *info);
 /* Of the attributes those that are ours: "spacing" and "unit". */
 json_object *dm_zarr_attributes(const distmap_image_info *info);
 void dm_zarr_take_attributes(json_object *attributes, const dm_zarr *form, distmap_image_info *info);

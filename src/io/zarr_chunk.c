@@ -18,7 +18,7 @@
 #include "io/threads.h"
 #include "io/zarr.h"
 
-enum { EVERY_WORKER = -1, HELD_BYTES = 64 << 20 };
+enum { EVERY_WORKER = -1, HELD_BYTES = 32 << 20 };
 
 /* Bytes of a file, or in memory. */
 typedef struct source {

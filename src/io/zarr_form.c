@@ -84,7 +84,17 @@ distmap_status dm_zarr_size_pipeline(const dm_input *input, const dm_zarr *form,
     return DISTMAP_OK;
 }
 
-/* ---- Attributes: spacing and unit as in our HDF5 files ---- */
+/* ---- What readers tell and writers are told; OME-Zarr's part of it is in ome_zarr.c ---- */
+
+json_object *dm_zarr_axis_names(const distmap_image_info *info) {
+    static const char names[] = "tzyx";
+    json_object *axes = json_object_new_array();
+    for (int a = 0; a < info->ndim; a++)
+        json_object_array_add(axes, json_object_new_string_len(names + DISTMAP_MAX_NDIM - info->ndim + a, 1));
+    return axes;
+}
+
+/* Attributes: spacing and unit as in our HDF5 files. */
 
 json_object *dm_zarr_attributes(const distmap_image_info *info) {
     json_object *object = json_object_new_object(), *spacing = json_object_new_array();

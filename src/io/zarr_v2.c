@@ -75,10 +75,7 @@ char *dm_zarr_v2_text(const distmap_image_info *info) {
 
 /* With xarray's names of the axes. */
 char *dm_zarr_v2_attributes_text(const distmap_image_info *info) {
-    static const char names[] = "tzyx";
-    json_object *object = dm_zarr_attributes(info), *axes = json_object_new_array();
-    for (int a = 0; a < info->ndim; a++)
-        json_object_array_add(axes, json_object_new_string_len(names + DISTMAP_MAX_NDIM - info->ndim + a, 1));
-    json_object_object_add(object, "_ARRAY_DIMENSIONS", axes);
+    json_object *object = dm_zarr_attributes(info);
+    json_object_object_add(object, "_ARRAY_DIMENSIONS", dm_zarr_axis_names(info));
     return dm_zarr_finished(object);
 }

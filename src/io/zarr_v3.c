@@ -114,11 +114,8 @@ static json_object *codecs_as_written(void) {
 }
 
 char *dm_zarr_v3_text(const distmap_image_info *info) {
-    static const char names[] = "tzyx";
     const bool is_float = info->dtype == DISTMAP_FLOAT32 || info->dtype == DISTMAP_FLOAT64;
-    json_object *array = json_object_new_object(), *axes = json_object_new_array();
-    for (int a = 0; a < info->ndim; a++)
-        json_object_array_add(axes, json_object_new_string_len(names + DISTMAP_MAX_NDIM - info->ndim + a, 1));
+    json_object *array = json_object_new_object();
     json_object_object_add(array, "zarr_format", json_object_new_int(3));
     json_object_object_add(array, "node_type", json_object_new_string("array"));
     json_object_object_add(array, "shape", dm_zarr_lengths(info->ndim, info->shape));
@@ -131,7 +128,7 @@ char *dm_zarr_v3_text(const distmap_image_info *info) {
                            : info->dtype == DISTMAP_BOOL ? json_object_new_boolean(0)
                                                          : json_object_new_int(0));
     json_object_object_add(array, "codecs", codecs_as_written());
-    json_object_object_add(array, "dimension_names", axes);
+    json_object_object_add(array, "dimension_names", dm_zarr_axis_names(info));
     json_object_object_add(array, "attributes", dm_zarr_attributes(info));
     return dm_zarr_finished(array);
 }

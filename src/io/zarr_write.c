@@ -12,7 +12,7 @@
 #include "io/threads.h"
 #include "io/zarr.h"
 
-enum { HELD_BYTES = 256 << 20 };
+enum { HELD_BYTES = 32 << 20 };
 
 typedef struct state {
     int folder; /* the array's */
