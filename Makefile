@@ -25,6 +25,7 @@ demo: build
 
 test:
 	tools/build.sh release --group test --group mpi
+	tools/oracles.sh
 	ctest --preset release -j "$$(nproc)"
 
 bench: build

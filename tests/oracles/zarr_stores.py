@@ -1,8 +1,9 @@
+# needs: numpy, ome_zarr, ome_zarr_models, tensorstore, zarr
 """Zarr beside zarr-python, tensorstore and ome-zarr: drawn arrays that they write are read, those that we write they read.
 
-    python with_zarr.py CONVERT DISTMAP
+    DISTMAP_CONVERT=oracles_convert python zarr_stores.py DISTMAP PROJECT
 
-DISTMAP_TEST_SEED repeats a run.
+in an empty folder. DISTMAP_TEST_SEED repeats a run.
 """
 import json
 import os
@@ -11,7 +12,6 @@ import random
 import shutil
 import subprocess
 import sys
-import tempfile
 import warnings
 
 import numpy as np
@@ -23,13 +23,12 @@ import zarr
 from zarr.codecs import (BloscCodec, BytesCodec, Crc32cCodec, GzipCodec, ShardingCodec, TransposeCodec, ZstdCodec)
 
 warnings.simplefilter("ignore")
-convert, distmap = map(os.path.realpath, sys.argv[1:3])
+convert, distmap = os.environ["DISTMAP_CONVERT"], sys.argv[1]
 seed = int(os.environ.get("DISTMAP_TEST_SEED") or random.SystemRandom().randrange(1 << 30))
 print("seed", seed)
 draw = random.Random(seed)
 numbers = np.random.default_rng(seed)
-work = pathlib.Path(tempfile.mkdtemp())
-os.chdir(work)
+work = pathlib.Path.cwd()
 DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
 
 
@@ -280,5 +279,3 @@ tests = [value for name, value in list(globals().items()) if name.startswith("te
 for test in tests:
     test()
     print("ok", test.__name__)
-os.chdir("/")
-shutil.rmtree(work)
