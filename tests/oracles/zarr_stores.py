@@ -3,7 +3,7 @@
 
     DISTMAP_CONVERT=oracles_convert python zarr_stores.py DISTMAP PROJECT
 
-in an empty folder. DISTMAP_TEST_SEED repeats a run.
+in an empty folder. DISTMAP_TEST_SEED repeats a run, DISTMAP_TEST_SCALE makes more or fewer arrays.
 """
 import json
 import os
@@ -27,6 +27,7 @@ convert, distmap = os.environ["DISTMAP_CONVERT"], sys.argv[1]
 seed = int(os.environ.get("DISTMAP_TEST_SEED") or random.SystemRandom().randrange(1 << 30))
 print("seed", seed)
 draw = random.Random(seed)
+scale = float(os.environ.get("DISTMAP_TEST_SCALE") or 1)
 numbers = np.random.default_rng(seed)
 work = pathlib.Path.cwd()
 DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
@@ -112,7 +113,7 @@ def holes(array, shape, fill, values):
     return want
 
 
-def test_v3_of_zarr_python(cases=150):
+def test_v3_of_zarr_python(cases=1 + int(150 * scale)):
     done = 0
     while done < cases:
         dtype, shape, chunk = draw_form()
@@ -136,7 +137,7 @@ def test_v3_of_zarr_python(cases=150):
         equal(read("a.zarr")[0], want, pathlib.Path("a.zarr/zarr.json").read_text())
 
 
-def test_v3_of_tensorstore(cases=100):
+def test_v3_of_tensorstore(cases=1 + int(100 * scale)):
     for case in range(cases):
         dtype, shape, chunk = draw_form()
         order = draw.sample(range(len(shape)), len(shape))
@@ -160,7 +161,7 @@ def test_v3_of_tensorstore(cases=100):
         equal(read("t.zarr")[0], want, pathlib.Path("t.zarr/zarr.json").read_text())
 
 
-def test_v2_of_zarr_python(cases=60):
+def test_v2_of_zarr_python(cases=1 + int(60 * scale)):
     import numcodecs
     packers = [None, numcodecs.Zstd(2), numcodecs.Zlib(2), numcodecs.GZip(2), numcodecs.BZ2(2), numcodecs.LZ4(), numcodecs.Blosc("zstd", 3, 2)]
     for case in range(cases):
@@ -185,7 +186,7 @@ def test_fills_by_bits():
         assert all(int(word) == int(bits, 16) for word in got.view(f"u{got.itemsize}")), (bits, got)
 
 
-def test_ours(cases=60):
+def test_ours(cases=1 + int(60 * scale)):
     for case in range(cases):
         dtype, shape, chunk = draw_form()
         version = draw.choice([2, 3])
