@@ -306,19 +306,30 @@ distmap_status dm_ome_to_info(const dm_input *input, const dm_ome *ome, distmap_
     return DISTMAP_OK;
 }
 
-/* The coordinate of the first element along a space axis that goes along one of the world's: what multiscales can tell of a place. */
-static double translation_of(const distmap_image_info *info, int s) {
+/* The world's axis that a space axis goes along, upwards; -1 where it goes along none. */
+static int row_along(const distmap_image_info *info, int s) {
     int row = -1;
     for (int w = 0; w < info->world_ndim; w++)
         if (info->matrix[w][s] != 0) {
             if (row >= 0 || info->matrix[w][s] < 0)
-                return 0;
+                return -1;
             row = w;
         }
-    return row < 0 ? 0 : info->origin[row];
+    return row;
+}
+
+/* Whether multiscales can tell the place: they have no turned or mirrored axes. A part of a place would be a wrong one. */
+static bool can_tell_place(const distmap_image_info *info) {
+    int axes[DISTMAP_MAX_AXES];
+    const int count = info->world_ndim ? dm_space_axes(info, axes) : 0;
+    for (int s = 0; s < count; s++)
+        if (row_along(info, s) < 0)
+            return false;
+    return count > 0;
 }
 
 void dm_ome_of_info(const distmap_image_info *info, dm_ome *ome) {
+    const bool placed = can_tell_place(info);
     *ome = (dm_ome){.ndim = info->ndim};
     for (int a = 0, s = 0; a < info->ndim; a++) {
         const distmap_axis *axis = &info->axis[a];
@@ -327,7 +338,7 @@ void dm_ome_of_info(const distmap_image_info *info, dm_ome *ome) {
         ome->axis[a].kind = axis->type;
         ome->axis[a].scale = distmap_image_pitch(info, a);
         strcpy(ome->axis[a].unit, space ? distmap_image_unit(info) : axis->unit);
-        if (space)
-            ome->axis[a].translation = translation_of(info, s++);
+        if (space && placed)
+            ome->axis[a].translation = info->origin[row_along(info, s++)];
     }
 }

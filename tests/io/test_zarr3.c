@@ -339,13 +339,37 @@ static void test_five_axes(void **state) {
     erase("a.zarr");
 }
 
+/* OME-Zarr tells where an image is, or, where its axes are mirrored or turned, nothing of it. */
+static void test_place(void **state) {
+    (void)state;
+    static const double columns[][2][2] = {{{0, 0.5}, {2, 0}}, {{0, -0.5}, {2, 0}}, {{1, 0.5}, {2, -0.2}}};
+    for (int i = 0; i < 3; i++) {
+        distmap_image_info info = small, got;
+        info.axis[0] = (distmap_axis){.name = "y", .unit = "um", .pitch = 2};
+        info.axis[1] = (distmap_axis){.name = "x", .unit = "um", .pitch = 0.5};
+        info.world_ndim = 2;
+        for (int w = 0; w < 2; w++) {
+            memcpy(info.matrix[w], columns[i][w], sizeof columns[i][w]);
+            info.origin[w] = 30 + w;
+        }
+        assert_int_equal(write_all("p.ome.zarr", &info, elements, 3), DISTMAP_OK);
+        free(read_all("p.ome.zarr", 3, &got));
+        assert_int_equal(got.world_ndim, i ? 0 : 2);
+        for (int w = 0; w < got.world_ndim; w++) {
+            assert_true(got.origin[w] == info.origin[w]);
+            assert_memory_equal(got.matrix[w], info.matrix[w], sizeof info.matrix[w]);
+        }
+        erase("p.ome.zarr");
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arrays),        cmocka_unit_test(test_missing_chunks),
         cmocka_unit_test(test_broken_chunks), cmocka_unit_test(test_index_out_of_shard),
         cmocka_unit_test(test_broken_forms),  cmocka_unit_test(test_groups),
         cmocka_unit_test(test_given_up),      cmocka_unit_test(test_consolidated),
-        cmocka_unit_test(test_five_axes),
+        cmocka_unit_test(test_five_axes),     cmocka_unit_test(test_place),
     };
     return cmocka_run_group_tests_name("io.zarr3", tests, enter_folder, leave_folder);
 }
