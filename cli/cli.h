@@ -37,7 +37,6 @@ enum {
     PASS = 16384,
     ALL = 32767 - REPORT, /* that compute */
     DISTANCES = EDT | VORONOI,
-    INWARDS = EDT | SKELETON | THICKNESS | PASS,        /* the sites are the background, unless told otherwise */
     LENGTHS = DISTANCES | SKELETON | MORPH | THICKNESS, /* in the units of the spacing */
     SHAPES = LENGTHS | ESF,                             /* of sites */
     MAPS = SHAPES | CVT,
@@ -97,6 +96,7 @@ struct options {
     int64_t time, channel; /* which one of the file's; -1: all, or the only one */
     bool ignore_grid;    /* compare */
     bool labels, components, boundaries, border, is_signed;
+    enum side { SIDE_OFF_SITES, SIDE_OUTSIDE, SIDE_INSIDE } positive; /* of the objects; goes with is_signed */
     distmap_surface surface; /* goes with is_signed */
     bool surface_given;
     double limit;        /* 0: none */
@@ -282,6 +282,15 @@ int source_visit(struct source *source, const struct options *options,
 void source_drop(struct source *source); /* its elements are not needed any more */
 void source_close(struct source *source);
 int64_t element_count(int ndim, const int64_t *shape);
+
+/* ---- Conventions (conventions.c) ---- */
+
+/* Whether the sites are the background by default. */
+bool sites_are_background(const struct options *options);
+/* Whether the objects are the sites, else all other elements. */
+bool objects_are_sites(const struct options *options);
+/* The table, for --help. */
+void print_conventions(void);
 
 /* ---- The problem ---- */
 

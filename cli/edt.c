@@ -46,7 +46,7 @@ const struct command command_edt = {
         "mask is, inside its objects, the distance to the background. Lengths are in the file's voxel size;\n"
         "--metric cityblock, chessboard and chamfer:A,B[,C] count steps, whatever the voxels' size.\n"
         "Elements without a site get infinity, or the type's largest value. With --signed the sites get distances\n"
-        "too, negative ones, to the nearest element that is none.",
+        "too, negative ones, to the nearest element that is none; --signed outside is negative inside the objects.",
     .example = "  distmap edt data/horse.png -o horse.npy --threshold 128 --preview horse_distance.png\n",
     .run = run,
 };

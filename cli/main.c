@@ -19,6 +19,7 @@ static void help(void) {
            "Exact Euclidean distance maps of images and volumes.\n\nSubcommands:\n");
     for (int i = 0; i < COMMANDS; i++)
         printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
+    print_conventions();
     printf("\nEach tells its options and an example: distmap SUBCOMMAND --help\n\nFile formats:\n");
     const distmap_format_info *format;
     for (size_t row = 0; (format = distmap_format_get(row)); row++)

@@ -38,10 +38,11 @@ static const char *noun_of(const struct options *options) {
 
 static bool is_of_labels(const struct job *job) { return job->problem.input == DISTMAP_INPUT_LABELS; }
 
-static const char *positive_of(const struct job *job) {
-    return !job->problem.sign  ? NULL
-           : is_of_labels(job) ? "inside labels, negative on the background"
-                               : "off the sites, negative on them";
+static const char *positive_of(const struct job *job, const struct options *options) {
+    const bool on_sites = job->problem.sign == DISTMAP_SIGN_INSIDE;
+    return !job->problem.sign                         ? NULL
+           : on_sites == objects_are_sites(options) ? "inside the objects, negative outside"
+                                                      : "outside the objects, negative inside";
 }
 
 void json_add_meaning(json_object *object, const struct job *job, const struct options *options) {
@@ -54,8 +55,9 @@ void json_add_meaning(json_object *object, const struct job *job, const struct o
                            json_object_new_string(is_of_labels(job) ? "labels" : rule_text(job, options, text)));
     json_object_object_add(sites, "count", job->sites >= 0 ? json_object_new_int64(job->sites) : NULL);
     json_object_object_add(object, "sites", sites);
-    if (positive_of(job))
-        json_object_object_add(object, "positive", json_object_new_string(positive_of(job)));
+    const char *positive = positive_of(job, options);
+    if (positive)
+        json_object_object_add(object, "positive", json_object_new_string(positive));
 }
 
 static void append(char *text, size_t size, const char *separator, const char *word) {
@@ -76,7 +78,7 @@ void report_meaning(const struct job *job, const struct options *options) {
     if (job->sites >= 0)
         snprintf(count, sizeof count, ", %lld of %lld", (long long)job->sites,
                  (long long)element_count(problem->ndim, problem->shape));
-    const char *positive = positive_of(job);
+    const char *positive = positive_of(job, options);
     say(options, "along %s%s%s; %s%s%s%s; %s: %s%s%s%s", along, *each ? ", one for each " : "", each,
         in_steps ? "in steps" : "pitch ", in_steps ? "" : pitch_text(info, pitch), in_steps ? "" : ", ",
         in_steps ? "" : pitch_origin(&job->source), noun_of(options),

@@ -16,9 +16,9 @@ typedef struct option_row {
     const char *name; /* without the dashes */
     char letter;      /* 0: none */
     unsigned commands;
-    const char *value; /* placeholder; NULL: takes none */
+    const char *value; /* placeholder; NULL: takes none, as "[SIDE]" does, which join_sides() makes an option of its own of */
     int (*read)(struct options *options, const char *option, const char *text);
-    const char *help;
+    const char *help; /* NULL: not shown */
 } option_row;
 
 /* ---- Readers ---- */
@@ -76,10 +76,24 @@ static int read_ignore_grid(struct options *o, const char *option, const char *t
     o->ignore_grid = true;
     return 0;
 }
+static int take_signed(struct options *o, enum side positive) {
+    if (o->is_signed)
+        return usage("--signed is given twice");
+    o->is_signed = true;
+    o->positive = positive;
+    return 0;
+}
 static int read_signed(struct options *o, const char *option, const char *text) {
     (void)option, (void)text;
-    o->is_signed = true;
-    return 0;
+    return take_signed(o, SIDE_OFF_SITES);
+}
+static int read_signed_outside(struct options *o, const char *option, const char *text) {
+    (void)option, (void)text;
+    return take_signed(o, SIDE_OUTSIDE);
+}
+static int read_signed_inside(struct options *o, const char *option, const char *text) {
+    (void)option, (void)text;
+    return take_signed(o, SIDE_INSIDE);
 }
 static int read_surface(struct options *o, const char *option, const char *text) {
     const bool half = strcmp(text, "half") == 0;
@@ -396,8 +410,11 @@ static const option_row rows[] = {
     {"labels", 0, MORPH, NULL, read_labels, "dilate, erode or open each label; 0 is background"},
     {"labels", 0, VORONOI, NULL, read_labels, "OUT gets the input's value at the nearest site"},
     {"components", 0, VORONOI, NULL, read_components, "OUT gets the number of the nearest connected group of sites"},
-    {"signed", 0, EDT, NULL, read_signed,
-     "sites get distances too, to the nearest element that is none, as negative numbers"},
+    {"signed", 0, EDT, "[SIDE]", read_signed,
+     "sites get distances too, to the nearest element that is none, as negative numbers; or positive is what is outside\n"
+     "                           the objects (outside: negative inside, as in ITK), or inside them (inside)"},
+    {"signed-outside", 0, EDT, NULL, read_signed_outside, NULL},
+    {"signed-inside", 0, EDT, NULL, read_signed_inside, NULL},
     {"surface", 0, EDT, "SURFACE", read_surface,
      "with --signed: from elements of the other side (centre, default), or half-way before them (half)"},
     {"boundaries", 0, VORONOI, NULL, read_boundaries,
@@ -479,6 +496,8 @@ static void print_help(const struct command *command) {
                      rows[i].value ? " " : "", rows[i].value ? rows[i].value : "");
             printf("  %-24s %s\n", spelling, rows[i].help);
         }
+    if (command->bit & (SHAPES | COMPARE | PASS))
+        print_conventions();
     printf("\nExample:\n%s", command->example);
 }
 
@@ -709,6 +728,28 @@ static int read_all(poptContext context, struct options *options, bool *help) {
     return status ? status : read_settings(options);
 }
 
+/* popt has no value that may be left out: "--signed outside" and "--signed=outside" become an option of their own. Returns the new
+ * count of words. */
+static int join_sides(int argc, const char **argv, const char **words) {
+    static const char *const sides[] = {"outside", "inside"},
+                             *const joined[] = {"--signed-outside", "--signed-inside"};
+    int count = 0;
+    for (int i = 0; i < argc; i++) {
+        const bool alone = strcmp(argv[i], "--signed") == 0, same = strncmp(argv[i], "--signed=", 9) == 0;
+        const char *side = same ? argv[i] + 9 : alone && i + 1 < argc ? argv[i + 1] : "";
+        words[count] = argv[i];
+        for (int s = 0; s < 2; s++)
+            if (strcmp(side, sides[s]) == 0) {
+                words[count] = joined[s];
+                i += alone;
+                break;
+            }
+        count++;
+    }
+    words[count] = NULL;
+    return count;
+}
+
 int options_read(const struct command *command, int argc, const char **argv, struct options *options, bool *help) {
     *options = (struct options){.command = command, .cvt.steps = 30, .time = -1, .channel = -1};
     struct poptOption table[ROWS + 1];
@@ -717,14 +758,14 @@ int options_read(const struct command *command, int argc, const char **argv, str
         if (rows[i].commands & command->bit)
             table[count++] = (struct poptOption){.longName = rows[i].name,
                                                  .shortName = rows[i].letter,
-                                                 .argInfo = rows[i].value ? POPT_ARG_STRING : POPT_ARG_NONE,
+                                                 .argInfo = rows[i].value && *rows[i].value != '[' ? POPT_ARG_STRING : POPT_ARG_NONE,
                                                  .val = i + 1};
     table[count] = (struct poptOption)POPT_TABLEEND;
-    poptContext context = poptGetContext("distmap", argc, argv, table, 0);
-    if (!context)
-        return fail("out of memory");
-    const int status = read_all(context, options, help);
+    const char **words = malloc(((size_t)argc + 1) * sizeof *words);
+    poptContext context = words ? poptGetContext("distmap", join_sides(argc, argv, words), words, table, 0) : NULL;
+    const int status = context ? read_all(context, options, help) : fail("out of memory");
     poptFreeContext(context);
+    free(words);
     return status;
 }
 

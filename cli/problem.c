@@ -81,13 +81,21 @@ static int set_threshold(const struct options *options, const distmap_image_info
         return fail("--threshold: %g is beyond 2^53, where a threshold of %s elements is not exact", options->threshold,
                     distmap_dtype_name(info->dtype));
     *sites = (distmap_sites){.rule = DISTMAP_SITES_RANGE, .lo = options->threshold, .hi = HUGE_VAL};
-    const bool of_background =
-        options->sites_given ? options->sites.rule == DISTMAP_SITES_ZERO : (options->command->bit & INWARDS) != 0;
-    if (of_background) {
+    if (!objects_are_sites(options)) {
         sites->lo = -HUGE_VAL;
         sites->hi = nextafter(options->threshold, -HUGE_VAL);
     }
     return 0;
+}
+
+/* Which side of the sites is positive; the library knows of sites alone. */
+static distmap_sign sign_of(const struct options *options) {
+    if (!options->is_signed)
+        return DISTMAP_SIGN_NONE;
+    const bool on_sites = options->positive == SIDE_INSIDE    ? objects_are_sites(options)
+                          : options->positive == SIDE_OUTSIDE ? !objects_are_sites(options)
+                                                              : false;
+    return on_sites ? DISTMAP_SIGN_INSIDE : DISTMAP_SIGN_OUTSIDE;
 }
 
 int problem_make(const struct options *options, const distmap_image_info *info, distmap_problem *problem) {
@@ -97,7 +105,7 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
                                  .metric = options->metric,
                                  .limit = options->limit,
                                  .border = options->border,
-                                 .sign = options->is_signed ? DISTMAP_SIGN_OUTSIDE : DISTMAP_SIGN_NONE,
+                                 .sign = sign_of(options),
                                  .surface = options->surface};
     memcpy(problem->shape, info->shape, sizeof problem->shape);
     for (int a = 0; a < info->ndim; a++) /* the library says it too, but of no file */
@@ -130,8 +138,7 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
         const int refused = check_single(options, info);
         return refused ? refused : set_spacing(options, info, problem);
     }
-    const bool background = options->command->bit & INWARDS || (options->command->bit == MORPH && options->labels);
-    if (!options->sites_given && !background)
+    if (!options->sites_given && !sites_are_background(options))
         problem->sites.rule = DISTMAP_SITES_NONZERO;
     if (options->labels && is_float(info->dtype))
         return fail("--labels: labels are integers, but %s holds %s", options->input, distmap_dtype_name(info->dtype));

@@ -64,6 +64,7 @@ _distmap()
     --patterns)
         _distmap_list "$word" "random even points corner lattice diagonal circle parabola blobs regions objects strapwork"
         ;;
+    --signed) COMPREPLY=($(compgen -W "outside inside $(_distmap_options "$command" edt)" -- "$word")) ;;
     --surface) COMPREPLY=($(compgen -W "centre half" -- "$word")) ;;
     --suite) COMPREPLY=($(compgen -W "man-edm pba psds erosion esf" -- "$word")) ;;
     --scratch)

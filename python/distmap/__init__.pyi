@@ -29,6 +29,12 @@ def edt(
     surface: Surface = "centre", axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
 ) -> Any: ...
+def signed_distance(
+    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, positive: Literal["outside", "inside"] = "outside",
+    squared: bool = False, indices: bool = False, limit: float | None = None, border: bool = False,
+    surface: Surface = "centre", axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+) -> Any: ...
 def expand_labels(
     labels: Array, distance: float = 1, sampling: Spacing = None, *, axes: Axes = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,

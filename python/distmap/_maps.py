@@ -88,6 +88,46 @@ def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labe
     return (distance, result.index) if indices else distance
 
 
+def signed_distance(mask, sampling=None, sites="zero", *, positive="outside", squared=False, indices=False, limit=None,
+                    border=False, surface="centre", axes=None, dtype=None, out=None, device=None, threads=None, method=None):
+    """A signed map of a mask's objects, by default negative inside them, as ITK's signed maps are.
+
+    edt() with ``signed=True``, but for the signs: that is positive off the sites, which are the background by default, and
+    so inside the objects.
+
+    Parameters
+    ----------
+    mask, sampling, squared, indices, limit, border, surface, axes, dtype, out, device, threads, method : as of edt()
+    sites : "zero" or "nonzero", a number, a range
+        Which elements are the background where it is "zero", else the objects.
+    positive : "outside", "inside"
+        Which side of the objects' surface is positive; the other is negative.
+
+    Returns
+    -------
+    distance, or (distance, index) with `indices`; inside the objects to the nearest element that is none of them, outside to
+    the nearest one of an object. (ITK's SignedMaurerDistanceMap measures to the objects' outermost elements on both sides,
+    which are at 0 then.)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> signed_distance(np.array([0, 0, 1, 1, 1])).tolist()
+    [2.0, 1.0, -1.0, -2.0, -3.0]
+    >>> signed_distance(np.array([0, 0, 1, 1, 1]), positive="inside", surface="half").tolist()
+    [-1.5, -0.5, 0.5, 1.5, 2.5]
+    """
+    side = choice("positive", positive, ("outside", "inside"))
+    of_background = isinstance(sites, str) and sites == "zero"
+    output = "squared" if squared else "distance"
+    result = transform(mask, want={output: dtype} | ({"index": None} if indices else {}), sites=sites,
+                       sign=("outside", "inside")[side != of_background], spacing=sampling, limit=limit, border=border,
+                       surface=surface, axes=axes, out=None if out is None else {output: out}, device=device,
+                       threads=threads, method=method)
+    distance = getattr(result, output)
+    return (distance, result.index) if indices else distance
+
+
 def expand_labels(labels, distance=1, sampling=None, *, axes=None, out=None, device=None, threads=None, method=None):
     """Labels grown by `distance` into the background, which is 0, until they meet.
 
