@@ -15,7 +15,7 @@
 #include <distmap.h>
 #include <distmap/io.h>
 
-enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_WARNED = 3 };
 
 /* ---- Subcommands ---- */
 
@@ -128,7 +128,7 @@ struct options {
     distmap_param params[MAX_LIST]; /* the same, read; names are those of the settings */
     int param_count;
     bool no_tuned; /* what was tuned is not looked at */
-    bool json, quiet;
+    bool json, quiet, strict;
     number_list sizes, volumes, densities; /* bench, tune */
     name_list patterns, methods;
     bool with_index;
@@ -178,6 +178,30 @@ void say(const struct options *options, const char *format, ...)
 void messages_keep(char *text, size_t size);
 /* Results on stdout count only when they got there: a full disk must not end in status 0. */
 int results_flush(int status);
+
+/* ---- Warnings (warnings.c) ---- */
+
+/* Says it, unless --quiet, and keeps it. `about` is one word, for programs; static text. */
+void warn(const struct options *options, const char *about, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* EXIT_WARNED where there was one and --strict is given, else 0. To be asked before an output gets its name. */
+int warnings_judge(const struct options *options);
+/* Whether anybody would hear of one, so that it is worth a look. */
+bool warnings_heard(const struct options *options);
+struct json_object *warnings_json(void); /* [{"about": "values", "text": "..."}, ...] */
+
+/* Of degrees, and of a threshold that the type cannot reach. */
+void warn_of_header(const struct options *options, const distmap_image_info *info);
+
+/* The first three values that were met, of any type; NaN is none. */
+struct values_seen {
+    int count;
+    uint64_t value[3];
+};
+
+/* Whether an image is taken for a mask without a word on what it means. */
+bool values_matter(const struct options *options);
+void values_look(const distmap_view *view, struct values_seen *seen); /* adds up */
+void warn_of_values(const struct options *options, distmap_dtype dtype, const struct values_seen *seen);
 
 /* ---- Progress, time, signals ---- */
 
@@ -318,8 +342,6 @@ int work_begin(struct work *work, const struct options *options);
 int work_plan(struct work *work, const struct options *options, const distmap_problem *problem);
 int work_run(struct work *work, const struct options *options, const distmap_arrays *arrays);
 void work_end(struct work *work);
-/* Says once what the run met: NaN, no site. */
-void work_warn(const struct work *work, const struct options *options, const char *input);
 
 /* ---- The outputs ---- */
 
@@ -367,7 +389,7 @@ void elements_count(const distmap_view *view, struct statistics *statistics); /*
 double element_value(const char *at, distmap_dtype dtype); /* rounded, beyond 2^53 */
 /* The least and largest value of an integer type. */
 void dtype_limits(distmap_dtype dtype, double *least, double *most);
-/* The largest squared or plain distance that is not "no site"; 0 when there is none. Row-major, no gaps. */
+/* The largest squared or plain distance that is not "no site"; -1 when there is none. Row-major, no gaps. */
 double elements_largest(const distmap_view *view);
 /* The least and largest finite element of floats, 0 taken in; row-major, no gaps. */
 void elements_extent(const distmap_view *view, double *least, double *largest);
@@ -429,6 +451,7 @@ struct job {
     struct sink map, index;
     struct preview preview;
     double largest;                  /* of a distance map; < 0: not a distance map */
+    bool nowhere;                    /* a distance map without any distance: no element has a site */
     double least;                    /* of a signed map */
     int64_t components;              /* < 0: not counted */
     int64_t sites;                   /* how many elements; < 0: not counted */
@@ -443,6 +466,12 @@ struct job {
     int ranks; /* that shared the work; 0: this process did it */
 };
 
+/* Counts the sites of the input, once it is read, and looks whether a mask is one. */
+void job_look(struct job *job, const struct options *options);
+/* Keeps what elements_largest() tells. */
+void job_take_largest(struct job *job, double largest);
+/* Warns of what the run met, as NaN and no site; then EXIT_WARNED with --strict. Before outputs get their names. */
+int job_judge(const struct job *job, const struct options *options);
 /* A whole run, of whose steps `compute` is all but giving everything back. */
 int job_run(const struct options *options, int (*compute)(struct job *job, const struct options *options));
 /* For what is computed in parts, on the CPU unless a device is named: opens the input and a context, which reports to `progress`, and

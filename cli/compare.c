@@ -63,6 +63,7 @@ static void give_json(const struct job *job, const struct options *options, cons
     json_object_object_add(object, "jaccard", json_number(found->jaccard));
     json_add_work(object, &job->work);
     json_object_object_add(object, "flags", flags);
+    json_object_object_add(object, "warnings", warnings_json());
     json_object_object_add(object, "ms", times);
     json_print(object);
 }
@@ -192,6 +193,15 @@ static int check_alike(const struct options *options, const distmap_image_info *
                 options->input, text);
 }
 
+/* Whether it is a mask. */
+static int look(const struct options *options, const struct source *source) {
+    struct values_seen seen = {0};
+    if (values_matter(options))
+        values_look(&source->view, &seen);
+    warn_of_values(options, source->view.dtype, &seen);
+    return 0;
+}
+
 static int compute_with(struct job *job, struct source *other, const struct options *options) {
     distmap_problem *problem = &job->problem;
     distmap_agreement found;
@@ -217,6 +227,7 @@ static int compute_with(struct job *job, struct source *other, const struct opti
     if ((status = work_begin(&job->work, options)) || (status = work_plan(&job->work, options, problem)) ||
         (status = preview_open(&job->preview, options, problem, job->source.info, false)) ||
         (status = source_read(&job->source, options)) || (status = source_read(other, &of_other)) ||
+        (status = look(options, &job->source)) || (status = look(&of_other, other)) ||
         (is_thresholded(options, &job->source) && (status = take_threshold(&job->source, &threshold))) ||
         (is_thresholded(options, other) && (status = take_threshold(other, &other_threshold))))
         return status;
@@ -226,10 +237,11 @@ static int compute_with(struct job *job, struct source *other, const struct opti
         return status;
     if (distmap_plan_agreement(job->work.plan, &found))
         return fail_library();
+    if ((status = job_judge(job, options)))
+        return status;
     if (options->preview && ((status = paint(job, &job->source.view, &other->view, found.forward.hausdorff)) ||
                              (status = sinks_commit((struct sink *const[]){&job->preview.sink}, 1))))
         return status;
-    work_warn(&job->work, options, options->input);
     if (options->json)
         give_json(job, options, &problem->comparison, &found);
     else

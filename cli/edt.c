@@ -25,7 +25,9 @@ static int compute(struct job *job, const struct options *options) {
     if (told && options->is_signed)
         elements_extent(&job->map.view, &job->least, &job->largest);
     else
-        job->largest = told ? elements_largest(&job->map.view) : 0;
+        job_take_largest(job, told ? elements_largest(&job->map.view) : 0);
+    if (told && options->is_signed) /* no signed distance is 0 */
+        job->nowhere = job->least == 0 && job->largest == 0;
     if ((status = preview_distances(&job->preview, &job->map.view, options->squared, job_farthest(job))))
         return status;
     return job_finish(job, options);

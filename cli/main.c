@@ -1,6 +1,6 @@
 /* distmap, the command: picks the subcommand, reads its options, runs it.
  *
- * Exit status: 0 done; 1 it failed; 2 the command line is wrong; 128 + n after signal n.
+ * Exit status: 0 done; 1 it failed; 2 the command line is wrong; 3 there was a warning, and --strict; 128 + n after signal n.
  */
 #include <stdio.h>
 #include <string.h>

@@ -334,6 +334,11 @@ static int read_quiet(struct options *o, const char *option, const char *text) {
     o->quiet = true;
     return 0;
 }
+static int read_strict(struct options *o, const char *option, const char *text) {
+    (void)option, (void)text;
+    o->strict = true;
+    return 0;
+}
 static void print_help(const struct command *command); /* from the table below */
 
 static int read_help(struct options *o, const char *option, const char *text) {
@@ -479,6 +484,7 @@ static const option_row rows[] = {
     {"param", 0, TUNE, "K=V", read_param, "hold a parameter of the method at this value; may be given again"},
     {"no-tuned", 0, PLANS | BENCH, NULL, read_no_tuned, "use defaults, not what 'distmap tune' stored"},
     {"json", 0, ALL, NULL, read_json, "print the results as JSON on stdout"},
+    {"strict", 0, PLANS, NULL, read_strict, "take a warning for an error: status 3, and nothing is written"},
     {"quiet", 'q', ALL | REPORT, NULL, read_quiet, "say nothing but errors"},
     {"help", 'h', ALL | REPORT, NULL, read_help, "print this text"},
     {"version", 0, ALL | REPORT, NULL, read_version, "print the version"},
@@ -576,6 +582,8 @@ static int check_slabs(const struct options *o, const char *option, const char *
 static int check_distributed(const struct options *o) {
     if (!o->distributed)
         return 0;
+    if (o->strict)
+        return usage("--distributed and --strict contradict each other: processes see parts of the image");
     if (o->memory)
         return usage("--distributed and --memory contradict each other: each process holds its slab");
     if (strcmp(o->input, "-") == 0)

@@ -157,6 +157,8 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
         status = set_axes(options, info, problem);
     if (status == 0 && options->threshold_given)
         status = set_threshold(options, info, &problem->sites);
+    if (status == 0)
+        warn_of_header(options, info);
     return status;
 }
 
@@ -256,24 +258,4 @@ int work_run(struct work *work, const struct options *options, const distmap_arr
 void work_end(struct work *work) {
     distmap_plan_destroy(&work->plan);
     distmap_context_destroy(&work->context);
-}
-
-void work_warn(const struct work *work, const struct options *options, const char *input) {
-    if (work->flags & DISTMAP_FLAG_NAN)
-        say(options, "distmap: %s: it holds NaN, which is never a site", input);
-    if (work->flags & DISTMAP_FLAG_UNREST)
-        say(options, "distmap: %s: it did not come to rest within the tolerance", input);
-    if (work->flags & DISTMAP_FLAG_NO_SITE && options->command->bit == ESF)
-        say(options, "distmap: %s: there is no shape, or in some slice none; edge strengths are 0 there", input);
-    else if (work->flags & DISTMAP_FLAG_NO_SITE && options->command->bit == SKELETON)
-        say(options, "distmap: %s: there is no background, or in some slice none; nothing is on the skeleton there",
-            input);
-    else if (work->flags & DISTMAP_FLAG_NO_SITE && options->command->bit == COMPARE)
-        say(options, "distmap: %s, %s: there is nothing to measure from or to: at least one mask is empty", input,
-            options->other);
-    else if (work->flags & DISTMAP_FLAG_NO_SITE && options->command->bit == THICKNESS)
-        say(options, "distmap: %s: there is no background, or in some slice none; thickness is infinite there", input);
-    else if (work->flags & DISTMAP_FLAG_NO_SITE)
-        say(options, "distmap: %s: some elements have no site%s; they get infinity, index -1, label 0", input,
-            options->limit > 0 ? " within the limit" : "");
 }

@@ -115,7 +115,13 @@ static int compute(struct job *job, struct extra *extra, const struct options *o
     problem->want.index = options->index ? index_dtype(problem) : DISTMAP_NONE;
     if ((status = job_open_outputs(job, options, dtype, true)) || (status = source_read(&job->source, options)))
         return status;
+    struct values_seen seen = {0};
     extra->input = job->source.view;
+    if (warnings_heard(options))
+        job->sites = elements_count_sites(&job->source.view, &problem->sites);
+    if (!extra->labels && values_matter(options) && !options->components)
+        values_look(&job->source.view, &seen);
+    warn_of_values(options, job->source.view.dtype, &seen);
     if ((!extra->labels && (status = number_groups(job, extra, options, dtype))) ||
         (status = work_plan(&job->work, options, problem)))
         return status;
@@ -135,7 +141,7 @@ static int compute(struct job *job, struct extra *extra, const struct options *o
 }
 
 static int run(const struct options *options) {
-    struct job job = {.largest = -1, .components = -1};
+    struct job job = {.largest = -1, .components = -1, .sites = -1};
     struct extra extra = {0};
     const int status = compute(&job, &extra, options);
     free(extra.nearest);

@@ -192,8 +192,9 @@ static int compute(struct distributed *d) {
     }
     if ((status = ranks_agree(status)))
         return status;
-    d->job.largest = elements_largest(map_of(d));
-    MPI_Allreduce(MPI_IN_PLACE, &d->job.largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    double largest = elements_largest(map_of(d));
+    MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    job_take_largest(&d->job, largest);
     MPI_Allreduce(MPI_IN_PLACE, &d->job.sites, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &work->flags, 1, MPI_UNSIGNED, MPI_BOR, MPI_COMM_WORLD);
     return 0;
@@ -244,8 +245,10 @@ static int run(struct distributed *d) {
     distmap_mpi_plan_destroy(&d->plan);
     if ((status = write_outputs(d)))
         return status;
-    if (ranks_own() == 0)
+    if (ranks_own() == 0) {
+        job_judge(&d->job, &d->options);
         report_give(&d->job, &d->options);
+    }
     return 0;
 }
 

@@ -88,6 +88,8 @@ struct outofcore {
     int result_count;
     int64_t payload_at; /* in the scratch file, behind the samples */
     struct ledger ledger;
+    int64_t looked, sites; /* slabs of the input that were looked at, from the first on, and the sites in them */
+    struct values_seen seen;
     struct result *copied; /* by the pass that is under way */
 };
 

@@ -34,10 +34,24 @@ distmap_status passes_run_one(struct outofcore *o, const char *name, int64_t fir
 
 /* ---- Pass 1: slabs ---- */
 
+/* At each slab once, though some are read again. A run that goes on has not seen what the one before has. */
+static void look(struct outofcore *o, int64_t item, struct dms_slab slab, int slot) {
+    if (item != o->looked || !warnings_heard(o->options))
+        return;
+    distmap_view view = distmap_view_make(o->steps.in[slot], o->steps.normal.dtype, o->steps.normal.ndim, o->steps.normal.shape);
+    view.shape[0] = slab.count;
+    o->looked++;
+    o->sites += slab.count ? elements_count_sites(&view, &o->steps.normal.sites) : 0;
+    if (slab.count && values_matter(o->options))
+        values_look(&view, &o->seen);
+}
+
 distmap_status passes_fetch_slab(void *user, int64_t item, int slot) {
     struct outofcore *o = user;
     const struct dms_slab slab = steps_slab_at(&o->steps, item);
-    return distmap_reader_read(o->job->source.reader, slab.first, slab.count, o->steps.in[slot]);
+    TRY(distmap_reader_read(o->job->source.reader, slab.first, slab.count, o->steps.in[slot]));
+    look(o, item, slab, slot);
+    return DISTMAP_OK;
 }
 
 distmap_status passes_work_slab(void *user, int64_t item, int slot) {

@@ -162,7 +162,12 @@ static int compute(struct outofcore *o) {
         return status;
     job->work.seconds = seconds_now() - began;
     job->work.flags = o->ledger.flags;
-    job->largest = o->ledger.largest;
+    job_take_largest(job, o->ledger.largest);
+    if (o->looked == o->steps.layout.size)
+        job->sites = o->sites;
+    warn_of_values(o->options, job->source.info->dtype, &o->seen);
+    if ((status = job_judge(job, o->options)))
+        return status;
     job->out_of_core.parts = o->steps.layout.size;
     job->out_of_core.limit = o->options->memory;
     job->out_of_core.peak = memory_peak();
@@ -173,10 +178,10 @@ static int compute(struct outofcore *o) {
 }
 
 int outofcore_run(const struct options *options) {
-    struct job job = {.largest = -1, .components = -1};
-    struct outofcore o = {.options = options, .job = &job, .ledger = {.fd = -1, .scratch_fd = -1}};
+    struct job job = {.largest = -1, .components = -1, .sites = -1};
+    struct outofcore o = {.options = options, .job = &job, .ledger = {.fd = -1, .scratch_fd = -1, .largest = -1}};
     const int status = compute(&o);
-    const bool keep = status != 0 && options->resume && o.ledger.fd >= 0;
+    const bool keep = status != 0 && status != EXIT_WARNED && options->resume && o.ledger.fd >= 0;
     for (int r = 0; r < o.result_count; r++)
         if (keep && !o.results[r].in_order)
             distmap_writer_leave(&o.results[r].sink->writer);

@@ -253,11 +253,14 @@ static void report(const struct pass *p, bool again, double seconds) {
         say(o, "%s: %lld of %lld shards are done", o->output, (long long)p->state.done, (long long)p->state.shards);
         return;
     }
-    struct work met = {.flags = p->state.flags};
-    work_warn(&met, o, o->input);
+    const struct job met = {.work.flags = p->state.flags, .problem = p->problem, .sites = -1};
+    job_judge(&met, o);
+    char most[40] = "no distance at all";
+    if (p->state.largest >= 0)
+        snprintf(most, sizeof most, "max %g", p->state.largest);
     shape_text(p->problem.ndim, p->problem.shape, shape, sizeof shape);
     if (p->last || p->steps.one_pass)
-        say(o, "%s: %s %s, max %g, whole", o->output, shape, distmap_dtype_name(p->map.info.dtype), p->state.largest);
+        say(o, "%s: %s %s, %s, whole", o->output, shape, distmap_dtype_name(p->map.info.dtype), most);
     else
         say(o, "%s: %s %s, whole; next: --axis %s", o->output, shape, distmap_dtype_name(p->map.info.dtype),
             p->source.info->axis[0].name);
@@ -299,7 +302,7 @@ static int compute(struct pass *p) {
 }
 
 static int run(const struct options *options) {
-    struct pass p = {.options = options};
+    struct pass p = {.options = options, .largest = -1};
     const int status = compute(&p);
     sink_close(&p.index);
     sink_close(&p.map);
