@@ -21,7 +21,8 @@ static const convention conventions[] = {
     {EDT, true,
      "edt --signed, or inside    edt(signed=True)                   the background  positive inside the objects"},
     {EDT, true,
-     "edt --signed outside       signed_distance                    the background  negative inside the objects, as in ITK"},
+     "edt --signed outside       signed_distance                    the background  negative inside the objects, as in "
+     "ITK"},
     {SKELETON | THICKNESS, true,
      "skeleton, thickness        skeleton, local_thickness          the background  of the objects"},
     {VORONOI, false, "voronoi                    expand_labels                      the objects     spread from them"},

@@ -20,6 +20,8 @@ static int compute(struct job *job, const struct options *options) {
     if ((status = work_run(&job->work, options, &arrays)))
         return status;
 
+    nodata_erase(&job->map.view, job->source.ignored, RESULT_DISTANCES);
+    nodata_erase(&job->index.view, job->source.ignored, RESULT_INDICES);
     const bool told =
         options->json || options->preview || !options->quiet; /* else a pass over the result for nothing */
     if (told && options->is_signed)
@@ -30,6 +32,7 @@ static int compute(struct job *job, const struct options *options) {
         job->nowhere = job->least == 0 && job->largest == 0;
     if ((status = preview_distances(&job->preview, &job->map.view, options->squared, job_farthest(job))))
         return status;
+    fill_put(&job->map.view, &job->fill, NULL);
     return job_finish(job, options);
 }
 

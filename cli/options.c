@@ -83,6 +83,22 @@ static int take_signed(struct options *o, enum side positive) {
     o->positive = positive;
     return 0;
 }
+static int read_nodata(struct options *o, const char *option, const char *text) {
+    static const char *const names[] = {"ignore", "site", "object", NULL};
+    int choice = 0;
+    const int status = value_choice(option, text, names, &choice);
+    o->nodata_given = true;
+    o->nodata = (enum nodata)choice;
+    return status;
+}
+static int read_nodata_value(struct options *o, const char *option, const char *text) {
+    o->nodata_value_given = true;
+    return value_any(option, text, &o->nodata_value);
+}
+static int read_fill(struct options *o, const char *option, const char *text) {
+    o->fill_given = true;
+    return value_any(option, text, &o->fill);
+}
 static int read_signed(struct options *o, const char *option, const char *text) {
     (void)option, (void)text;
     return take_signed(o, SIDE_OFF_SITES);
@@ -410,6 +426,16 @@ static const option_row rows[] = {
      "measure along these axes only, as in y,x or 1,2; each slice for itself; default: all of space"},
     {"time", 0, PLANS | PASS | INFO, "N", read_time, "take time N of the file alone, from 0 on"},
     {"channel", 0, PLANS | PASS | INFO, "N", read_channel, "take channel N of the file alone, from 0 on"},
+    {"nodata", 0, DISTANCES | COMPARE, "WHAT", read_nodata,
+     "what elements without data are: ignore (default: no site, and nothing is told of them), site, or object (no site, but\n"
+     "                           measured)"},
+    {"nodata", 0, SHAPES & ~DISTANCES, "WHAT", read_nodata,
+     "what elements without data are: site (by --sites) or object (all else); without it there must be none"},
+    {"nodata-value", 0, SHAPES | COMPARE, "V", read_nodata_value,
+     "the value that means no data, nan too (default: what the file says)"},
+    {"fill", 0, DISTANCES | THICKNESS, "V", read_fill,
+     "what OUT gets where there is no distance, or no label (default: the file's value for no data, else infinity, the type's\n"
+     "                           largest value, label 0)"},
     {"ignore-grid", 0, COMPARE, NULL, read_ignore_grid, "compare element by element, though the files' grids differ"},
     {"labels", 0, EDT, NULL, read_labels, "measure to the nearest element of another label; 0 is background"},
     {"labels", 0, MORPH, NULL, read_labels, "dilate, erode or open each label; 0 is background"},
@@ -582,6 +608,8 @@ static int check_slabs(const struct options *o, const char *option, const char *
 static int check_distributed(const struct options *o) {
     if (!o->distributed)
         return 0;
+    if (o->fill_given)
+        return usage("--distributed and --fill contradict each other: infinity is written");
     if (o->strict)
         return usage("--distributed and --strict contradict each other: processes see parts of the image");
     if (o->memory)

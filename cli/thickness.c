@@ -18,6 +18,7 @@ static int compute(struct job *job, const struct options *options) {
     job_take_largest(job, told ? elements_largest(&job->map.view) : 0);
     if ((status = preview_distances(&job->preview, &job->map.view, false, job_farthest(job))))
         return status;
+    fill_put(&job->map.view, &job->fill, NULL);
     return job_finish(job, options);
 }
 

@@ -60,11 +60,13 @@ static bool is_angle(const char *unit) {
 void warn_of_header(const struct options *options, const distmap_image_info *info) {
     double least, most;
     char number[40];
-    const bool measures = options->command->bit & (LENGTHS | COMPARE | PASS) && options->metric == DISTMAP_METRIC_EUCLIDEAN;
+    const bool measures =
+        options->command->bit & (LENGTHS | COMPARE | PASS) && options->metric == DISTMAP_METRIC_EUCLIDEAN;
     if (measures && !options->spacing.count &&
         (info->world == DISTMAP_WORLD_GEOGRAPHIC || is_angle(distmap_image_unit(info))))
         warn(options, "geographic",
-             "%s: its coordinates are longitudes and latitudes: distances are in degrees, which are no lengths; project it "
+             "%s: its coordinates are longitudes and latitudes: distances are in degrees, which are no lengths; "
+             "project it "
              "first, or give --spacing",
              options->input);
     if (!options->threshold_given || info->dtype == DISTMAP_FLOAT32 || info->dtype == DISTMAP_FLOAT64)
@@ -82,29 +84,30 @@ void warn_of_header(const struct options *options, const distmap_image_info *inf
 /* ---- What the elements tell ---- */
 
 /* Whether an element is neither of the two that were seen; fills these in first. Runs of a block have no branch within. */
-#define LOOK(TYPE)                                                                      \
-    do {                                                                                \
-        TYPE value[3];                                                                  \
-        memcpy(value, seen->value, sizeof value);                                       \
-        for (int64_t i = 0; i < count && seen->count < 3;) {                            \
-            const int64_t end = i + BLOCK < count ? i + BLOCK : count;                  \
-            const TYPE a = value[0], b = value[seen->count > 1];                        \
-            unsigned other = !seen->count;                                              \
-            for (int64_t k = i; k < end; k++) {                                         \
-                const TYPE v = *(const TYPE *)(at + k * stride);                        \
-                other |= (unsigned)(v != a) & (unsigned)(v != b) & (unsigned)(v == v);  \
-            }                                                                           \
-            for (int64_t k = i; other && k < end && seen->count < 3; k++) {             \
-                const TYPE v = *(const TYPE *)(at + k * stride);                        \
-                bool known = v != v;                                                    \
-                for (int s = 0; s < seen->count; s++)                                   \
-                    known |= v == value[s];                                             \
-                if (!known)                                                             \
-                    value[seen->count++] = v;                                           \
-            }                                                                           \
-            i = end;                                                                    \
-        }                                                                               \
-        memcpy(seen->value, value, sizeof value);                                       \
+#define LOOK(TYPE)                                                                                          \
+    do {                                                                                                    \
+        TYPE value[3], skipped;                                                                             \
+        memcpy(value, seen->value, sizeof value);                                                           \
+        memcpy(&skipped, &seen->skipped, sizeof skipped);                                                   \
+        for (int64_t i = 0; i < count && seen->count < 3;) {                                                \
+            const int64_t end = i + BLOCK < count ? i + BLOCK : count;                                      \
+            const TYPE a = value[0], b = value[seen->count > 1], c = seen->skips ? skipped : a;             \
+            unsigned other = !seen->count;                                                                  \
+            for (int64_t k = i; k < end; k++) {                                                             \
+                const TYPE v = *(const TYPE *)(at + k * stride);                                            \
+                other |= (unsigned)(v != a) & (unsigned)(v != b) & (unsigned)(v != c) & (unsigned)(v == v); \
+            }                                                                                               \
+            for (int64_t k = i; other && k < end && seen->count < 3; k++) {                                 \
+                const TYPE v = *(const TYPE *)(at + k * stride);                                            \
+                bool known = v != v || (seen->skips && v == skipped);                                       \
+                for (int s = 0; s < seen->count; s++)                                                       \
+                    known |= v == value[s];                                                                 \
+                if (!known)                                                                                 \
+                    value[seen->count++] = v;                                                               \
+            }                                                                                               \
+            i = end;                                                                                        \
+        }                                                                                                   \
+        memcpy(seen->value, value, sizeof value);                                                           \
     } while (0)
 
 enum { BLOCK = 4096 };
@@ -129,7 +132,7 @@ void values_look(const distmap_view *view, struct values_seen *seen) {
     int order[DISTMAP_MAX_NDIM];
     int64_t together = (int64_t)distmap_dtype_size(view->dtype), rows = 1;
     distmap_view_order(view, order); /* the values do not depend on it, the time does */
-    int first = view->ndim; /* axes from here on, in memory's order, are one run */
+    int first = view->ndim;          /* axes from here on, in memory's order, are one run */
     while (first > 0 && view->strides[order[first - 1]] == together)
         together *= view->shape[order[--first]];
     const int last = order[view->ndim - 1];
@@ -145,6 +148,12 @@ void values_look(const distmap_view *view, struct values_seen *seen) {
             at += rest % view->shape[order[i]] * view->strides[order[i]];
         look_at_run(at, view->dtype, whole ? (int64_t)distmap_dtype_size(view->dtype) : view->strides[last], run, seen);
     }
+}
+
+struct values_seen values_begin(const struct source *source, const struct options *options) {
+    struct values_seen seen = {.skips = nodata_applies(source, options)};
+    seen.skips = seen.skips && element_store(source->info->nodata, source->info->dtype, &seen.skipped);
+    return seen;
 }
 
 bool values_matter(const struct options *options) {
@@ -163,6 +172,7 @@ void warn_of_values(const struct options *options, distmap_dtype dtype, const st
         number_text(values[i], text[i]);
     }
     warn(options, "values",
-         "%s: is taken for a mask, but has more than two values (%s, %s, %s, ...): say what they are by --threshold%s --sites%s",
+         "%s: is taken for a mask, but has more than two values (%s, %s, %s, ...): say what they are by --threshold%s "
+         "--sites%s",
          options->input, text[0], text[1], text[2], has_labels ? "," : " or", has_labels ? " or --labels" : "");
 }

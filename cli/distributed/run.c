@@ -91,9 +91,9 @@ static int prepare(struct distributed *d, int place, int here) {
     if ((status = job_state_parts(job, options, watch, d, &map)))
         return status;
     d->joined = problem->axes == 0 || problem->axes & 1;
-    sink_describe(&job->map, options->output, job->source.info, map, DISTMAP_KIND_INTENSITY);
+    sink_describe(&job->map, options->output, job->source.info, map, DISTMAP_KIND_INTENSITY, NULL);
     if (options->index)
-        sink_describe(&job->index, options->index, job->source.info, problem->want.index, DISTMAP_KIND_LABELS);
+        sink_describe(&job->index, options->index, job->source.info, problem->want.index, DISTMAP_KIND_LABELS, NULL);
     output_guard();
     return choose_slab(d);
 }
@@ -164,6 +164,11 @@ static int take_slab(struct distributed *d) {
         (status = reserve(d, want->index, &d->arrays.index)))
         return status;
     status = source_read_slices(&d->job.source, &d->options, d->first, d->count);
+    if (status == 0)
+        status = nodata_apply(&d->job.source, &d->options, &d->job.problem);
+    if (status == 0 && d->job.source.ignored)
+        status = fail("%s: holds elements without data, which --distributed cannot leave out: say --nodata site or object",
+                      d->options.input);
     d->arrays.input = d->job.source.view;
     if (status == 0 && d->job.problem.input == DISTMAP_INPUT_MASK)
         d->job.sites = elements_count_sites(&d->arrays.input, &d->job.problem.sites);

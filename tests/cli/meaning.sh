@@ -144,4 +144,106 @@ if "$distmap" --help | grep -q zarr; then
 fi
 refuses 2 "--distributed and --strict contradict" edt mask.pgm -o out/d.npy --distributed --strict
 
+
+# ---- Elements without data ----
+
+make_npy gaps.npy '|u1' '7,' '\0\1\1\xff\1\1\1'
+gaps() { # what; values; then options
+    works "$1" edt gaps.npy -o out/d.npy "${@:3}"
+    check "$1: values" equal "$(npy_values out/d.npy f4)" "$2"
+}
+gaps "without a word 255 is an object" "0 1 2 3 4 5 6" --sites zero
+gaps "no data: ignored" "0 1 2 255 4 5 6" --nodata-value 255 --strict
+check "no data: said" matches "$(cat stderr)" "max 6, .*sites: zero, 1 of 7; no data: 255, 1 ignored"
+gaps "no data: a site" "0 1 1 0 1 2 3" --nodata-value 255 --nodata site
+check "no data: a site: said" matches "$(cat stderr)" "sites: zero, 2 of 7; no data: 255, 1 sites"
+gaps "no data: an object" "0 1 2 3 4 5 6" --nodata-value 255 --nodata object
+gaps "what is ignored has no distance to a site that it would be" "1 0 0 255 0 0 0" --nodata-value 255 --sites nonzero
+gaps "--fill" "0 1 2 -1 4 5 6" --nodata-value 255 --fill -1 --sites zero
+gaps "--fill nan" "0 1 2 nan 4 5 6" --nodata-value 255 --fill nan --sites zero
+gaps "beyond the limit too" "0 1 2 -1 -1 -1 -1" --nodata-value 255 --fill -1 --limit 2 --quiet --sites zero
+gaps "--fill alone" "0 1 2 -9999 -9999 -9999 -9999" --fill -9999 --limit 2 --quiet --sites zero
+gaps "a value that no element has" "0 1 2 3 4 5 6" --nodata-value 77 --sites zero
+check "a value that no element has: nothing is said" equal "$(grep -c 'no data' stderr)" 0
+gaps "a threshold" "0 0 0 255 0 0 0" --nodata-value 255 --threshold 200 --quiet
+works "the index of what is ignored" edt gaps.npy -o out/d.npy --nodata-value 255 --index out/i.npy --sites zero
+check "the index of what is ignored is -1" equal "$(npy_values out/i.npy d4)" "0 0 0 -1 0 0 0"
+works "integers that do not hold it" edt gaps.npy -o out/d.npy --nodata-value 255 --metric cityblock --dtype uint16 --fill 9 --sites zero
+check "integers" equal "$(npy_values out/d.npy u2)" "0 1 2 9 4 5 6"
+run edt gaps.npy -o out/d.npy --nodata-value -9999 --metric squared --sites zero --json --quiet
+check "a value that the result does not hold: its largest says it" matches "$(tr -d ' \n' <stdout)" '"nodata":\{"value":-9999.0,"are":"ignored","count":0\},"fill":4294967295.0'
+refuses 1 "--fill: uint32 cannot hold -1" edt gaps.npy -o out/d.npy --metric squared --fill -1 --sites zero
+refuses 1 "--nodata: gaps.npy does not say which value means no data: give it by --nodata-value" edt gaps.npy -o out/d.npy --nodata site
+refuses 2 "--nodata: 'none' is none of ignore, site, object" edt gaps.npy -o out/d.npy --nodata none
+refuses 2 "--fill: 'x' is not a number" edt gaps.npy -o out/d.npy --fill x
+refuses 1 "gaps.npy: 1 elements are no data \(255\), which edt --signed cannot leave out: say --nodata site or object" \
+    edt gaps.npy -o out/d.npy --nodata-value 255 --signed
+refuses 1 "edt --labels cannot leave out" edt gaps.npy -o out/d.npy --nodata-value 255 --labels
+works "labels: no data is background" edt gaps.npy -o out/d.npy --nodata-value 255 --labels --nodata site
+check "labels: values" equal "$(npy_values out/d.npy f4)" "0 1 1 0 1 2 3"
+for subcommand in "skeleton" "thickness" "morph --op erode --radius 1" "esf --rho 2 --steps 1"; do
+    refuses 1 "which ${subcommand%% *} cannot leave out: say --nodata site or object" $subcommand gaps.npy -o out/d.npy --nodata-value 255
+    works "$subcommand, no data being objects" $subcommand gaps.npy -o out/d.npy --nodata-value 255 --nodata object --sites zero
+done
+warns fill "out/d.npy: 1 elements have the distance 2, which also says that there is none" edt gaps.npy --nodata-value 255 --fill 2 --sites zero
+make_npy nan.npy '<f4' '4,' '\0\0\0\0\0\0\x80\x3f\0\0\xc0\x7f\0\0\x80\x3f'
+works "NaN that means no data is no warning" edt nan.npy -o out/d.npy --nodata-value nan --strict
+check "NaN that means no data" equal "$(npy_values out/d.npy f4)" "0 1 nan 3"
+works "NaN that is a site" edt nan.npy -o out/d.npy --nodata-value nan --nodata site --strict
+check "NaN that is a site" equal "$(npy_values out/d.npy f4)" "0 1 0 1"
+
+make_npy spread.npy '|u1' '9,' '\0\5\0\xff\0\0\7\0\0'
+make_npy meet.npy '|u1' '9,' '\0\5\0\xff\7\10\0\7\0'
+works "voronoi: no data" voronoi spread.npy -o out/v.npy --nodata-value 255 --index out/i.npy
+check "voronoi: what is ignored spreads nothing" equal "$(npy_values out/v.npy u1) $(npy_values out/i.npy d4)" \
+    "5 5 5 255 7 7 7 7 7 1 1 1 -1 6 6 6 6 6"
+works "voronoi: boundaries are no gaps" voronoi meet.npy -o out/v.npy --nodata-value 255 --boundaries --fill 99
+check "voronoi: boundaries" equal "$(npy_values out/v.npy u1)" "5 5 5 99 0 8 0 7 7"
+works "voronoi: components" voronoi spread.npy -o out/v.npy --nodata-value 255 --components --fill -1
+check "voronoi: components" equal "$(npy_values out/v.npy d4)" "1 1 1 -1 2 2 2 2 2"
+run voronoi spread.npy -o out/v.npy --nodata-value 255 --nodata site
+check "voronoi: no data is a site: said" matches "$(cat stderr)" "out/v.npy: 2 elements have the label 255, which also says that there is none"
+check "voronoi: no data is a site" equal "$(npy_values out/v.npy u1)" "5 5 5 255 255 7 7 7 7"
+
+make_npy a.npy '|u1' '8,' '\0\1\1\0\0\xff\1\0'
+make_npy b.npy '|u1' '8,' '\0\1\1\0\0\1\1\0'
+compared() { "$distmap" compare a.npy b.npy --json --quiet "$@" | tr -d ' \n' | grep -o '"elements":[^]]*\]'; }
+check "compare: 255 is of the mask" equal "$(compared)" '"elements":[4,4]'
+check "compare: what one ignores is in neither" equal "$(compared --nodata-value 255)" '"elements":[3,3]'
+check "compare: no data is no site" equal "$(compared --nodata-value 255 --nodata object)" '"elements":[3,4]'
+check "compare: no data, by a threshold" equal "$(compared --nodata-value 255 --threshold 1)" '"elements":[3,3]'
+refuses 1 "--nodata: neither file says which value" compare a.npy b.npy --nodata site
+
+# Out of core, of planes, volumes and batches: the same bytes, in place and in order.
+python3 - <<'PY' || exit 1
+import random, sys
+seed = random.randrange(1 << 32)
+print(f"seed {seed}", file=sys.stderr)
+random.seed(seed)
+for name, shape in (("plane", (900, 700)), ("volume", (60, 90, 110)), ("batch", (5, 300, 200))):
+    count = 1
+    for n in shape:
+        count *= n
+    data = bytes(random.choices((0, 1, 9), (1, 60, 9), k=count))
+    header = str({"descr": "|u1", "fortran_order": False, "shape": shape})
+    with open(f"{name}.npy", "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00\x76\x00" + header.ljust(117).encode() + b"\n" + data)
+PY
+for run in "plane " "volume " "batch --axes=2" "batch --axes=1,2" "volume --metric=squared" "volume --limit=1"; do
+    name=${run%% *}.npy
+    for nodata in "ignore" "site" "object" "ignore --fill=-2.5" "ignore --sites=nonzero"; do
+        [[ $run != *squared* || $nodata != *fill* ]] || continue
+        options="--nodata-value=9 --nodata=$nodata ${run#* }"
+        "$distmap" edt $name -o want.npy --index wanti.npy $options --json --quiet >want.json 2>/dev/null
+        "$distmap" edt $name -o got.npy --index goti.npy $options --memory 34M --json --quiet >got.json 2>/dev/null
+        check "$name $options: out of core" cmp got.npy want.npy
+        check "$name $options: out of core, sites" cmp goti.npy wanti.npy
+        check "$name $options: out of core, what is said" equal "$(grep -E '"(max|count|fill)"' got.json)" "$(grep -E '"(max|count|fill)"' want.json)"
+        rm want.npy wanti.npy got.npy goti.npy
+    done
+done
+"$distmap" edt volume.npy -o want.nii --nodata-value 9 --quiet
+"$distmap" edt volume.npy -o got.nii --nodata-value 9 --memory 34M --quiet
+check "into NIfTI: out of core" cmp got.nii want.nii
+
 finish
