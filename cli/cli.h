@@ -15,7 +15,7 @@
 #include <distmap.h>
 #include <distmap/io.h>
 
-enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_WARNED = 3 };
 
 /* ---- Subcommands ---- */
 
@@ -37,7 +37,6 @@ enum {
     PASS = 16384,
     ALL = 32767 - REPORT, /* that compute */
     DISTANCES = EDT | VORONOI,
-    INWARDS = EDT | SKELETON | THICKNESS | PASS,        /* the sites are the background, unless told otherwise */
     LENGTHS = DISTANCES | SKELETON | MORPH | THICKNESS, /* in the units of the spacing */
     SHAPES = LENGTHS | ESF,                             /* of sites */
     MAPS = SHAPES | CVT,
@@ -96,7 +95,11 @@ struct options {
     pitch_list spacing;  /* count 0: the file's */
     int64_t time, channel; /* which one of the file's; -1: all, or the only one */
     bool ignore_grid;    /* compare */
+    enum nodata { NODATA_IGNORE, NODATA_SITE, NODATA_OBJECT } nodata; /* what elements without data are */
+    bool nodata_given, nodata_value_given, fill_given;
+    double nodata_value, fill; /* in place of the file's own; where there is no distance */
     bool labels, components, boundaries, border, is_signed;
+    enum side { SIDE_OFF_SITES, SIDE_OUTSIDE, SIDE_INSIDE } positive; /* of the objects; goes with is_signed */
     distmap_surface surface; /* goes with is_signed */
     bool surface_given;
     double limit;        /* 0: none */
@@ -128,7 +131,7 @@ struct options {
     distmap_param params[MAX_LIST]; /* the same, read; names are those of the settings */
     int param_count;
     bool no_tuned; /* what was tuned is not looked at */
-    bool json, quiet;
+    bool json, quiet, strict;
     number_list sizes, volumes, densities; /* bench, tune */
     name_list patterns, methods;
     bool with_index;
@@ -151,6 +154,8 @@ int value_number(const char *option, const char *text, double lowest, double hig
 int value_device(const char *option, const char *text, struct options *options);
 /* "4G", "512M" */
 int value_bytes(const char *option, const char *text, int64_t *value);
+/* Any number, infinities and nan too. */
+int value_any(const char *option, const char *text, double *value);
 int value_integer(const char *option, const char *text, int64_t lowest, int64_t highest, int64_t *value);
 int value_numbers(const char *option, const char *text, double lowest, double highest, number_list *list);
 int value_names(const char *option, const char *text, name_list *list);
@@ -178,6 +183,36 @@ void say(const struct options *options, const char *format, ...)
 void messages_keep(char *text, size_t size);
 /* Results on stdout count only when they got there: a full disk must not end in status 0. */
 int results_flush(int status);
+
+/* ---- Warnings (warnings.c) ---- */
+
+struct source;
+
+/* Says it, unless --quiet, and keeps it. `about` is one word, for programs; static text. */
+void warn(const struct options *options, const char *about, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* EXIT_WARNED where there was one and --strict is given, else 0. To be asked before an output gets its name. */
+int warnings_judge(const struct options *options);
+/* Whether anybody would hear of one, so that it is worth a look. */
+bool warnings_heard(const struct options *options);
+struct json_object *warnings_json(void); /* [{"about": "values", "text": "..."}, ...] */
+
+/* Of degrees, and of a threshold that the type cannot reach. */
+void warn_of_header(const struct options *options, const distmap_image_info *info);
+
+/* The first three values that were met, of any type; NaN is none. */
+struct values_seen {
+    int count;
+    uint64_t value[3];
+    bool skips; /* one value, which means no data */
+    uint64_t skipped;
+};
+
+/* None yet; what means no data in the source is not to count. */
+struct values_seen values_begin(const struct source *source, const struct options *options);
+/* Whether an image is taken for a mask without a word on what it means. */
+bool values_matter(const struct options *options);
+void values_look(const distmap_view *view, struct values_seen *seen); /* adds up */
+void warn_of_values(const struct options *options, distmap_dtype dtype, const struct values_seen *seen);
 
 /* ---- Progress, time, signals ---- */
 
@@ -268,6 +303,8 @@ struct source {
     distmap_view view; /* all elements; data NULL before source_read */
     void *buffer;      /* owned; NULL when the file is mapped */
     double seconds;    /* spent reading */
+    int64_t nodata_count; /* elements without data (nodata.c) */
+    uint8_t *ignored;     /* 1 at those that are ignored, row-major; owned; NULL: none are */
 };
 
 /* And selects --time and --channel. Axes that are no space and 1 long are left out where there are more than plans take. */
@@ -282,6 +319,51 @@ int source_visit(struct source *source, const struct options *options,
 void source_drop(struct source *source); /* its elements are not needed any more */
 void source_close(struct source *source);
 int64_t element_count(int ndim, const int64_t *shape);
+
+/* ---- Conventions (conventions.c) ---- */
+
+/* Whether the sites are the background by default. */
+bool sites_are_background(const struct options *options);
+/* Whether the objects are the sites, else all other elements. */
+bool objects_are_sites(const struct options *options);
+/* The table, for --help. */
+void print_conventions(void);
+
+/* ---- Elements without data (nodata.c) ---- */
+
+/* Stores a value as an element; false where the type does not hold it. */
+bool element_store(double value, distmap_dtype dtype, void *element);
+/* Finds the elements of a source that was read that have no data, and gives them the part that the options say. */
+int nodata_apply(struct source *source, const struct options *options, const distmap_problem *problem);
+/* Whether there may be any; and whether they are ignored then. */
+bool nodata_applies(const struct source *source, const struct options *options);
+bool nodata_ignores(const struct source *source, const struct options *options);
+/* The same of a part of its elements, in memory of their own: found[i] = 1 where element i has no data, row-major, their number;
+ * then their part. */
+int64_t nodata_find(const distmap_view *view, double value, uint8_t *found);
+int nodata_part(const struct source *source, const struct options *options, const distmap_problem *problem, distmap_view *view,
+                const uint8_t *found, int64_t count);
+
+/* What ignored elements have in a result, row-major without gaps: no distance, index -1, label 0. */
+enum result_kind { RESULT_DISTANCES, RESULT_INDICES, RESULT_LABELS };
+void nodata_erase(const distmap_view *result, const uint8_t *ignored, enum result_kind kind);
+
+/* What a result has where there is no distance, or no label. */
+struct fill {
+    bool known;   /* by --fill or the file, so that the output says it */
+    bool written; /* in place of infinity, the largest value or label 0; else that says it */
+    bool of_labels;
+    double value;
+    char element[8];       /* the same in the result's type */
+    int64_t filled, alike; /* elements that got it; those that have it as their distance */
+};
+
+int fill_choose(struct fill *fill, const struct options *options, const distmap_image_info *info, distmap_dtype dtype, bool of_labels);
+/* none[i] = 1 where there is no distance. */
+void fill_look(const distmap_view *result, const struct fill *fill, uint8_t *none);
+/* Writes it, row-major without gaps, where `none` says so, or where there is no distance (NULL). */
+void fill_put(const distmap_view *result, struct fill *fill, const uint8_t *none);
+void warn_of_fill(const struct options *options, const struct fill *fill);
 
 /* ---- The problem ---- */
 
@@ -309,8 +391,6 @@ int work_begin(struct work *work, const struct options *options);
 int work_plan(struct work *work, const struct options *options, const distmap_problem *problem);
 int work_run(struct work *work, const struct options *options, const distmap_arrays *arrays);
 void work_end(struct work *work);
-/* Says once what the run met: NaN, no site. */
-void work_warn(const struct work *work, const struct options *options, const char *input);
 
 /* ---- The outputs ---- */
 
@@ -325,12 +405,13 @@ struct sink {
 
 /* Refuses outputs that are the input, or each other; needs the file system only. */
 int sinks_check(const struct options *options);
-/* Says what an output is: what the input is, but for elements and their kind; from then on signals are noted. */
+/* Says what an output is: what the input is, but for elements, their kind and their value for no data (fill; NULL: none); from then on
+ * signals are noted. */
 void sink_describe(struct sink *sink, const char *path, const distmap_image_info *input, distmap_dtype dtype,
-                   distmap_image_kind kind);
+                   distmap_image_kind kind, const struct fill *fill);
 /* And opens it. */
 int sink_open(struct sink *sink, const char *path, const distmap_image_info *input, distmap_dtype dtype,
-              distmap_image_kind kind);
+              distmap_image_kind kind, const struct fill *fill);
 /* Writes what lies in the buffer (nothing to do where the file is mapped). */
 int sink_write(struct sink *sink, const struct options *options);
 /* Gives all files their names, when all are whole; if one fails, none is left (but what was added to a file that was there). */
@@ -358,7 +439,7 @@ void elements_count(const distmap_view *view, struct statistics *statistics); /*
 double element_value(const char *at, distmap_dtype dtype); /* rounded, beyond 2^53 */
 /* The least and largest value of an integer type. */
 void dtype_limits(distmap_dtype dtype, double *least, double *most);
-/* The largest squared or plain distance that is not "no site"; 0 when there is none. Row-major, no gaps. */
+/* The largest squared or plain distance that is not "no site"; -1 when there is none. Row-major, no gaps. */
 double elements_largest(const distmap_view *view);
 /* The least and largest finite element of floats, 0 taken in; row-major, no gaps. */
 void elements_extent(const distmap_view *view, double *least, double *largest);
@@ -419,7 +500,9 @@ struct job {
     struct work work;
     struct sink map, index;
     struct preview preview;
+    struct fill fill;
     double largest;                  /* of a distance map; < 0: not a distance map */
+    bool nowhere;                    /* a distance map without any distance: no element has a site */
     double least;                    /* of a signed map */
     int64_t components;              /* < 0: not counted */
     int64_t sites;                   /* how many elements; < 0: not counted */
@@ -434,6 +517,12 @@ struct job {
     int ranks; /* that shared the work; 0: this process did it */
 };
 
+/* Counts the sites of the input, once it is read, and looks whether a mask is one. */
+void job_look(struct job *job, const struct options *options);
+/* Keeps what elements_largest() tells. */
+void job_take_largest(struct job *job, double largest);
+/* Warns of what the run met, as NaN and no site; then EXIT_WARNED with --strict. Before outputs get their names. */
+int job_judge(const struct job *job, const struct options *options);
 /* A whole run, of whose steps `compute` is all but giving everything back. */
 int job_run(const struct options *options, int (*compute)(struct job *job, const struct options *options));
 /* For what is computed in parts, on the CPU unless a device is named: opens the input and a context, which reports to `progress`, and

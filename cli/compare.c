@@ -63,6 +63,7 @@ static void give_json(const struct job *job, const struct options *options, cons
     json_object_object_add(object, "jaccard", json_number(found->jaccard));
     json_add_work(object, &job->work);
     json_object_object_add(object, "flags", flags);
+    json_object_object_add(object, "warnings", warnings_json());
     json_object_object_add(object, "ms", times);
     json_print(object);
 }
@@ -110,7 +111,7 @@ static bool is_thresholded(const struct options *options, const struct source *s
     return options->threshold_given && source->info->dtype != DISTMAP_BOOL;
 }
 
-static int take_threshold(struct source *source, const distmap_sites *sites) {
+static int take_mask(struct source *source, const distmap_sites *sites) {
     uint8_t *mask = malloc((size_t)element_count(source->view.ndim, source->view.shape) + 1);
     if (!mask)
         return fail("%s: not enough memory", source->name);
@@ -119,6 +120,16 @@ static int take_threshold(struct source *source, const distmap_sites *sites) {
     source->buffer = mask;
     source->view = distmap_view_make(mask, DISTMAP_UINT8, source->info->ndim, source->info->shape);
     return 0;
+}
+
+/* What one of the two files says nothing of is in neither mask. */
+static void clear_ignored(struct source *a, struct source *b) {
+    struct source *const both[] = {a, b};
+    const int64_t elements = element_count(a->view.ndim, a->view.shape);
+    for (int i = 0; i < 2; i++)
+        for (int64_t k = 0; k < elements && both[i]->ignored; k++)
+            if (both[i]->ignored[k])
+                ((uint8_t *)a->view.data)[k] = ((uint8_t *)b->view.data)[k] = 0;
 }
 
 /* ---- The picture ---- */
@@ -192,6 +203,15 @@ static int check_alike(const struct options *options, const distmap_image_info *
                 options->input, text);
 }
 
+/* Whether it is a mask. */
+static int look(const struct options *options, const struct source *source) {
+    struct values_seen seen = values_begin(source, options);
+    if (values_matter(options))
+        values_look(&source->view, &seen);
+    warn_of_values(options, source->view.dtype, &seen);
+    return 0;
+}
+
 static int compute_with(struct job *job, struct source *other, const struct options *options) {
     distmap_problem *problem = &job->problem;
     distmap_agreement found;
@@ -205,10 +225,15 @@ static int compute_with(struct job *job, struct source *other, const struct opti
         (status = problem_make(options, job->source.info, problem)) ||
         (status = problem_make(&of_other, other->info, &of_other_problem)))
         return status;
-    const distmap_sites threshold = problem->sites, other_threshold = of_other_problem.sites;
-    problem->comparison.other = is_thresholded(options, other) ? DISTMAP_UINT8 : other->info->dtype;
-    problem->dtype = is_thresholded(options, &job->source) ? DISTMAP_UINT8 : problem->dtype;
-    if (options->threshold_given)
+    const bool gaps = job->source.info->has_nodata || other->info->has_nodata,
+               is_mask = gaps || is_thresholded(options, &job->source),
+               other_is_mask = gaps || is_thresholded(options, other);
+    if (options->nodata_given && !gaps)
+        return fail("--nodata: neither file says which value means no data: give it by --nodata-value");
+    const distmap_problem rules[] = {*problem, of_other_problem};
+    problem->comparison.other = other_is_mask ? DISTMAP_UINT8 : other->info->dtype;
+    problem->dtype = is_mask ? DISTMAP_UINT8 : problem->dtype;
+    if (options->threshold_given || gaps)
         problem->sites = (distmap_sites){.rule = DISTMAP_SITES_NONZERO};
     if (problem->comparison.percentile_count == 0) {
         problem->comparison.percentile_count = 1;
@@ -217,19 +242,24 @@ static int compute_with(struct job *job, struct source *other, const struct opti
     if ((status = work_begin(&job->work, options)) || (status = work_plan(&job->work, options, problem)) ||
         (status = preview_open(&job->preview, options, problem, job->source.info, false)) ||
         (status = source_read(&job->source, options)) || (status = source_read(other, &of_other)) ||
-        (is_thresholded(options, &job->source) && (status = take_threshold(&job->source, &threshold))) ||
-        (is_thresholded(options, other) && (status = take_threshold(other, &other_threshold))))
+        (status = nodata_apply(&job->source, options, &rules[0])) ||
+        (status = nodata_apply(other, &of_other, &rules[1])) || (status = look(options, &job->source)) ||
+        (status = look(&of_other, other)) || (is_mask && (status = take_mask(&job->source, &rules[0].sites))) ||
+        (other_is_mask && (status = take_mask(other, &rules[1].sites))))
         return status;
+    if (gaps)
+        clear_ignored(&job->source, other);
     job->source.seconds += other->seconds;
     const distmap_arrays arrays = {.input = job->source.view, .other = other->view};
     if ((status = work_run(&job->work, options, &arrays)))
         return status;
     if (distmap_plan_agreement(job->work.plan, &found))
         return fail_library();
+    if ((status = job_judge(job, options)))
+        return status;
     if (options->preview && ((status = paint(job, &job->source.view, &other->view, found.forward.hausdorff)) ||
                              (status = sinks_commit((struct sink *const[]){&job->preview.sink}, 1))))
         return status;
-    work_warn(&job->work, options, options->input);
     if (options->json)
         give_json(job, options, &problem->comparison, &found);
     else

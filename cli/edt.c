@@ -20,14 +20,19 @@ static int compute(struct job *job, const struct options *options) {
     if ((status = work_run(&job->work, options, &arrays)))
         return status;
 
+    nodata_erase(&job->map.view, job->source.ignored, RESULT_DISTANCES);
+    nodata_erase(&job->index.view, job->source.ignored, RESULT_INDICES);
     const bool told =
         options->json || options->preview || !options->quiet; /* else a pass over the result for nothing */
     if (told && options->is_signed)
         elements_extent(&job->map.view, &job->least, &job->largest);
     else
-        job->largest = told ? elements_largest(&job->map.view) : 0;
+        job_take_largest(job, told ? elements_largest(&job->map.view) : 0);
+    if (told && options->is_signed) /* no signed distance is 0 */
+        job->nowhere = job->least == 0 && job->largest == 0;
     if ((status = preview_distances(&job->preview, &job->map.view, options->squared, job_farthest(job))))
         return status;
+    fill_put(&job->map.view, &job->fill, NULL);
     return job_finish(job, options);
 }
 
@@ -46,7 +51,7 @@ const struct command command_edt = {
         "mask is, inside its objects, the distance to the background. Lengths are in the file's voxel size;\n"
         "--metric cityblock, chessboard and chamfer:A,B[,C] count steps, whatever the voxels' size.\n"
         "Elements without a site get infinity, or the type's largest value. With --signed the sites get distances\n"
-        "too, negative ones, to the nearest element that is none.",
+        "too, negative ones, to the nearest element that is none; --signed outside is negative inside the objects.",
     .example = "  distmap edt data/horse.png -o horse.npy --threshold 128 --preview horse_distance.png\n",
     .run = run,
 };

@@ -162,40 +162,42 @@ void dtype_limits(distmap_dtype dtype, double *least, double *most) {
         const TYPE below = (TYPE)(((const TYPE *)view->data)[i] - NONE); \
         largest = below > largest ? below : largest;                     \
     }                                                                    \
-    largest = largest ? (TYPE)(largest + NONE) : 0;
+    *bits = (TYPE)(largest + NONE);                                      \
+    return largest != 0;
 
-static uint16_t largest_16(const distmap_view *view, int64_t count, uint16_t none) {
+/* The bits; false when there is none. */
+static bool largest_16(const distmap_view *view, int64_t count, uint16_t none, uint16_t *bits) {
     LARGEST(uint16_t, none)
-    return largest;
 }
-static uint32_t largest_32(const distmap_view *view, int64_t count, uint32_t none) {
+static bool largest_32(const distmap_view *view, int64_t count, uint32_t none, uint32_t *bits) {
     LARGEST(uint32_t, none)
-    return largest;
 }
-static uint64_t largest_64(const distmap_view *view, int64_t count, uint64_t none) {
+static bool largest_64(const distmap_view *view, int64_t count, uint64_t none, uint64_t *bits) {
     LARGEST(uint64_t, none)
-    return largest;
 }
 
 double elements_largest(const distmap_view *view) {
     const int64_t count = element_count(view->ndim, view->shape);
     float as_float;
     double as_double;
+    uint16_t bits_16;
     uint32_t bits_32;
     uint64_t bits_64;
     switch (view->dtype) {
-    case DISTMAP_UINT16: return largest_16(view, count, UINT16_MAX);
-    case DISTMAP_UINT32: return largest_32(view, count, UINT32_MAX);
-    case DISTMAP_UINT64: return (double)largest_64(view, count, UINT64_MAX);
+    case DISTMAP_UINT16: return largest_16(view, count, UINT16_MAX, &bits_16) ? bits_16 : -1;
+    case DISTMAP_UINT32: return largest_32(view, count, UINT32_MAX, &bits_32) ? (double)bits_32 : -1;
+    case DISTMAP_UINT64: return largest_64(view, count, UINT64_MAX, &bits_64) ? (double)bits_64 : -1;
     case DISTMAP_FLOAT32:
-        bits_32 = largest_32(view, count, 0x7f800000);
+        if (!largest_32(view, count, 0x7f800000, &bits_32))
+            return -1;
         memcpy(&as_float, &bits_32, sizeof as_float);
         return as_float;
     case DISTMAP_FLOAT64:
-        bits_64 = largest_64(view, count, 0x7ff0000000000000);
+        if (!largest_64(view, count, 0x7ff0000000000000, &bits_64))
+            return -1;
         memcpy(&as_double, &bits_64, sizeof as_double);
         return as_double;
-    default: return 0;
+    default: return -1;
     }
 }
 

@@ -11,9 +11,13 @@ distmap_image_kind job_kind(const struct options *options) {
 
 int job_open_outputs(struct job *job, const struct options *options, distmap_dtype dtype, bool regions) {
     const distmap_image_info *info = job->source.info;
-    int status = sink_open(&job->map, options->output, info, dtype, job_kind(options));
+    int status = options->command->bit & (DISTANCES | THICKNESS)
+                     ? fill_choose(&job->fill, options, info, dtype, options->command->bit == VORONOI)
+                     : 0;
+    if (status == 0)
+        status = sink_open(&job->map, options->output, info, dtype, job_kind(options), &job->fill);
     if (status == 0 && options->index)
-        status = sink_open(&job->index, options->index, info, job->problem.want.index, DISTMAP_KIND_LABELS);
+        status = sink_open(&job->index, options->index, info, job->problem.want.index, DISTMAP_KIND_LABELS, NULL);
     if (status == 0)
         status = preview_open(&job->preview, options, &job->problem, info, regions);
     return status;
@@ -40,11 +44,63 @@ int job_begin(struct job *job, const struct options *options, distmap_dtype dtyp
     if ((status = work_plan(&job->work, options, &job->problem)) ||
         (status = job_open_outputs(job, options, dtype, regions)))
         return status;
-    if ((status = source_read(&job->source, options)))
+    if ((status = source_read(&job->source, options)) || (status = nodata_apply(&job->source, options, &job->problem)))
         return status;
-    if (job->problem.input == DISTMAP_INPUT_MASK && (options->json || !options->quiet))
-        job->sites = elements_count_sites(&job->source.view, &job->problem.sites);
+    job_look(job, options);
     return 0;
+}
+
+void job_take_largest(struct job *job, double largest) {
+    job->nowhere = largest < 0;
+    job->largest = largest < 0 ? 0 : largest;
+}
+
+void job_look(struct job *job, const struct options *options) {
+    if (job->problem.input != DISTMAP_INPUT_MASK || !warnings_heard(options))
+        return;
+    job->sites = elements_count_sites(&job->source.view, &job->problem.sites);
+    struct values_seen seen = values_begin(&job->source, options);
+    if (values_matter(options))
+        values_look(&job->source.view, &seen);
+    warn_of_values(options, job->source.view.dtype, &seen);
+}
+
+/* ---- What the run met ---- */
+
+/* Of each subcommand, where there is no site: what there is none of, and what is there then. */
+static void warn_of_no_site(const struct job *job, const struct options *options) {
+    const unsigned bit = options->command->bit;
+    const char *none = bit == ESF                     ? "no shape"
+                       : bit & (SKELETON | THICKNESS) ? "no background"
+                                                      : "no site",
+               *then = bit == ESF         ? "edge strengths are 0 there"
+                       : bit == SKELETON  ? "nothing is on the skeleton there"
+                       : bit == THICKNESS ? "thickness is infinite there"
+                       : bit == VORONOI   ? "they get label 0, index -1"
+                                          : "they get infinity or the type's largest value, index -1";
+    if (bit == COMPARE)
+        warn(options, "no-site", "%s, %s: there is nothing to measure from or to: at least one mask is empty",
+             options->input, options->other);
+    else if (job->sites == 0)
+        warn(options, "no-site", "%s: there is %s at all among its %lld elements; %s", options->input, none,
+             (long long)element_count(job->problem.ndim, job->problem.shape), then);
+    else if (options->limit > 0) /* as it was asked for: no warning */
+        say(options, "distmap: %s: some elements have no site within the limit; %s", options->input, then);
+    else if (bit & (ESF | SKELETON | THICKNESS))
+        warn(options, "no-site", "%s: there is %s in some slice; %s", options->input, none, then);
+    else
+        warn(options, "no-site", "%s: some elements have no site; %s", options->input, then);
+}
+
+int job_judge(const struct job *job, const struct options *options) {
+    if (job->work.flags & DISTMAP_FLAG_NAN)
+        warn(options, "nan", "%s: it holds NaN, which is never a site", options->input);
+    if (job->work.flags & DISTMAP_FLAG_UNREST)
+        warn(options, "unrest", "%s: it did not come to rest within the tolerance", options->input);
+    warn_of_fill(options, &job->fill);
+    if (job->work.flags & DISTMAP_FLAG_NO_SITE)
+        warn_of_no_site(job, options);
+    return warnings_judge(options);
 }
 
 int job_run(const struct options *options, int (*compute)(struct job *job, const struct options *options)) {
@@ -57,7 +113,8 @@ int job_run(const struct options *options, int (*compute)(struct job *job, const
 int job_finish(struct job *job, const struct options *options) {
     const double began = seconds_now();
     int status;
-    if ((status = sink_write(&job->map, options)) || (status = sink_write(&job->index, options)) ||
+    if ((status = job_judge(job, options)) || (status = sink_write(&job->map, options)) ||
+        (status = sink_write(&job->index, options)) ||
         (status = sinks_commit((struct sink *const[]){&job->map, &job->index, &job->preview.sink}, 3)))
         return status;
     job->write_seconds = seconds_now() - began;

@@ -1,6 +1,6 @@
 /* distmap, the command: picks the subcommand, reads its options, runs it.
  *
- * Exit status: 0 done; 1 it failed; 2 the command line is wrong; 128 + n after signal n.
+ * Exit status: 0 done; 1 it failed; 2 the command line is wrong; 3 there was a warning, and --strict; 128 + n after signal n.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +19,7 @@ static void help(void) {
            "Exact Euclidean distance maps of images and volumes.\n\nSubcommands:\n");
     for (int i = 0; i < COMMANDS; i++)
         printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
+    print_conventions();
     printf("\nEach tells its options and an example: distmap SUBCOMMAND --help\n\nFile formats:\n");
     const distmap_format_info *format;
     for (size_t row = 0; (format = distmap_format_get(row)); row++)

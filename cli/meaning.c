@@ -38,10 +38,26 @@ static const char *noun_of(const struct options *options) {
 
 static bool is_of_labels(const struct job *job) { return job->problem.input == DISTMAP_INPUT_LABELS; }
 
-static const char *positive_of(const struct job *job) {
-    return !job->problem.sign  ? NULL
-           : is_of_labels(job) ? "inside labels, negative on the background"
-                               : "off the sites, negative on them";
+static const char *positive_of(const struct job *job, const struct options *options) {
+    const bool on_sites = job->problem.sign == DISTMAP_SIGN_INSIDE;
+    return !job->problem.sign                       ? NULL
+           : on_sites == objects_are_sites(options) ? "inside the objects, negative outside"
+                                                    : "outside the objects, negative inside";
+}
+
+static const char *const part_names[] = {"ignored", "sites", "objects"};
+
+/* {"value": 255, "are": "ignored", "count": 12}; what there is where there is no distance. */
+static void json_add_nodata(json_object *object, const struct job *job, const struct options *options) {
+    json_object *nodata = NULL;
+    if (nodata_applies(&job->source, options)) {
+        nodata = json_object_new_object();
+        json_object_object_add(nodata, "value", json_number(job->source.info->nodata));
+        json_object_object_add(nodata, "are", json_object_new_string(part_names[options->nodata]));
+        json_object_object_add(nodata, "count", json_object_new_int64(job->source.nodata_count));
+    }
+    json_object_object_add(object, "nodata", nodata);
+    json_object_object_add(object, "fill", job->fill.known ? json_number(job->fill.value) : NULL);
 }
 
 void json_add_meaning(json_object *object, const struct job *job, const struct options *options) {
@@ -54,8 +70,10 @@ void json_add_meaning(json_object *object, const struct job *job, const struct o
                            json_object_new_string(is_of_labels(job) ? "labels" : rule_text(job, options, text)));
     json_object_object_add(sites, "count", job->sites >= 0 ? json_object_new_int64(job->sites) : NULL);
     json_object_object_add(object, "sites", sites);
-    if (positive_of(job))
-        json_object_object_add(object, "positive", json_object_new_string(positive_of(job)));
+    json_add_nodata(object, job, options);
+    const char *positive = positive_of(job, options);
+    if (positive)
+        json_object_object_add(object, "positive", json_object_new_string(positive));
 }
 
 static void append(char *text, size_t size, const char *separator, const char *word) {
@@ -66,7 +84,7 @@ static void append(char *text, size_t size, const char *separator, const char *w
 void report_meaning(const struct job *job, const struct options *options) {
     const distmap_image_info *info = job->source.info;
     const distmap_problem *problem = &job->problem;
-    char along[200] = "", each[200] = "", pitch[320], rule[96], count[64] = "";
+    char along[200] = "", each[200] = "", pitch[320], rule[96], count[64] = "", gaps[128] = "";
     const bool in_steps = problem->metric != DISTMAP_METRIC_EUCLIDEAN || options->command->bit == ESF;
     for (int a = 0; a < problem->ndim; a++) {
         char axis[48];
@@ -76,10 +94,13 @@ void report_meaning(const struct job *job, const struct options *options) {
     if (job->sites >= 0)
         snprintf(count, sizeof count, ", %lld of %lld", (long long)job->sites,
                  (long long)element_count(problem->ndim, problem->shape));
-    const char *positive = positive_of(job);
-    say(options, "along %s%s%s; %s%s%s%s; %s: %s%s%s%s", along, *each ? ", one for each " : "", each,
+    if (job->source.nodata_count)
+        snprintf(gaps, sizeof gaps, "; no data: %s, %lld %s", number_text(job->source.info->nodata, rule),
+                 (long long)job->source.nodata_count, part_names[options->nodata]);
+    const char *positive = positive_of(job, options);
+    say(options, "along %s%s%s; %s%s%s%s; %s: %s%s%s%s%s", along, *each ? ", one for each " : "", each,
         in_steps ? "in steps" : "pitch ", in_steps ? "" : pitch_text(info, pitch), in_steps ? "" : ", ",
         in_steps ? "" : pitch_origin(&job->source), noun_of(options),
-        is_of_labels(job) ? "other labels" : rule_text(job, options, rule), is_of_labels(job) ? "" : count,
+        is_of_labels(job) ? "other labels" : rule_text(job, options, rule), is_of_labels(job) ? "" : count, gaps,
         positive ? "; positive " : "", positive ? positive : "");
 }

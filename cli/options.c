@@ -16,9 +16,9 @@ typedef struct option_row {
     const char *name; /* without the dashes */
     char letter;      /* 0: none */
     unsigned commands;
-    const char *value; /* placeholder; NULL: takes none */
+    const char *value; /* placeholder; NULL: takes none, as "[SIDE]" does, which join_sides() makes an option of its own of */
     int (*read)(struct options *options, const char *option, const char *text);
-    const char *help;
+    const char *help; /* NULL: not shown */
 } option_row;
 
 /* ---- Readers ---- */
@@ -76,10 +76,40 @@ static int read_ignore_grid(struct options *o, const char *option, const char *t
     o->ignore_grid = true;
     return 0;
 }
+static int take_signed(struct options *o, enum side positive) {
+    if (o->is_signed)
+        return usage("--signed is given twice");
+    o->is_signed = true;
+    o->positive = positive;
+    return 0;
+}
+static int read_nodata(struct options *o, const char *option, const char *text) {
+    static const char *const names[] = {"ignore", "site", "object", NULL};
+    int choice = 0;
+    const int status = value_choice(option, text, names, &choice);
+    o->nodata_given = true;
+    o->nodata = (enum nodata)choice;
+    return status;
+}
+static int read_nodata_value(struct options *o, const char *option, const char *text) {
+    o->nodata_value_given = true;
+    return value_any(option, text, &o->nodata_value);
+}
+static int read_fill(struct options *o, const char *option, const char *text) {
+    o->fill_given = true;
+    return value_any(option, text, &o->fill);
+}
 static int read_signed(struct options *o, const char *option, const char *text) {
     (void)option, (void)text;
-    o->is_signed = true;
-    return 0;
+    return take_signed(o, SIDE_OFF_SITES);
+}
+static int read_signed_outside(struct options *o, const char *option, const char *text) {
+    (void)option, (void)text;
+    return take_signed(o, SIDE_OUTSIDE);
+}
+static int read_signed_inside(struct options *o, const char *option, const char *text) {
+    (void)option, (void)text;
+    return take_signed(o, SIDE_INSIDE);
 }
 static int read_surface(struct options *o, const char *option, const char *text) {
     const bool half = strcmp(text, "half") == 0;
@@ -320,6 +350,11 @@ static int read_quiet(struct options *o, const char *option, const char *text) {
     o->quiet = true;
     return 0;
 }
+static int read_strict(struct options *o, const char *option, const char *text) {
+    (void)option, (void)text;
+    o->strict = true;
+    return 0;
+}
 static void print_help(const struct command *command); /* from the table below */
 
 static int read_help(struct options *o, const char *option, const char *text) {
@@ -391,13 +426,26 @@ static const option_row rows[] = {
      "measure along these axes only, as in y,x or 1,2; each slice for itself; default: all of space"},
     {"time", 0, PLANS | PASS | INFO, "N", read_time, "take time N of the file alone, from 0 on"},
     {"channel", 0, PLANS | PASS | INFO, "N", read_channel, "take channel N of the file alone, from 0 on"},
+    {"nodata", 0, DISTANCES | COMPARE, "WHAT", read_nodata,
+     "what elements without data are: ignore (default: no site, and nothing is told of them), site, or object (no site, but\n"
+     "                           measured)"},
+    {"nodata", 0, SHAPES & ~DISTANCES, "WHAT", read_nodata,
+     "what elements without data are: site (by --sites) or object (all else); without it there must be none"},
+    {"nodata-value", 0, SHAPES | COMPARE, "V", read_nodata_value,
+     "the value that means no data, nan too (default: what the file says)"},
+    {"fill", 0, DISTANCES | THICKNESS, "V", read_fill,
+     "what OUT gets where there is no distance, or no label (default: the file's value for no data, else infinity, the type's\n"
+     "                           largest value, label 0)"},
     {"ignore-grid", 0, COMPARE, NULL, read_ignore_grid, "compare element by element, though the files' grids differ"},
     {"labels", 0, EDT, NULL, read_labels, "measure to the nearest element of another label; 0 is background"},
     {"labels", 0, MORPH, NULL, read_labels, "dilate, erode or open each label; 0 is background"},
     {"labels", 0, VORONOI, NULL, read_labels, "OUT gets the input's value at the nearest site"},
     {"components", 0, VORONOI, NULL, read_components, "OUT gets the number of the nearest connected group of sites"},
-    {"signed", 0, EDT, NULL, read_signed,
-     "sites get distances too, to the nearest element that is none, as negative numbers"},
+    {"signed", 0, EDT, "[SIDE]", read_signed,
+     "sites get distances too, to the nearest element that is none, as negative numbers; or positive is what is outside\n"
+     "                           the objects (outside: negative inside, as in ITK), or inside them (inside)"},
+    {"signed-outside", 0, EDT, NULL, read_signed_outside, NULL},
+    {"signed-inside", 0, EDT, NULL, read_signed_inside, NULL},
     {"surface", 0, EDT, "SURFACE", read_surface,
      "with --signed: from elements of the other side (centre, default), or half-way before them (half)"},
     {"boundaries", 0, VORONOI, NULL, read_boundaries,
@@ -462,6 +510,7 @@ static const option_row rows[] = {
     {"param", 0, TUNE, "K=V", read_param, "hold a parameter of the method at this value; may be given again"},
     {"no-tuned", 0, PLANS | BENCH, NULL, read_no_tuned, "use defaults, not what 'distmap tune' stored"},
     {"json", 0, ALL, NULL, read_json, "print the results as JSON on stdout"},
+    {"strict", 0, PLANS, NULL, read_strict, "take a warning for an error: status 3, and nothing is written"},
     {"quiet", 'q', ALL | REPORT, NULL, read_quiet, "say nothing but errors"},
     {"help", 'h', ALL | REPORT, NULL, read_help, "print this text"},
     {"version", 0, ALL | REPORT, NULL, read_version, "print the version"},
@@ -479,6 +528,8 @@ static void print_help(const struct command *command) {
                      rows[i].value ? " " : "", rows[i].value ? rows[i].value : "");
             printf("  %-24s %s\n", spelling, rows[i].help);
         }
+    if (command->bit & (SHAPES | COMPARE | PASS))
+        print_conventions();
     printf("\nExample:\n%s", command->example);
 }
 
@@ -557,6 +608,10 @@ static int check_slabs(const struct options *o, const char *option, const char *
 static int check_distributed(const struct options *o) {
     if (!o->distributed)
         return 0;
+    if (o->fill_given)
+        return usage("--distributed and --fill contradict each other: infinity is written");
+    if (o->strict)
+        return usage("--distributed and --strict contradict each other: processes see parts of the image");
     if (o->memory)
         return usage("--distributed and --memory contradict each other: each process holds its slab");
     if (strcmp(o->input, "-") == 0)
@@ -709,6 +764,28 @@ static int read_all(poptContext context, struct options *options, bool *help) {
     return status ? status : read_settings(options);
 }
 
+/* popt has no value that may be left out: "--signed outside" and "--signed=outside" become an option of their own. Returns the new
+ * count of words. */
+static int join_sides(int argc, const char **argv, const char **words) {
+    static const char *const sides[] = {"outside", "inside"},
+                             *const joined[] = {"--signed-outside", "--signed-inside"};
+    int count = 0;
+    for (int i = 0; i < argc; i++) {
+        const bool alone = strcmp(argv[i], "--signed") == 0, same = strncmp(argv[i], "--signed=", 9) == 0;
+        const char *side = same ? argv[i] + 9 : alone && i + 1 < argc ? argv[i + 1] : "";
+        words[count] = argv[i];
+        for (int s = 0; s < 2; s++)
+            if (strcmp(side, sides[s]) == 0) {
+                words[count] = joined[s];
+                i += alone;
+                break;
+            }
+        count++;
+    }
+    words[count] = NULL;
+    return count;
+}
+
 int options_read(const struct command *command, int argc, const char **argv, struct options *options, bool *help) {
     *options = (struct options){.command = command, .cvt.steps = 30, .time = -1, .channel = -1};
     struct poptOption table[ROWS + 1];
@@ -717,14 +794,14 @@ int options_read(const struct command *command, int argc, const char **argv, str
         if (rows[i].commands & command->bit)
             table[count++] = (struct poptOption){.longName = rows[i].name,
                                                  .shortName = rows[i].letter,
-                                                 .argInfo = rows[i].value ? POPT_ARG_STRING : POPT_ARG_NONE,
+                                                 .argInfo = rows[i].value && *rows[i].value != '[' ? POPT_ARG_STRING : POPT_ARG_NONE,
                                                  .val = i + 1};
     table[count] = (struct poptOption)POPT_TABLEEND;
-    poptContext context = poptGetContext("distmap", argc, argv, table, 0);
-    if (!context)
-        return fail("out of memory");
-    const int status = read_all(context, options, help);
+    const char **words = malloc(((size_t)argc + 1) * sizeof *words);
+    poptContext context = words ? poptGetContext("distmap", join_sides(argc, argv, words), words, table, 0) : NULL;
+    const int status = context ? read_all(context, options, help) : fail("out of memory");
     poptFreeContext(context);
+    free(words);
     return status;
 }
 

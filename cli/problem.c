@@ -81,13 +81,21 @@ static int set_threshold(const struct options *options, const distmap_image_info
         return fail("--threshold: %g is beyond 2^53, where a threshold of %s elements is not exact", options->threshold,
                     distmap_dtype_name(info->dtype));
     *sites = (distmap_sites){.rule = DISTMAP_SITES_RANGE, .lo = options->threshold, .hi = HUGE_VAL};
-    const bool of_background =
-        options->sites_given ? options->sites.rule == DISTMAP_SITES_ZERO : (options->command->bit & INWARDS) != 0;
-    if (of_background) {
+    if (!objects_are_sites(options)) {
         sites->lo = -HUGE_VAL;
         sites->hi = nextafter(options->threshold, -HUGE_VAL);
     }
     return 0;
+}
+
+/* Which side of the sites is positive; the library knows of sites alone. */
+static distmap_sign sign_of(const struct options *options) {
+    if (!options->is_signed)
+        return DISTMAP_SIGN_NONE;
+    const bool on_sites = options->positive == SIDE_INSIDE    ? objects_are_sites(options)
+                          : options->positive == SIDE_OUTSIDE ? !objects_are_sites(options)
+                                                              : false;
+    return on_sites ? DISTMAP_SIGN_INSIDE : DISTMAP_SIGN_OUTSIDE;
 }
 
 int problem_make(const struct options *options, const distmap_image_info *info, distmap_problem *problem) {
@@ -97,7 +105,7 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
                                  .metric = options->metric,
                                  .limit = options->limit,
                                  .border = options->border,
-                                 .sign = options->is_signed ? DISTMAP_SIGN_OUTSIDE : DISTMAP_SIGN_NONE,
+                                 .sign = sign_of(options),
                                  .surface = options->surface};
     memcpy(problem->shape, info->shape, sizeof problem->shape);
     for (int a = 0; a < info->ndim; a++) /* the library says it too, but of no file */
@@ -130,8 +138,7 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
         const int refused = check_single(options, info);
         return refused ? refused : set_spacing(options, info, problem);
     }
-    const bool background = options->command->bit & INWARDS || (options->command->bit == MORPH && options->labels);
-    if (!options->sites_given && !background)
+    if (!options->sites_given && !sites_are_background(options))
         problem->sites.rule = DISTMAP_SITES_NONZERO;
     if (options->labels && is_float(info->dtype))
         return fail("--labels: labels are integers, but %s holds %s", options->input, distmap_dtype_name(info->dtype));
@@ -150,6 +157,8 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
         status = set_axes(options, info, problem);
     if (status == 0 && options->threshold_given)
         status = set_threshold(options, info, &problem->sites);
+    if (status == 0)
+        warn_of_header(options, info);
     return status;
 }
 
@@ -249,24 +258,4 @@ int work_run(struct work *work, const struct options *options, const distmap_arr
 void work_end(struct work *work) {
     distmap_plan_destroy(&work->plan);
     distmap_context_destroy(&work->context);
-}
-
-void work_warn(const struct work *work, const struct options *options, const char *input) {
-    if (work->flags & DISTMAP_FLAG_NAN)
-        say(options, "distmap: %s: it holds NaN, which is never a site", input);
-    if (work->flags & DISTMAP_FLAG_UNREST)
-        say(options, "distmap: %s: it did not come to rest within the tolerance", input);
-    if (work->flags & DISTMAP_FLAG_NO_SITE && options->command->bit == ESF)
-        say(options, "distmap: %s: there is no shape, or in some slice none; edge strengths are 0 there", input);
-    else if (work->flags & DISTMAP_FLAG_NO_SITE && options->command->bit == SKELETON)
-        say(options, "distmap: %s: there is no background, or in some slice none; nothing is on the skeleton there",
-            input);
-    else if (work->flags & DISTMAP_FLAG_NO_SITE && options->command->bit == COMPARE)
-        say(options, "distmap: %s, %s: there is nothing to measure from or to: at least one mask is empty", input,
-            options->other);
-    else if (work->flags & DISTMAP_FLAG_NO_SITE && options->command->bit == THICKNESS)
-        say(options, "distmap: %s: there is no background, or in some slice none; thickness is infinite there", input);
-    else if (work->flags & DISTMAP_FLAG_NO_SITE)
-        say(options, "distmap: %s: some elements have no site%s; they get infinity, index -1, label 0", input,
-            options->limit > 0 ? " within the limit" : "");
 }

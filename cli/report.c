@@ -112,9 +112,9 @@ static void give_json(const struct job *job, const struct options *options) {
         json_add_meaning(object, job, options);
     json_object_object_add(object, "dtype", json_object_new_string(distmap_dtype_name(job->map.info.dtype)));
     if (job->largest >= 0)
-        json_object_object_add(object, "max", json_number(job->largest));
+        json_object_object_add(object, "max", job->nowhere ? NULL : json_number(job->largest));
     if (problem->sign)
-        json_object_object_add(object, "min", json_number(job->least));
+        json_object_object_add(object, "min", job->nowhere ? NULL : json_number(job->least));
     if (options->command->bit == MORPH) {
         json_object_object_add(object, "radius", json_decimal(problem->morphology.radius));
         json_object_object_add(object, "outside", json_object_new_boolean(problem->morphology.outside));
@@ -152,6 +152,7 @@ static void give_json(const struct job *job, const struct options *options) {
     if (job->ranks)
         json_object_object_add(object, "ranks", json_object_new_int(job->ranks));
     json_object_object_add(object, "flags", flags);
+    json_object_object_add(object, "warnings", warnings_json());
     json_object_object_add(object, "ms", times);
     json_print(object);
 }
@@ -162,7 +163,6 @@ const char *time_text(double seconds, char *text, size_t size) {
 }
 
 void report_give(const struct job *job, const struct options *options) {
-    work_warn(&job->work, options, options->input);
     if (options->json)
         give_json(job, options);
     const distmap_description *description = &job->work.description;
@@ -171,7 +171,9 @@ void report_give(const struct job *job, const struct options *options) {
     const char *unit = unit_of(job);
     if (job->problem.sign)
         snprintf(least, sizeof least, ", min %g", job->least);
-    if (job->largest >= 0)
+    if (job->nowhere)
+        snprintf(found, sizeof found, ", no distance at all");
+    else if (job->largest >= 0)
         snprintf(found, sizeof found, "%s, max %g%s%s%s", least, job->largest, *unit ? " " : "", unit,
                  options->squared && *unit ? "^2" : "");
     if (job->components >= 0)

@@ -69,18 +69,19 @@ int sinks_check(const struct options *o) {
 /* ---- One file ---- */
 
 void sink_describe(struct sink *sink, const char *path, const distmap_image_info *input, distmap_dtype dtype,
-                   distmap_image_kind kind) {
+                   distmap_image_kind kind, const struct fill *fill) {
     sink->path = path;
     sink->info = *input;
     sink->info.dtype = dtype;
     sink->info.kind = kind;
-    sink->info.has_nodata = false; /* the value means something else among the results */
+    sink->info.has_nodata = fill && fill->known; /* the input's value may mean something among the results */
+    sink->info.nodata = sink->info.has_nodata ? fill->value : 0;
     signals_catch();
 }
 
 int sink_open(struct sink *sink, const char *path, const distmap_image_info *input, distmap_dtype dtype,
-              distmap_image_kind kind) {
-    sink_describe(sink, path, input, dtype, kind);
+              distmap_image_kind kind, const struct fill *fill) {
+    sink_describe(sink, path, input, dtype, kind, fill);
     if (distmap_writer_open(path, &sink->info, &sink->writer))
         return fail_library();
     sink->view = distmap_writer_map(sink->writer);

@@ -96,6 +96,12 @@ int source_open(struct source *source, const struct options *options) {
         return status;
     source->model = *distmap_reader_info(source->reader);
     source->info = &source->model;
+    if (options->nodata_value_given) {
+        source->model.has_nodata = true;
+        source->model.nodata = options->nodata_value;
+    }
+    if (options->nodata_given && !source->model.has_nodata && options->command->bit != COMPARE)
+        return fail("--nodata: %s does not say which value means no data: give it by --nodata-value", source->name);
     source->seconds = seconds_now() - began;
     return options->spacing.count ? respace(source, &options->spacing) : 0;
 }
@@ -177,6 +183,7 @@ void source_drop(struct source *source) {
 
 void source_close(struct source *source) {
     source_drop(source);
+    free(source->ignored);
     distmap_reader_close(&source->reader);
     *source = (struct source){0};
 }

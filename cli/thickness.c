@@ -15,9 +15,10 @@ static int compute(struct job *job, const struct options *options) {
     if ((status = work_run(&job->work, options, &arrays)))
         return status;
     const bool told = options->json || options->preview || !options->quiet; /* else a pass for nothing */
-    job->largest = told ? elements_largest(&job->map.view) : 0;
+    job_take_largest(job, told ? elements_largest(&job->map.view) : 0);
     if ((status = preview_distances(&job->preview, &job->map.view, false, job_farthest(job))))
         return status;
+    fill_put(&job->map.view, &job->fill, NULL);
     return job_finish(job, options);
 }
 

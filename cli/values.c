@@ -35,6 +35,12 @@ int value_number(const char *option, const char *text, double lowest, double hig
     return 0;
 }
 
+int value_any(const char *option, const char *text, double *value) {
+    char *end;
+    *value = strtod(text, &end);
+    return end > text && !*end && *text != ' ' ? 0 : usage("%s: '%s' is not a number", option, text);
+}
+
 int value_integer(const char *option, const char *text, int64_t lowest, int64_t highest, int64_t *value) {
     char *end;
     errno = 0;

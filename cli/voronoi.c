@@ -65,6 +65,7 @@ struct extra {
     uint32_t *numbers;      /* of the connected groups: the computation's input */
     distmap_view input;     /* that, or the file's elements */
     void *nearest;          /* indices for the preview alone */
+    uint8_t *none;          /* 1 where there is no label */
 };
 
 static void *allocate(const struct options *options, const distmap_problem *problem, distmap_dtype dtype) {
@@ -113,9 +114,16 @@ static int compute(struct job *job, struct extra *extra, const struct options *o
         return status;
     problem->want.label = dtype;
     problem->want.index = options->index ? index_dtype(problem) : DISTMAP_NONE;
-    if ((status = job_open_outputs(job, options, dtype, true)) || (status = source_read(&job->source, options)))
+    if ((status = job_open_outputs(job, options, dtype, true)) || (status = source_read(&job->source, options)) ||
+        (status = nodata_apply(&job->source, options, problem)))
         return status;
+    struct values_seen seen = values_begin(&job->source, options);
     extra->input = job->source.view;
+    if (warnings_heard(options))
+        job->sites = elements_count_sites(&job->source.view, &problem->sites);
+    if (!extra->labels && values_matter(options) && !options->components)
+        values_look(&job->source.view, &seen);
+    warn_of_values(options, job->source.view.dtype, &seen);
     if ((!extra->labels && (status = number_groups(job, extra, options, dtype))) ||
         (status = work_plan(&job->work, options, problem)))
         return status;
@@ -125,19 +133,28 @@ static int compute(struct job *job, struct extra *extra, const struct options *o
         arrays.index = distmap_view_make(extra->nearest, problem->want.index, problem->ndim, problem->shape);
     if ((status = work_run(&job->work, options, &arrays)))
         return status;
+    nodata_erase(&job->map.view, job->source.ignored, RESULT_LABELS);
+    nodata_erase(&arrays.index, job->source.ignored, RESULT_INDICES);
     const distmap_view by_label = {0};
     if ((status = preview_regions(&job->preview, &job->map.view, &extra->input,
                                   extra->by_pieces ? &arrays.index : &by_label)))
         return status;
+    if (job->fill.written) { /* boundaries, which are 0 too, are no gaps */
+        if (!(extra->none = allocate(options, problem, DISTMAP_UINT8)))
+            return EXIT_FAILED;
+        fill_look(&job->map.view, &job->fill, extra->none);
+    }
     if (options->boundaries)
         boundaries_clear(&job->map.view, problem->axes);
+    fill_put(&job->map.view, &job->fill, extra->none);
     return job_finish(job, options);
 }
 
 static int run(const struct options *options) {
-    struct job job = {.largest = -1, .components = -1};
+    struct job job = {.largest = -1, .components = -1, .sites = -1};
     struct extra extra = {0};
     const int status = compute(&job, &extra, options);
+    free(extra.none);
     free(extra.nearest);
     free(extra.numbers);
     job_close(&job);

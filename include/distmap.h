@@ -221,6 +221,19 @@ typedef enum distmap_input {
                                values, end execute with DISTMAP_ERROR_VALUE. Float samples make the arithmetic FP64 */
 } distmap_input;
 
+/* In C sites are the elements equal to zero, unless another rule is given. The command and the Python package choose by what is
+ * computed; the background is what is zero (or below the command's --threshold), the objects are all else:
+ *
+ *     command                    Python                             sites           result
+ *     edt, pass                  edt, feature_transform, chamfer    the background  distances, 0 on the background
+ *     edt --signed, or inside    edt(signed=True)                   the background  positive inside the objects
+ *     edt --signed outside       signed_distance                    the background  negative inside the objects, as in ITK
+ *     skeleton, thickness        skeleton, local_thickness          the background  of the objects
+ *     voronoi                    expand_labels                      the objects     spread from them
+ *     esf                        esf                                the objects     1 on them
+ *     morph                      dilate, erode, opening, closing    the objects     a set
+ *     compare                    compare                            the objects     two sets
+ */
 typedef enum distmap_sites_rule {
     DISTMAP_SITES_ZERO = 0, /* elements equal to zero (LABELS: the background) */
     DISTMAP_SITES_NONZERO,

@@ -91,9 +91,9 @@ static int prepare(struct distributed *d, int place, int here) {
     if ((status = job_state_parts(job, options, watch, d, &map)))
         return status;
     d->joined = problem->axes == 0 || problem->axes & 1;
-    sink_describe(&job->map, options->output, job->source.info, map, DISTMAP_KIND_INTENSITY);
+    sink_describe(&job->map, options->output, job->source.info, map, DISTMAP_KIND_INTENSITY, NULL);
     if (options->index)
-        sink_describe(&job->index, options->index, job->source.info, problem->want.index, DISTMAP_KIND_LABELS);
+        sink_describe(&job->index, options->index, job->source.info, problem->want.index, DISTMAP_KIND_LABELS, NULL);
     output_guard();
     return choose_slab(d);
 }
@@ -164,6 +164,11 @@ static int take_slab(struct distributed *d) {
         (status = reserve(d, want->index, &d->arrays.index)))
         return status;
     status = source_read_slices(&d->job.source, &d->options, d->first, d->count);
+    if (status == 0)
+        status = nodata_apply(&d->job.source, &d->options, &d->job.problem);
+    if (status == 0 && d->job.source.ignored)
+        status = fail("%s: holds elements without data, which --distributed cannot leave out: say --nodata site or object",
+                      d->options.input);
     d->arrays.input = d->job.source.view;
     if (status == 0 && d->job.problem.input == DISTMAP_INPUT_MASK)
         d->job.sites = elements_count_sites(&d->arrays.input, &d->job.problem.sites);
@@ -192,8 +197,9 @@ static int compute(struct distributed *d) {
     }
     if ((status = ranks_agree(status)))
         return status;
-    d->job.largest = elements_largest(map_of(d));
-    MPI_Allreduce(MPI_IN_PLACE, &d->job.largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    double largest = elements_largest(map_of(d));
+    MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    job_take_largest(&d->job, largest);
     MPI_Allreduce(MPI_IN_PLACE, &d->job.sites, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &work->flags, 1, MPI_UNSIGNED, MPI_BOR, MPI_COMM_WORLD);
     return 0;
@@ -244,8 +250,10 @@ static int run(struct distributed *d) {
     distmap_mpi_plan_destroy(&d->plan);
     if ((status = write_outputs(d)))
         return status;
-    if (ranks_own() == 0)
+    if (ranks_own() == 0) {
+        job_judge(&d->job, &d->options);
         report_give(&d->job, &d->options);
+    }
     return 0;
 }
 

@@ -30,9 +30,11 @@ static double need(struct outofcore *o, int parts) {
     const distmap_outputs *want = &s->normal.want;
     steps_lay_out(s, parts);
     const int64_t count = steps_slab_at(s, 0).count;
-    const double first = steps_slab_bytes(s, count);
+    double first = steps_slab_bytes(s, count);
+    first += first < 0 ? 0 : ignored_bytes(o, count, false);
     if (first >= 0 && s->windows) {
-        const double survey = windows_survey_bytes(o, count);
+        double survey = windows_survey_bytes(o, count);
+        survey += survey < 0 ? 0 : ignored_bytes(o, count, false);
         return survey < 0 || survey > first ? survey : first;
     }
     if (first < 0 || s->one_pass)
@@ -42,7 +44,8 @@ static double need(struct outofcore *o, int parts) {
         return -1;
     const double index = (double)distmap_dtype_size(want->index);
     const double map = (double)(distmap_dtype_size(want->distance) + distmap_dtype_size(want->squared));
-    const double third = 2 * PIPELINE_SLOTS * (double)count * (double)s->slice * (map > index ? map : index);
+    const double third = 2 * PIPELINE_SLOTS * (double)count * (double)s->slice * (map > index ? map : index) +
+                         ignored_bytes(o, count, true);
     const double most = first > second ? first : second;
     return most > third ? most : third;
 }

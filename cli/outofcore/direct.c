@@ -28,5 +28,6 @@ static distmap_status store(void *user, int64_t item, int slot) {
 distmap_status direct_run(struct outofcore *o) {
     const struct pipeline stages = {.fetch = fetch, .work = passes_work_slab, .store = store};
     TRY(steps_hold_slabs(&o->steps, steps_slab_at(&o->steps, 0).count));
+    TRY(ignored_hold(o, false));
     return passes_run_one(o, "slabs", o->ledger.panels, stages);
 }

@@ -88,6 +88,11 @@ struct outofcore {
     int result_count;
     int64_t payload_at; /* in the scratch file, behind the samples */
     struct ledger ledger;
+    int64_t looked, sites; /* slabs of the input that were looked at, from the first on, and the sites in them */
+    struct values_seen seen;
+    uint8_t *ignored[PIPELINE_SLOTS]; /* of what is in steps.in, 1 at elements that are ignored; NULL: none can be */
+    char *again[PIPELINE_SLOTS];      /* the input's slab, read once more to find these; by the pass that copies */
+    double copied_largest; /* of a map with elements that are ignored, which the pass that copies sees */
     struct result *copied; /* by the pass that is under way */
 };
 
@@ -104,6 +109,22 @@ int passes_run(struct outofcore *o);
 distmap_status passes_run_one(struct outofcore *o, const char *name, int64_t first, struct pipeline stages);
 /* Stages, of an `outofcore`: a slab of the input; what is done to it. */
 pipeline_stage passes_fetch_slab, passes_work_slab;
+
+/* ---- ignored.c ---- */
+
+/* Whether elements may be ignored, so that results are written in order. */
+bool ignored_any(const struct outofcore *o);
+/* Bytes that a pass over slabs of so many slices holds for it. */
+double ignored_bytes(const struct outofcore *o, int64_t count, bool copying);
+/* Says what cannot be done before anything is. */
+int ignored_check(struct outofcore *o);
+distmap_status ignored_hold(struct outofcore *o, bool copying);
+void ignored_let_go(struct outofcore *o);
+/* Finds the elements without data of a slab, and gives them their part: how many. */
+int64_t ignored_take(struct outofcore *o, char *elements, int64_t count, int slot);
+/* Of a slab's map or sites: takes away what is told of ignored elements, and puts the value for no distance. Returns the largest
+ * distance, where any may be ignored. */
+double ignored_finish(struct outofcore *o, char *elements, distmap_dtype dtype, int64_t count, int slot, bool is_index);
 
 /* ---- direct.c ---- */
 

@@ -34,15 +34,41 @@ distmap_status passes_run_one(struct outofcore *o, const char *name, int64_t fir
 
 /* ---- Pass 1: slabs ---- */
 
+/* At each slab once, though some are read again. A run that goes on has not seen what the one before has. */
+static void look(struct outofcore *o, int64_t item, struct dms_slab slab, int slot, int64_t without_data) {
+    if (item != o->looked || !warnings_heard(o->options))
+        return;
+    o->job->source.nodata_count += without_data;
+    distmap_view view =
+        distmap_view_make(o->steps.in[slot], o->steps.normal.dtype, o->steps.normal.ndim, o->steps.normal.shape);
+    view.shape[0] = slab.count;
+    o->looked++;
+    o->sites += slab.count ? elements_count_sites(&view, &o->steps.normal.sites) : 0;
+    if (slab.count && values_matter(o->options))
+        values_look(&view, &o->seen);
+}
+
 distmap_status passes_fetch_slab(void *user, int64_t item, int slot) {
     struct outofcore *o = user;
     const struct dms_slab slab = steps_slab_at(&o->steps, item);
-    return distmap_reader_read(o->job->source.reader, slab.first, slab.count, o->steps.in[slot]);
+    TRY(distmap_reader_read(o->job->source.reader, slab.first, slab.count, o->steps.in[slot]));
+    const int64_t found = ignored_take(o, o->steps.in[slot], slab.count, slot);
+    look(o, item, slab, slot, found);
+    return DISTMAP_OK;
 }
 
 distmap_status passes_work_slab(void *user, int64_t item, int slot) {
     struct outofcore *o = user;
-    return steps_slab(&o->steps, item, slot, steps_slab_at(&o->steps, item));
+    struct steps *s = &o->steps;
+    const struct dms_slab slab = steps_slab_at(s, item);
+    TRY(steps_slab(s, item, slot, slab));
+    for (int r = 0; r < o->result_count && s->one_pass; r++) {
+        const double largest =
+            ignored_finish(o, s->out[slot][r], o->results[r].sink->info.dtype, slab.count, slot, r > 0);
+        if (r == 0 && ignored_any(o))
+            s->largest[slot] = largest;
+    }
+    return DISTMAP_OK;
 }
 
 /* What a slab and each panel have in common, between a slab in memory and the panels in an area of the scratch file. */
@@ -77,6 +103,7 @@ static distmap_status slab_store(void *user, int64_t item, int slot) {
 static distmap_status run_slabs(struct outofcore *o) {
     const struct pipeline stages = {.fetch = passes_fetch_slab, .work = passes_work_slab, .store = slab_store};
     TRY(steps_hold_slabs(&o->steps, steps_slab_at(&o->steps, 0).count));
+    TRY(ignored_hold(o, false));
     return passes_run_one(o, "slabs", o->ledger.slabs, stages);
 }
 
@@ -98,7 +125,11 @@ static distmap_status panel_fetch(void *user, int64_t item, int slot) {
 
 static distmap_status panel_work(void *user, int64_t item, int slot) {
     struct outofcore *o = user;
-    return steps_panel(&o->steps, item, slot, panel_of(o, item));
+    const struct dms_slab panel = panel_of(o, item);
+    TRY(steps_panel(&o->steps, item, slot, panel));
+    if (panel.count && !ignored_any(o)) /* else where a slab is together */
+        fill_put(steps_panel_result(&o->steps.panel[slot], false), &o->job->fill, NULL);
+    return DISTMAP_OK;
 }
 
 static distmap_status panel_store(void *user, int64_t item, int slot) {
@@ -131,8 +162,12 @@ static distmap_status run_panels(struct outofcore *o) {
 
 static distmap_status copy_fetch(void *user, int64_t item, int slot) {
     struct outofcore *o = user;
-    return cross(o, steps_slab_at(&o->steps, item), o->steps.in[slot], distmap_dtype_size(o->copied->sink->info.dtype),
-                 o->copied->offset, true);
+    const struct dms_slab slab = steps_slab_at(&o->steps, item);
+    if (ignored_any(o)) {
+        TRY(distmap_reader_read(o->job->source.reader, slab.first, slab.count, o->again[slot]));
+        ignored_take(o, o->again[slot], slab.count, slot);
+    }
+    return cross(o, slab, o->steps.in[slot], distmap_dtype_size(o->copied->sink->info.dtype), o->copied->offset, true);
 }
 
 /* What is to be stored must not be fetched anew. */
@@ -141,6 +176,11 @@ static distmap_status copy_work(void *user, int64_t item, int slot) {
     char *fetched = o->steps.in[slot];
     o->steps.in[slot] = o->steps.out[slot][0];
     o->steps.out[slot][0] = fetched;
+    if (ignored_any(o)) {
+        const double largest = ignored_finish(o, fetched, o->copied->sink->info.dtype,
+                                              steps_slab_at(&o->steps, item).count, slot, o->copied->is_index);
+        o->copied_largest = largest > o->copied_largest ? largest : o->copied_largest;
+    }
     return steps_item(&o->steps, item);
 }
 
@@ -156,6 +196,8 @@ static distmap_status run_copy(struct outofcore *o) {
         TRY(steps_hold(&o->steps.in[s], steps_slab_at(&o->steps, 0).count * o->steps.slice, size));
         TRY(steps_hold(&o->steps.out[s][0], steps_slab_at(&o->steps, 0).count * o->steps.slice, size));
     }
+    if (ignored_any(o))
+        TRY(ignored_hold(o, true));
     return passes_run_one(o, "writing", 0, stages);
 }
 
@@ -163,6 +205,7 @@ static distmap_status run_copy(struct outofcore *o) {
 
 static distmap_status end_pass(struct outofcore *o, distmap_status status) {
     steps_let_go(&o->steps);
+    ignored_let_go(o);
     return status;
 }
 

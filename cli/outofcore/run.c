@@ -41,6 +41,9 @@ static void describe(const struct outofcore *o, char heading[HEADING]) {
         add(heading, " %.17g", p->spacing[a]);
     add(heading, "\nsites %d %.17g %.17g\nlimit %.17g\nborder %d\naxes %u\n", (int)p->sites.rule, p->sites.lo,
         p->sites.hi, p->limit, p->border, p->axes);
+    if (nodata_applies(&o->job->source, options))
+        add(heading, "no data %.17g, is %d\n", o->job->source.info->nodata, (int)options->nodata);
+    add(heading, "fill %d %.17g\n", options->fill_given, options->fill);
     add(heading, "distance %d, squared %d, index %d\n", (int)p->want.distance, (int)p->want.squared,
         (int)p->want.index);
     add(heading, "slabs and panels %d (by --memory)%s\n", o->steps.layout.size, o->steps.windows ? ", windows" : "");
@@ -60,15 +63,18 @@ static int open_result(struct outofcore *o, struct sink *sink, const char *path,
     struct result *result = &o->results[o->result_count++];
     char part[PATHS];
     *result = (struct result){.sink = sink, .is_index = sink == &o->job->index, .fd = -1};
+    int status = result->is_index ? 0 : fill_choose(&o->job->fill, o->options, o->job->source.info, dtype, false);
     sink_describe(sink, path, o->job->source.info, dtype,
-                  result->is_index ? DISTMAP_KIND_LABELS : DISTMAP_KIND_INTENSITY);
-    int status = strcmp(path, "-") == 0 ? 0 : ledger_path(path, NULL, "part", part);
+                  result->is_index ? DISTMAP_KIND_LABELS : DISTMAP_KIND_INTENSITY,
+                  result->is_index ? NULL : &o->job->fill);
+    if (status == 0 && strcmp(path, "-") != 0)
+        status = ledger_path(path, NULL, "part", part);
     if (status)
         return status;
     distmap_status opened = DISTMAP_ERROR_UNSUPPORTED;
     if (strcmp(path, "-") != 0 && !o->ledger.goes_on)
         unlink(part); /* a killed run's */
-    if (strcmp(path, "-") != 0 && budget_runs_are_long(o))
+    if (strcmp(path, "-") != 0 && budget_runs_are_long(o) && (o->steps.one_pass || !ignored_any(o)))
         opened = distmap_writer_open_part(path, part, &sink->info, &sink->writer);
     if (opened == DISTMAP_OK) {
         result->fd = distmap_writer_descriptor(sink->writer, &result->offset);
@@ -141,7 +147,10 @@ static int prepare(struct outofcore *o, distmap_dtype *map) {
     if (dms_check_kind(&job->problem, "out of core") ||
         dms_find_samples(job->work.context, &job->problem, &o->steps.samples))
         return fail_library();
+    o->seen = values_begin(&job->source, options);
     steps_try_windows(&o->steps);
+    if ((status = ignored_check(o)))
+        return status;
     if ((status = budget_choose(o)))
         return status;
     const distmap_problem slices = steps_slices(&o->steps, steps_slab_at(&o->steps, 0));
@@ -162,7 +171,12 @@ static int compute(struct outofcore *o) {
         return status;
     job->work.seconds = seconds_now() - began;
     job->work.flags = o->ledger.flags;
-    job->largest = o->ledger.largest;
+    job_take_largest(job, ignored_any(o) && !o->steps.one_pass ? o->copied_largest : o->ledger.largest);
+    if (o->looked == o->steps.layout.size)
+        job->sites = o->sites;
+    warn_of_values(o->options, job->source.info->dtype, &o->seen);
+    if ((status = job_judge(job, o->options)))
+        return status;
     job->out_of_core.parts = o->steps.layout.size;
     job->out_of_core.limit = o->options->memory;
     job->out_of_core.peak = memory_peak();
@@ -173,10 +187,11 @@ static int compute(struct outofcore *o) {
 }
 
 int outofcore_run(const struct options *options) {
-    struct job job = {.largest = -1, .components = -1};
-    struct outofcore o = {.options = options, .job = &job, .ledger = {.fd = -1, .scratch_fd = -1}};
+    struct job job = {.largest = -1, .components = -1, .sites = -1};
+    struct outofcore o = {
+        .options = options, .job = &job, .copied_largest = -1, .ledger = {.fd = -1, .scratch_fd = -1, .largest = -1}};
     const int status = compute(&o);
-    const bool keep = status != 0 && options->resume && o.ledger.fd >= 0;
+    const bool keep = status != 0 && status != EXIT_WARNED && options->resume && o.ledger.fd >= 0;
     for (int r = 0; r < o.result_count; r++)
         if (keep && !o.results[r].in_order)
             distmap_writer_leave(&o.results[r].sink->writer);

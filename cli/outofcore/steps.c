@@ -153,7 +153,7 @@ distmap_status steps_slab(struct steps *s, int64_t item, int slot, struct dms_sl
     memcpy(shape, p.shape, sizeof shape);
     shape[0] = slab.count;
     s->flags[slot] = 0;
-    s->largest[slot] = 0;
+    s->largest[slot] = -1;
     TRY(steps_item(s, item));
     if (slab.count == 0)
         return DISTMAP_OK;
@@ -171,7 +171,7 @@ distmap_status steps_slab(struct steps *s, int64_t item, int slot, struct dms_sl
     TRY(distmap_plan_wait(work->plan));
     s->flags[slot] =
         distmap_plan_flags(work->plan) & (s->one_pass ? ~0u : DISTMAP_FLAG_NAN); /* sites may be elsewhere */
-    s->largest[slot] = s->one_pass ? elements_largest(view) : 0;
+    s->largest[slot] = s->one_pass ? elements_largest(view) : -1;
     if (p.want.index && !s->windows) /* they count from the slab's first element */
         dms_indices_shift(s->out[slot][1], p.want.index, slab.count * s->slice, slab.first * s->slice);
     return DISTMAP_OK;
@@ -189,7 +189,7 @@ distmap_status steps_panel(struct steps *s, int64_t item, int slot, struct dms_s
     l.size = 1;
     l.slabs = &all;
     s->flags[slot] = 0;
-    s->largest[slot] = 0;
+    s->largest[slot] = -1;
     TRY(steps_item(s, item));
     if (panel.count == 0)
         return DISTMAP_OK;

@@ -54,7 +54,7 @@ static distmap_status survey_work(void *user, int64_t item, int slot) {
 static distmap_status survey_store(void *user, int64_t item, int slot) {
     struct outofcore *o = user;
     TRY(move(o, item, FIRST, 2, o->steps.columns[slot], true));
-    return ledger_mark(&o->ledger, "slab", 0, 0);
+    return ledger_mark(&o->ledger, "slab", 0, -1);
 }
 
 /* ---- From slab to slab ---- */
@@ -81,6 +81,7 @@ distmap_status windows_survey(struct outofcore *o) {
         TRY(steps_hold(&s->out[slot][0], elements, 1));
         TRY(steps_hold_columns(s, slot));
     }
+    TRY(ignored_hold(o, false));
     TRY(passes_run_one(o, "columns", o->ledger.slabs, stages));
     TRY(pass_on(o, 0, 1, LAST, BEFORE, s->columns[0], s->columns[1]));
     return pass_on(o, s->layout.size - 1, -1, FIRST, AFTER, s->columns[0], s->columns[1]);

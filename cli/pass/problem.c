@@ -83,6 +83,8 @@ static bool same_form(const distmap_image_info *info, const distmap_problem *pro
 
 static int make_problem(struct pass *p) {
     const struct options *options = p->options;
+    if (!p->last && p->source.info->has_nodata)
+        return fail("%s: says which elements are no data, which pass cannot leave out: distmap edt can", options->input);
     if (!p->last)
         return problem_make(options, p->source.info, &p->problem);
     int status;

@@ -50,7 +50,7 @@ static int find_format(const char *path, const distmap_format_info **found) {
 
 static int begin_output(struct pass *p, struct sink *sink, struct state *state, const char *path, distmap_dtype dtype) {
     const distmap_format_info *format = NULL;
-    sink_describe(sink, path, p->source.info, dtype, sink == &p->index ? DISTMAP_KIND_LABELS : DISTMAP_KIND_INTENSITY);
+    sink_describe(sink, path, p->source.info, dtype, sink == &p->index ? DISTMAP_KIND_LABELS : DISTMAP_KIND_INTENSITY, NULL);
     int status = find_format(path, &format);
     if (status)
         return status;
@@ -251,11 +251,14 @@ static void report(const struct pass *p, bool again, double seconds) {
         say(o, "%s: %lld of %lld shards are done", o->output, (long long)p->state.done, (long long)p->state.shards);
         return;
     }
-    struct work met = {.flags = p->state.flags};
-    work_warn(&met, o, o->input);
+    const struct job met = {.work.flags = p->state.flags, .problem = p->problem, .sites = -1};
+    job_judge(&met, o);
+    char most[40] = "no distance at all";
+    if (p->state.largest >= 0)
+        snprintf(most, sizeof most, "max %g", p->state.largest);
     shape_text(p->problem.ndim, p->problem.shape, shape, sizeof shape);
     if (p->last || p->steps.one_pass)
-        say(o, "%s: %s %s, max %g, whole", o->output, shape, distmap_dtype_name(p->map.info.dtype), p->state.largest);
+        say(o, "%s: %s %s, %s, whole", o->output, shape, distmap_dtype_name(p->map.info.dtype), most);
     else
         say(o, "%s: %s %s, whole; next: --axis %s", o->output, shape, distmap_dtype_name(p->map.info.dtype),
             p->source.info->axis[0].name);
@@ -297,7 +300,7 @@ static int compute(struct pass *p) {
 }
 
 static int run(const struct options *options) {
-    struct pass p = {.options = options};
+    struct pass p = {.options = options, .largest = -1};
     const int status = compute(&p);
     sink_close(&p.index);
     sink_close(&p.map);

@@ -171,7 +171,7 @@ int state_count(struct state *state, char *missing, size_t size) {
     bool *done = calloc((size_t)state->shards + 1, sizeof *done);
     state->done = 0;
     state->flags = 0;
-    state->largest = 0;
+    state->largest = -1;
     for (struct dirent *entry; folder && done && (entry = readdir(folder));) {
         char *end;
         const size_t prefix = sizeof mark_name - 1;

@@ -5,6 +5,7 @@ are the zeros of a mask. Results are the same to the bit with every method, inst
 device.
 
     edt                 Euclidean distances, squared or signed if you like, with the nearest sites' indices
+    signed_distance     the same, negative inside the objects, as in ITK
     feature_transform   the nearest site of every element
     expand_labels       labels grown by a distance
     chamfer             city-block, chessboard and chamfer distances
@@ -20,6 +21,19 @@ device.
     methods, devices    what there is to compute with
     distmap.scipy       drop-in for scipy.ndimage.distance_transform_edt, _cdt and _bf
 
+Where `sites` does not say what the sites are, they are the background, which is zero, or the objects, which are all else; beside the
+functions stands the command:
+
+    command                    Python                             sites           result
+    edt, pass                  edt, feature_transform, chamfer    the background  distances, 0 on the background
+    edt --signed, or inside    edt(signed=True)                   the background  positive inside the objects
+    edt --signed outside       signed_distance                    the background  negative inside the objects, as in ITK
+    skeleton, thickness        skeleton, local_thickness          the background  of the objects
+    voronoi                    expand_labels                      the objects     spread from them
+    esf                        esf                                the objects     1 on them
+    morph                      dilate, erode, opening, closing    the objects     a set
+    compare                    compare                            the objects     two sets
+
 NumPy arrays of any strides, CuPy arrays and PyTorch tensors go in and out without a copy; new results lie in memory as the
 input does, but in C order where nearest sites, skeletons or edge strengths are asked for. Python's global lock is
 released while the library computes; any thread may call, and a forked child too (not with a GPU that its parent used).
@@ -29,7 +43,7 @@ from ._comparison import Agreement, Directed, compare
 from ._context import Context
 from ._cvt import Cvt, cvt
 from ._library import version
-from ._maps import chamfer, edt, esf, expand_labels, feature_transform, skeleton
+from ._maps import chamfer, edt, esf, expand_labels, feature_transform, signed_distance, skeleton
 from ._morphology import closing, dilate, erode, opening
 from ._plan import Convergence, Description, Phase, Plan, scratch_bytes
 from ._structs import FLAG_NAN, FLAG_NO_SITE, FLAG_UNREST, INDEX_BORDER, INDEX_NONE
@@ -41,7 +55,7 @@ __all__ = [
     "FLAG_NAN", "FLAG_NO_SITE", "FLAG_UNREST", "INDEX_BORDER", "INDEX_NONE", "Agreement", "Context", "Convergence", "Cvt",
     "Description", "Device", "Directed", "Method", "Param", "Phase", "Plan", "Result", "chamfer", "closing", "compare", "cvt",
     "devices", "dilate", "edt", "erode", "esf", "expand_labels", "feature_transform", "local_thickness", "methods", "opening",
-    "scratch_bytes", "skeleton", "transform", "version",
+    "scratch_bytes", "signed_distance", "skeleton", "transform", "version",
 ]
 
 

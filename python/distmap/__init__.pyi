@@ -26,7 +26,13 @@ def version() -> str: ...
 def edt(
     mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, squared: bool = False, indices: bool = False,
     labels: bool = False, limit: float | None = None, border: bool = False, signed: bool = False,
-    surface: Surface = "centre", axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
+    surface: Surface = "centre", fill: float | None = None, axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+) -> Any: ...
+def signed_distance(
+    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, positive: Literal["outside", "inside"] = "outside",
+    squared: bool = False, indices: bool = False, limit: float | None = None, border: bool = False,
+    surface: Surface = "centre", fill: float | None = None, axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
 ) -> Any: ...
 def expand_labels(
@@ -40,7 +46,7 @@ def feature_transform(
 ) -> Any: ...
 def chamfer(
     mask: Array, weights: Literal["cityblock", "chessboard"] | Sequence[int] | None = None, sites: Sites = "zero", *,
-    dtype: DType = "int32", limit: float | None = None, border: bool = False, axes: Axes = None,
+    dtype: DType = "int32", limit: float | None = None, border: bool = False, fill: float | None = None, axes: Axes = None,
     out: Array | None = None, device: str | None = None, threads: int | None = None, method: str | None = None,
 ) -> Any: ...
 def esf(
@@ -81,7 +87,7 @@ def compare(
 ) -> Agreement: ...
 def local_thickness(
     mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, squared_radius: bool = False, border: bool = False,
-    axes: Axes = None, dtype: DType | None = None, out: Array | None = None, device: str | None = None,
+    fill: float | None = None, axes: Axes = None, dtype: DType | None = None, out: Array | None = None, device: str | None = None,
     threads: int | None = None, method: str | None = None,
 ) -> Any: ...
 def cvt(
@@ -95,7 +101,7 @@ def transform(
     spacing: Spacing = None, limit: float | None = None, border: bool = False, payload: Array | None = None,
     esf: Mapping[str, Any] | None = None, skeleton: Mapping[str, Any] | None = None,
     morphology: Mapping[str, Any] | None = None, thickness: bool = False, cvt: Mapping[str, Any] | None = None,
-    sign: Sign | None = None, surface: Surface = "centre",
+    sign: Sign | None = None, surface: Surface = "centre", fill: float | None = None,
     out: Array | Mapping[Output, Array] | None = None, device: str | None = None, threads: int | None = None,
     method: str | None = None, params: Mapping[str, int | str] | None = None,
     progress: Callable[[float], Any] | None = None,

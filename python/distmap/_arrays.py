@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _dlpack, _structs
 from ._library import library
-from ._problem import dtype_code
+from ._problem import dtype_code, number
 
 
 class Numpy:
@@ -191,6 +191,27 @@ def empty(shape, dtype, like, order):
         return like.home.empty(shape, dtype, like)
     made = like.home.empty(tuple(shape[a] for a in order), dtype, like)
     return like.home.transposed(made, tuple(order.index(a) for a in range(len(order))))
+
+
+def fill(array, value, name):
+    """Puts `value` where a new or given output of NumPy, CuPy or PyTorch has no distance: infinity, of integers the largest."""
+    kind = _structs.DTYPES[array.dtype]
+    if array.home not in (Numpy, Cupy, Torch):
+        raise TypeError(f"fill goes with arrays of NumPy, CuPy and PyTorch, not with a {type(array.array).__name__}")
+    at = array.array
+    at[(at == np.inf) | (at == -np.inf) if kind.startswith("float") else at == int(np.iinfo(kind).max)] = value
+
+
+def fits(value, dtype, name):
+    """The value as an element of that type has it, or says that there is no such element."""
+    value = number(name, value)
+    if dtype.startswith("float"):
+        if np.isfinite(value) and abs(value) > np.finfo(dtype).max:
+            raise ValueError(f"{name} is {value:g}, which {dtype} cannot hold")
+        return value
+    if value != value or not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max or value != int(value):
+        raise ValueError(f"{name} is {value:g}, which {dtype} cannot hold")
+    return int(value)
 
 
 def row_major(shape, itemsize):

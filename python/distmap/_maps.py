@@ -10,7 +10,8 @@ LEAST = sys.float_info.min  # a limit that nothing but 0 is within
 
 
 def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labels=False, limit=None, border=False,
-        signed=False, surface="centre", axes=None, dtype=None, out=None, device=None, threads=None, method=None):
+        signed=False, surface="centre", fill=None, axes=None, dtype=None, out=None, device=None, threads=None,
+        method=None):
     """The exact Euclidean distance from every element to the nearest site.
 
     Parameters
@@ -44,6 +45,8 @@ def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labe
     surface : "centre", "half"
         Signed distances from the other side's nearest element, or from half-way before it: less half of the smallest
         pitch.
+    fill : number
+        What elements get where there is no distance, in place of inf (or an integer type's largest value).
     axes : int or ints
         Measure along these axes only; slices along the others are a batch. None: all.
     dtype : of the distances; float32 (default) or float64.
@@ -78,12 +81,53 @@ def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labe
     [1.5, 0.5, -0.5, -1.5, -2.5]
     """
     output = "squared" if squared else "distance"
-    common = {"axes": axes, "spacing": sampling, "limit": limit, "border": border, "device": device, "threads": threads,
+    common = {"axes": axes, "spacing": sampling, "limit": limit, "border": border, "fill": fill, "device": device, "threads": threads,
               "method": method, "want": {output: dtype} | ({"index": None} if indices else {})}
     if signed and labels:
         raise ValueError("signed does not go with labels, which have no two sides")
     result = transform(mask, kind="labels" if labels else "mask", sites=sites, sign="outside" if signed else None,
                        surface=surface, out=None if out is None else {output: out}, **common)
+    distance = getattr(result, output)
+    return (distance, result.index) if indices else distance
+
+
+def signed_distance(mask, sampling=None, sites="zero", *, positive="outside", squared=False, indices=False, limit=None,
+                    border=False, surface="centre", fill=None, axes=None, dtype=None, out=None, device=None, threads=None,
+                    method=None):
+    """A signed map of a mask's objects, by default negative inside them, as ITK's signed maps are.
+
+    edt() with ``signed=True``, but for the signs: that is positive off the sites, which are the background by default, and
+    so inside the objects.
+
+    Parameters
+    ----------
+    mask, sampling, squared, indices, limit, border, surface, fill, axes, dtype, out, device, threads, method : as of edt()
+    sites : "zero" or "nonzero", a number, a range
+        Which elements are the background where it is "zero", else the objects.
+    positive : "outside", "inside"
+        Which side of the objects' surface is positive; the other is negative.
+
+    Returns
+    -------
+    distance, or (distance, index) with `indices`; inside the objects to the nearest element that is none of them, outside to
+    the nearest one of an object. (ITK's SignedMaurerDistanceMap measures to the objects' outermost elements on both sides,
+    which are at 0 then.)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> signed_distance(np.array([0, 0, 1, 1, 1])).tolist()
+    [2.0, 1.0, -1.0, -2.0, -3.0]
+    >>> signed_distance(np.array([0, 0, 1, 1, 1]), positive="inside", surface="half").tolist()
+    [-1.5, -0.5, 0.5, 1.5, 2.5]
+    """
+    side = choice("positive", positive, ("outside", "inside"))
+    of_background = isinstance(sites, str) and sites == "zero"
+    output = "squared" if squared else "distance"
+    result = transform(mask, want={output: dtype} | ({"index": None} if indices else {}), sites=sites,
+                       sign=("outside", "inside")[side != of_background], spacing=sampling, limit=limit, border=border,
+                       surface=surface, fill=fill, axes=axes, out=None if out is None else {output: out}, device=device,
+                       threads=threads, method=method)
     distance = getattr(result, output)
     return (distance, result.index) if indices else distance
 
@@ -161,13 +205,13 @@ def feature_transform(mask, sampling=None, sites="zero", *, coords=False, distan
     return (found, result.distance) if distances else found
 
 
-def chamfer(mask, weights=None, sites="zero", *, dtype="int32", limit=None, border=False, axes=None, out=None,
-            device=None, threads=None, method=None):
+def chamfer(mask, weights=None, sites="zero", *, dtype="int32", limit=None, border=False, fill=None, axes=None,
+            out=None, device=None, threads=None, method=None):
     """City-block, chessboard and chamfer distances: the lengths of shortest walks from element to element.
 
     Parameters
     ----------
-    mask, sites, border, axes, device, threads, method : as of edt()
+    mask, sites, border, fill, axes, device, threads, method : as of edt()
     weights : "cityblock", "chessboard", (a, b) or (a, b, c)
         What a step along one axis costs, a diagonal one, and c: with three measured axes a step along all three, else a
         knight's step. (3, 4), (5, 7, 11) and, in volumes, (3, 4, 5) are usual; None: (3, 4), in volumes (3, 4, 5). Rules:
@@ -200,7 +244,7 @@ def chamfer(mask, weights=None, sites="zero", *, dtype="int32", limit=None, bord
     if isinstance(weights, str):
         choice("weights", weights, ("cityblock", "chessboard"))
     metric, weights = (weights, None) if isinstance(weights, str) else ("chamfer", weights)
-    return transform(mask, metric=metric, chamfer=weights, sites=sites, axes=axes, limit=limit, border=border,
+    return transform(mask, metric=metric, chamfer=weights, sites=sites, axes=axes, limit=limit, border=border, fill=fill,
                      want={"distance": dtype if out is None else None}, out=out, device=device, threads=threads,
                      method=method).distance
 

@@ -3,8 +3,8 @@
 from ._transform import transform
 
 
-def local_thickness(mask, sampling=None, sites="zero", *, squared_radius=False, border=False, axes=None, dtype=None, out=None,
-                    device=None, threads=None, method=None):
+def local_thickness(mask, sampling=None, sites="zero", *, squared_radius=False, border=False, fill=None, axes=None, dtype=None,
+                    out=None, device=None, threads=None, method=None):
     """The local thickness of a shape: at every element the diameter of the largest ball within the shape that holds it.
 
     The radius R(c) of the ball about c is the distance from c to the nearest element that is not of the shape, and it holds
@@ -13,7 +13,7 @@ def local_thickness(mask, sampling=None, sites="zero", *, squared_radius=False, 
 
     Parameters
     ----------
-    mask, sampling, sites, axes, device, threads, method : as of edt()
+    mask, sampling, sites, fill, axes, device, threads, method : as of edt()
         The sites are the background, so that by default the shape is what is not zero. Up to three axes are measured.
     squared_radius : bool
         The squared radius of that ball instead: integers as of edt(), where the sampling is whole numbers.
@@ -41,6 +41,6 @@ def local_thickness(mask, sampling=None, sites="zero", *, squared_radius=False, 
     array([0, 4, 4, 4, 4, 0], dtype=uint32)
     """
     name = "squared" if squared_radius else "distance"
-    result = transform(mask, want={name: dtype}, spacing=sampling, sites=sites, border=border, axes=axes, thickness=True,
+    result = transform(mask, want={name: dtype}, spacing=sampling, sites=sites, border=border, fill=fill, axes=axes, thickness=True,
                        out=None if out is None else {name: out}, device=device, threads=threads, method=method)
     return getattr(result, name)

@@ -114,8 +114,8 @@ def output_order(problem, want, order):
 
 def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", metric="euclidean", chamfer=None,
               spacing=None, limit=None, border=False, payload=None, esf=None, skeleton=None, morphology=None,
-              thickness=False, cvt=None, sign=None, surface="centre", out=None, device=None, threads=None, method=None,
-              params=None, progress=None):
+              thickness=False, cvt=None, sign=None, surface="centre", fill=None, out=None, device=None, threads=None,
+              method=None, params=None, progress=None):
     """Distances, nearest sites and what else the library computes, with every option.
 
     Parameters
@@ -169,6 +169,9 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
         positive outside or inside it, negative on the other side. None: no signs.
     surface : "centre", "half"
         Signed maps: from the other side's nearest element, or from half-way before it, less half of the smallest pitch.
+    fill : number
+        What "distance" and "squared" get where there is none, in place of infinity or an integer type's largest value. It must
+        be one that their type holds. None: these stay.
     out : array, or {name: array}
         Where results go, of any strides. Others are made in the input's library, and lie in memory in its order, as
         ``numpy.empty_like`` has it; where nearest sites ("index", "coords", their "label"), skeletons or edge strengths are
@@ -227,6 +230,9 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
     options = {"method": method, "params": params, "host_views": staged}
     settle(context, problem, want | {name: _structs.DTYPES[array.dtype] for name, array in outputs.items()}, options)
 
+    filled = {} if fill is None else {name: _arrays.fits(fill, _structs.DTYPES[getattr(problem.want, name)], "fill")
+                                      for name in ("distance", "squared") if name in want}
+
     scratch = None
     if on_gpu := next((array for array in arrays if array.ordinal is not None), None):
         context.set_stream(*on_gpu.home.stream(on_gpu))
@@ -241,5 +247,8 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
     plan = Plan.of(context, problem, **options, scratch=scratch)
     plan.bind(source, *extra, **outputs)()
     done = on_gpu is None or staged
+    for name, value in filled.items():
+        if not done or plan.flags & _structs.FLAG_NO_SITE:
+            _arrays.fill(outputs[name], value, name)
     return Result(**{name: array.array for name, array in outputs.items()}, flags=plan.flags if done else None,
                   method=plan.describe().method, convergence=plan.convergence() if esf and done else None)

@@ -18,7 +18,8 @@ refuses 1 "missing.png: " info missing.png
 refuses 1 "missing.png: " voronoi missing.png -o out/d.npy
 
 for name in $names; do
-    works "whole $name" edt "$name" -o out/d.npy --threshold 128 --limit 1000
+    [[ $name == *.pbm ]] && threshold=1 || threshold=128
+    works "whole $name" edt "$name" -o out/d.npy --threshold $threshold --limit 1000
     ending=${name#image.}
     size=$(stat -c %s "$name")
 

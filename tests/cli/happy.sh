@@ -2,7 +2,9 @@
 source "$(dirname "$0")/checks.sh" "$@" || exit 1
 
 # A 3 x 4 image with one zero, at row 1, column 1.
-printf 'P5 4 3 255\n\1\1\1\1\1\0\1\1\1\1\1\2' >mask.pgm
+printf 'P5 4 3 255\n\1\1\1\1\1\0\1\1\1\1\1\1' >mask.pgm
+# And with one 2, at row 2, column 3.
+printf 'P5 4 3 255\n\1\1\1\1\1\0\1\1\1\1\1\2' >values.pgm
 
 works "edt" edt mask.pgm -o out/d.npy
 check "edt: distances" equal "$(npy_values out/d.npy f4)" \
@@ -58,21 +60,21 @@ check "edt --border: the border is index -2, the site wins at equal distance" eq
     "-2 5 -2 -2 5 5 5 -2 -2 5 -2 -2"
 works "edt --sites nonzero" edt mask.pgm -o out/d.npy --sites nonzero --metric squared
 check "edt --sites nonzero: values" equal "$(npy_values out/d.npy u4)" "0 0 0 0 0 1 0 0 0 0 0 0"
-works "edt --sites VALUE" edt mask.pgm -o out/d.npy --sites 2 --metric squared
+works "edt --sites VALUE" edt values.pgm -o out/d.npy --sites 2 --metric squared
 check "edt --sites VALUE: values" equal "$(npy_values out/d.npy u4)" "13 8 5 4 10 5 2 1 9 4 1 0"
 for range in 1.5..2 1.5.. 2..7; do
-    works "edt --sites $range" edt mask.pgm -o out/d.npy --sites "$range" --metric squared
+    works "edt --sites $range" edt values.pgm -o out/d.npy --sites "$range" --metric squared
     check "edt --sites $range: values" equal "$(npy_values out/d.npy u4)" "13 8 5 4 10 5 2 1 9 4 1 0"
 done
 works "edt --sites ..0" edt mask.pgm -o out/d.npy --sites ..0 --metric squared
 check "edt --sites ..0: values" equal "$(npy_values out/d.npy u4)" "2 1 2 5 1 0 1 4 2 1 2 5"
-works "edt --threshold" edt mask.pgm -o out/d.npy --threshold 2 --metric squared
+works "edt --threshold" edt values.pgm -o out/d.npy --threshold 2 --metric squared
 check "edt --threshold 2: all but the 2 are sites" equal "$(npy_values out/d.npy u4)" "0 0 0 0 0 0 0 0 0 0 0 1"
-works "edt --threshold --sites nonzero" edt mask.pgm -o out/d.npy --threshold 2 --sites nonzero --metric squared
+works "edt --threshold --sites nonzero" edt values.pgm -o out/d.npy --threshold 2 --sites nonzero --metric squared
 check "edt --threshold --sites nonzero: the 2 is the site" equal "$(npy_values out/d.npy u4)" "13 8 5 4 10 5 2 1 9 4 1 0"
-works "edt --labels" edt mask.pgm -o out/d.npy --labels --metric squared
+works "edt --labels" edt values.pgm -o out/d.npy --labels --metric squared
 check "edt --labels: to the nearest other label" equal "$(npy_values out/d.npy u4)" "2 1 2 4 1 0 1 1 2 1 1 1"
-works "edt --labels --sites none" edt mask.pgm -o out/d.npy --labels --sites none --metric squared
+works "edt --labels --sites none" edt values.pgm -o out/d.npy --labels --sites none --metric squared
 check "edt --labels --sites none: label 0 counts as any other" equal "$(npy_values out/d.npy u4)" "2 1 2 4 1 1 1 1 2 1 1 1"
 
 # Signed: sites measure to what is none, negatively.
@@ -136,7 +138,7 @@ works "regions" voronoi seeds.pgm -o out/v.npy --components --preview out/p.png
 check "regions: enlarged fourfold" matches "$("$distmap" info out/p.png)" "shape +8 x 20,"
 
 # Pictures of lines, and of volumes with time.
-works "preview of a line" edt signed.npy -o out/d.npy --preview out/p.png
+works "preview of a line" edt signed.npy -o out/d.npy --sites zero --preview out/p.png
 check "preview of a line: a strip" matches "$("$distmap" info out/p.png)" "shape +48 x "
 make_npy movie.npy '|u1' '2, 3, 2, 2' '\1\1\1\0\1\1\1\1\1\1\1\0\1\1\1\1\1\0\1\1\1\1\1\1'
 works "preview of four axes" edt movie.npy -o out/d.npy --axes 1,2,3 --metric squared --preview out/p.png
@@ -190,7 +192,7 @@ check "nii keeps the spacing" matches "$("$distmap" info out/d.nii)" "spacing +2
 cp out/d.nii spaced.nii
 run info spaced.nii --json
 check "info --json: spacing" matches "$(tr -d ' \n' <stdout)" '"spacing":\[2.0,3.0\]'
-works "edt uses the file's spacing" edt spaced.nii -o out/d.npy --metric squared
+works "edt uses the file's spacing" edt spaced.nii -o out/d.npy --sites zero --metric squared
 check "edt uses the file's spacing: values" equal "$(npy_values out/d.npy u4)" "13 4 13 40 9 0 9 36 13 4 13 40"
 
 # Standard input and output.
@@ -238,7 +240,7 @@ works "morph close" morph mask.pgm -o out/m.npy --op close --radius 1
 check "morph close: the hole is" equal "$(npy_values out/m.npy u1)" "1 1 1 1 1 1 1 1 1 1 1 1"
 run morph mask.pgm -o out/m.png --op open --radius 1 --outside set --json --quiet
 check "morph --json" matches "$(tr -d ' \n' <stdout)" '"command":"morph".*"dtype":"bool","radius":1.0,"outside":true.*"method":"morphology/'
-works "morph labels" morph mask.pgm -o out/m.npy --labels --op erode --radius 1 --outside set --preview out/p.png
+works "morph labels" morph values.pgm -o out/m.npy --labels --op erode --radius 1 --outside set --preview out/p.png
 check "morph labels: each against all else" equal "$(npy_header out/m.npy | grep -o '|u1') $(npy_values out/m.npy u1)" "|u1 1 0 1 1 0 0 0 0 1 0 0 0"
 
 # Two masks.
@@ -264,7 +266,7 @@ run compare a.pgm none.pgm
 check "compare: an empty mask" matches "$(tr -s ' ' <stdout) $(cat stderr)" "Hausdorff inf nan inf.*at least one mask is empty"
 # Points.
 printf 'P2\n4 3\n9\n9 9 9 9\n9 0 9 9\n9 9 9 9\n' >dark.pgm
-works "cvt" cvt mask.pgm -o out/p.npy --points 2 --steps 5 --labels out/l.npy --preview out/p.png
+works "cvt" cvt values.pgm -o out/p.npy --points 2 --steps 5 --labels out/l.npy --preview out/p.png
 check "cvt: a list of places" matches "$(npy_header out/p.npy)" "<i4.*\(2, 2\)"
 check "cvt: every element has a number" equal "$(npy_values out/l.npy d4 | tr ' ' '\n' | sort -u | tr -d '\n')" "01"
 check "cvt: the picture is one" matches "$("$distmap" info out/p.png)" "png"
@@ -328,7 +330,7 @@ check "devices: a GPU, or why there is none" matches "$(tail -n 1 stdout)" "^(cu
 run devices --json
 check "devices --json" matches "$(tr -d ' \n' <stdout)" '^\[\{"name":"cpu".*"threads":[0-9]+'
 check "devices --json: GPUs" matches "$(tr -d ' \n' <stdout)" '"name":"cuda(","missing":"|:0","model":")'
-run info mask.pgm
+run info values.pgm
 check "info" matches "$(tr -s ' \n' ' ' <stdout)" "format pgm .*dtype uint8 shape 3 x 4, axes yx spacing 1 x 1 axis y: space, 3 long, pitch not told, 1 axis x: space, 4 long, pitch not told, 1 values 0 to 2, .*zeros 1 of 12"
 run info nan.npy
 check "info counts NaN" matches "$(tr -s ' \n' ' ' <stdout)" "NaN 2"

@@ -124,7 +124,7 @@ refuses 2 "--device: 'tpu' is no device" edt mask.pgm -o out/d.npy --device tpu
 refuses 2 "--device: 'cudax' is no device" edt mask.pgm -o out/d.npy --device cudax
 refuses 2 "--device: 'x' is not a whole number" edt mask.pgm -o out/d.npy --device cuda:x
 refuses 2 "--device: -1 is out of range" edt mask.pgm -o out/d.npy --device cuda:-1
-works "--device auto" edt mask.pgm -o out/d.npy --device auto
+works "--device auto" edt mask.pgm -o out/d.npy --sites zero --device auto
 # A GPU that cannot be had is one line, whether there is none at all or none of that number.
 refuses 1 "(device cuda: |ordinal is 99)" edt mask.pgm -o out/d.npy --device cuda:99
 refuses 2 "--spacing: 0 is" edt mask.pgm -o out/d.npy --spacing 0
