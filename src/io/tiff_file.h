@@ -80,7 +80,7 @@ distmap_status dm_tiff_text_stack(distmap_reader *reader, const dm_tiff_text *te
                                   dm_tiff_stack *stack);
 /* Spacing of rows and columns, and the unit, from the resolution tags and the text. */
 void dm_tiff_spacing_read(TIFF *tiff, const dm_tiff_text *text, distmap_image_info *info);
-void dm_tiff_spacing_write(TIFF *tiff, const distmap_image_info *info, int64_t pages);
+void dm_tiff_spacing_write(TIFF *tiff, const distmap_image_info *info);
 
 /* ---- OME-XML (tiff_ome.c) ---- */
 

@@ -222,7 +222,7 @@ void dm_tiff_row(const dm_tiff_page *page, const uint8_t *const planes[], const 
     }
     if (page->colour == DM_TIFF_GREY && !page->alpha && !turn && page->dtype != DISTMAP_BOOL &&
         page->bits == 8 * distmap_dtype_size(page->dtype)) {
-        pick_row(planes[0], page->used[0], separate ? 1 : samples, width, page->bits, out);
+        pick_row(planes[0], separate ? 0 : page->used[0], separate ? 1 : samples, width, page->bits, out);
         return;
     }
     uint64_t s[DM_TIFF_USED][CHUNK];
