@@ -91,8 +91,11 @@ distmap_status dm_tiff_page_read(dm_tiff *file, int64_t number, dm_tiff_page *pa
             page->used[page->used_count++] = (uint16_t)(colours + i);
             page->alpha = true;
         }
-    /* More than colours and opacity: no picture, but bands. Indices of a palette stay what they are. */
-    if (page->colour != DM_TIFF_PALETTE && page->samples > page->used_count) {
+    /* More than colours and opacity, or colours in numbers that are no picture's: bands. Indices of a palette stay what they are. */
+    const bool is_picture =
+        page->colour == DM_TIFF_GREY || (page->format != SAMPLEFORMAT_IEEEFP && page->format != SAMPLEFORMAT_INT &&
+                                         (page->bits == 8 || page->bits == 16));
+    if (page->colour != DM_TIFF_PALETTE && (page->samples > page->used_count || !is_picture)) {
         page->bands = page->samples;
         page->colour = DM_TIFF_GREY;
         page->alpha = false;

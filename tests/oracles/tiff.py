@@ -300,5 +300,10 @@ distmap("edt", "real.tif", "-o", "real_d.tif", "--threshold", str(int(np.median(
 close(tifffile.imread("real_d.tif"), distances(real >= int(np.median(real)), 1).astype(np.float32), "multipage.tif")
 distmap("edt", "real.tif", "-o", "real_m.tif", "--threshold", str(int(np.median(real))), "--quiet", "--memory", "1G")
 check(open("real_m.tif", "rb").read() == open("real_d.tif", "rb").read(), "multipage.tif, out of core")
+rgb = os.path.join(shipped, "multipage_rgb.tif")  # two pages of three planes of float64
+distmap("edt", rgb, "-o", "rgb_d.npy", "--threshold", "0.5", "--quiet")
+planes = tifffile.imread(rgb).swapaxes(0, 1)
+want = np.stack([distances(channel >= 0.5, (1, 1, 1)) for channel in planes]).astype(np.float32)
+close(np.load("rgb_d.npy"), want, "multipage_rgb.tif")
 distmap("compare", "real.tif", "real.tif", "--threshold", str(int(np.median(real))), "--quiet")
 print("60 maps, 80 stacks and bands of 12 kinds went through")
