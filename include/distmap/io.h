@@ -124,8 +124,8 @@ typedef struct distmap_reader distmap_reader;
 
 /* Opens a file ("-": standard input, spooled to an anonymous temporary file when the format needs to seek) and reads its
  * header. Colours become one channel: integer Rec. 601 luma; opacity is applied: elements that are fully transparent read
- * as 0. Palettes are looked up. Of an HDF5 file with several datasets one must be named, "vol.h5:/volumes/mask". Owned by the
- * caller. */
+ * as 0. Palettes are looked up. Samples of a TIFF that are more than colours and opacity are bands, an axis "c". Of an HDF5
+ * file with several datasets one must be named, "vol.h5:/volumes/mask". Owned by the caller. */
 DISTMAP_API distmap_status distmap_reader_open(const char *path, distmap_reader **reader);
 /* What is presented. The pointer is valid until the reader is closed. */
 DISTMAP_API const distmap_image_info *distmap_reader_info(const distmap_reader *reader);

@@ -53,6 +53,7 @@ bool dm_tiff_row_is_plain(const dm_tiff_page *page);
 
 /* How the pages of a file make one image, by default a volume: by a text in the first page's ImageDescription. */
 typedef struct dm_tiff_stack {
+    int images;                          /* of which this is the first one; 0: it is alone */
     int64_t times, channels, slices;     /* 0: there is no such axis */
     int64_t *page;                       /* of plane (t, c, z), z fastest; owned. NULL: they come in this order */
     double pitch[2];                     /* of x and y; 0: not told */
@@ -80,7 +81,7 @@ distmap_status dm_tiff_text_stack(distmap_reader *reader, const dm_tiff_text *te
                                   dm_tiff_stack *stack);
 /* Spacing of rows and columns, and the unit, from the resolution tags and the text. */
 void dm_tiff_spacing_read(TIFF *tiff, const dm_tiff_text *text, distmap_image_info *info);
-void dm_tiff_spacing_write(TIFF *tiff, const distmap_image_info *info, int64_t pages);
+void dm_tiff_spacing_write(TIFF *tiff, const distmap_image_info *info);
 
 /* ---- OME-XML (tiff_ome.c) ---- */
 

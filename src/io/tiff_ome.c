@@ -304,6 +304,7 @@ distmap_status dm_ome_read(distmap_reader *reader, const char *text, const dm_ti
         stack->pitch[0] = o->pitch[0], stack->pitch[1] = o->pitch[1];
         stack->spacing = o->pitch[2];
         stack->interval = o->increment;
+        stack->images = o->images;
         memcpy(stack->unit, o->unit, sizeof stack->unit);
         memcpy(stack->interval_unit, o->increment_unit, sizeof stack->interval_unit);
     }

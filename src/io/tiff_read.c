@@ -234,6 +234,8 @@ static distmap_status tell_storage(distmap_reader *reader, const dm_tiff_state *
         snprintf(layout, sizeof layout, "tiles %ux%u", s->form.tile_width, s->form.tile_height);
     if (s->pages > 1)
         snprintf(pages, sizeof pages, ", %lld pages", (long long)s->pages);
+    if (s->stack.images > 1)
+        snprintf(pages, sizeof pages, ", %lld pages, image 1 of %d", (long long)s->pages, s->stack.images);
     snprintf(stored, sizeof stored, "%s%s, %u x %u bits, %.32s%s", TIFFIsBigTIFF(s->planes[0].tiff) ? "BigTIFF, " : "",
              layout, s->form.samples, s->form.bits, compression_name(s->form.compression), pages);
     snprintf(info->stored, sizeof info->stored, "%.63s", stored);

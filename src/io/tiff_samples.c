@@ -91,8 +91,11 @@ distmap_status dm_tiff_page_read(dm_tiff *file, int64_t number, dm_tiff_page *pa
             page->used[page->used_count++] = (uint16_t)(colours + i);
             page->alpha = true;
         }
-    /* More than colours and opacity: no picture, but bands. Indices of a palette stay what they are. */
-    if (page->colour != DM_TIFF_PALETTE && page->samples > page->used_count) {
+    /* More than colours and opacity, or colours in numbers that are no picture's: bands. Indices of a palette stay what they are. */
+    const bool is_picture =
+        page->colour == DM_TIFF_GREY || (page->format != SAMPLEFORMAT_IEEEFP && page->format != SAMPLEFORMAT_INT &&
+                                         (page->bits == 8 || page->bits == 16));
+    if (page->colour != DM_TIFF_PALETTE && (page->samples > page->used_count || !is_picture)) {
         page->bands = page->samples;
         page->colour = DM_TIFF_GREY;
         page->alpha = false;
@@ -222,7 +225,7 @@ void dm_tiff_row(const dm_tiff_page *page, const uint8_t *const planes[], const 
     }
     if (page->colour == DM_TIFF_GREY && !page->alpha && !turn && page->dtype != DISTMAP_BOOL &&
         page->bits == 8 * distmap_dtype_size(page->dtype)) {
-        pick_row(planes[0], page->used[0], separate ? 1 : samples, width, page->bits, out);
+        pick_row(planes[0], separate ? 0 : page->used[0], separate ? 1 : samples, width, page->bits, out);
         return;
     }
     uint64_t s[DM_TIFF_USED][CHUNK];

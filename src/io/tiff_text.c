@@ -205,14 +205,15 @@ static void add_kept(struct lines *to, const distmap_image_info *info) {
     }
 }
 
-/* Of a unit that the text can hold: micrometres have a sign that ImageJ writes by a name. */
-static void add_text(TIFF *tiff, const distmap_image_info *info, int64_t pages, double dz, bool spaced) {
+/* Without "images=": by that, ImageJ and tifffile take all planes to follow the first one with nothing between, and look at no other
+ * directory. */
+static void add_text(TIFF *tiff, const distmap_image_info *info, double dz, bool spaced) {
     struct lines lines = {.used = 0};
     const int64_t channels = length_of(info, DISTMAP_AXIS_CHANNEL), slices = length_of(info, DISTMAP_AXIS_SPACE),
                   frames = length_of(info, DISTMAP_AXIS_TIME);
     const char *unit = distmap_image_unit(info);
     char number[40];
-    add(&lines, "ImageJ=1.11a\nimages=%lld\n", (long long)pages);
+    add(&lines, "ImageJ=1.11a\n");
     if (channels)
         add(&lines, "channels=%lld\n", (long long)channels);
     if (slices)
@@ -234,7 +235,7 @@ static void add_text(TIFF *tiff, const distmap_image_info *info, int64_t pages, 
     TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, lines.text);
 }
 
-void dm_tiff_spacing_write(TIFF *tiff, const distmap_image_info *info, int64_t pages) {
+void dm_tiff_spacing_write(TIFF *tiff, const distmap_image_info *info) {
     const double dy = distmap_image_pitch(info, info->ndim - 2), dx = distmap_image_pitch(info, info->ndim - 1);
     double dz = 1;
     for (int a = 0; a < info->ndim - 2; a++)
@@ -247,5 +248,5 @@ void dm_tiff_spacing_write(TIFF *tiff, const distmap_image_info *info, int64_t p
         TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_NONE);
     }
     if (spaced || info->ndim > 2)
-        add_text(tiff, info, pages, dz, spaced);
+        add_text(tiff, info, dz, spaced);
 }

@@ -3,7 +3,8 @@
  * bool is 1 bit, min-is-black. Bands come in any height: a strip that lies whole in a band is written from there, others
  * are gathered first. Pages are planes in the order in which they come. Where ImageJ, whose pages have channels fastest, then slices,
  * then times, would take them for others, the chain of directories is put into its order at the end: a directory tells where the
- * next one is. Bands of a map, and of what has been bands in the input, are samples of one page, each in a plane of its own.
+ * next one is. And programs that see ImageJ's text (tifffile) take all planes to follow the first one with nothing between, where
+ * its strips do; so there is a gap between those, or they are compressed. Bands of a map, and of what has been bands in the input, are samples of one page, each in a plane of its own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,8 @@ typedef struct state {
     int64_t gathered;    /* how many it holds */
     int64_t bands;       /* of one page, instead of pages; 0: none */
     uint16_t compression;
-    bool moves; /* directories are to be put in ImageJ's order */
+    bool is_imagej; /* a stack with its text */
+    bool moves;     /* directories are to be put in its order */
 } state;
 
 static distmap_status failed(const distmap_writer *writer) {
@@ -93,8 +95,6 @@ static int64_t rank_of(const distmap_image_info *info, int64_t page) {
 }
 
 static bool moves(const distmap_writer *writer, const state *s) {
-    if (dm_ome_wanted(writer) || s->bands || writer->info.ndim < 4)
-        return false;
     for (int64_t p = 0; p < s->pages; p++)
         if (rank_of(&writer->info, p) != p)
             return true;
@@ -109,7 +109,7 @@ static distmap_status describe(distmap_writer *writer, const state *s) {
     if (dm_ome_wanted(writer))
         TRY(dm_ome_write(writer, s->file.tiff));
     else if (page.ndim > 2 || !dm_tiff_geo_is(&page))
-        dm_tiff_spacing_write(s->file.tiff, &page, s->pages);
+        dm_tiff_spacing_write(s->file.tiff, &page);
     return dm_tiff_geo_write(writer, s->file.tiff);
 }
 
@@ -166,12 +166,19 @@ distmap_status dm_tiff_create(distmap_writer *writer) {
         s->bands = s->pages;
         s->pages = 1;
     }
-    s->moves = moves(writer, s);
+    s->is_imagej = !s->bands && info->ndim > 2 && info->axis[0].type != DISTMAP_AXIS_OTHER && !dm_ome_wanted(writer);
+    s->moves = s->is_imagej && moves(writer, s);
     const size_t width = (size_t)width_of(info);
     s->row_bytes = info->dtype == DISTMAP_BOOL ? (width + 7) / 8 : width * distmap_dtype_size(info->dtype);
     s->strip_rows = (int64_t)(STRIP_BYTES / s->row_bytes) + 1;
     if (s->strip_rows > height_of(info))
         s->strip_rows = height_of(info);
+    if (s->is_imagej && s->pages > 1 && s->compression == COMPRESSION_NONE) {
+        if (height_of(info) == 1)
+            s->compression = COMPRESSION_ADOBE_DEFLATE;
+        else if (s->strip_rows == height_of(info))
+            s->strip_rows = (s->strip_rows + 1) / 2;
+    }
     if (!(s->strip = malloc((size_t)s->strip_rows * s->row_bytes)))
         return dm_no_memory(writer->output.name);
     const int64_t bytes = (int64_t)writer->slice_bytes * info->shape[0] + s->pages * PAGE_BYTES;
@@ -180,10 +187,13 @@ distmap_status dm_tiff_create(distmap_writer *writer) {
 }
 
 /* Writes the strip that ends before the next row. */
-static distmap_status put_strip(const distmap_writer *writer, state *s, const void *rows, int64_t count) {
+static distmap_status put_strip(distmap_writer *writer, state *s, const void *rows, int64_t count) {
     const int64_t strips = (height_of(&writer->info) + s->strip_rows - 1) / s->strip_rows; /* of a band */
     const uint32_t strip = (uint32_t)((s->bands ? s->page * strips : 0) + (s->row - 1) / s->strip_rows);
     const tmsize_t bytes = (tmsize_t)((size_t)count * s->row_bytes);
+    static const char gap[8] = {0};
+    if (s->is_imagej && !s->page && strip == 1)
+        TRY(dm_output_write(&writer->output, gap, sizeof gap));
     return (s->compression == COMPRESSION_NONE ? TIFFWriteRawStrip : TIFFWriteEncodedStrip)(s->file.tiff, strip,
                                                                                             (void *)rows, bytes) < 0
                ? failed(writer)
