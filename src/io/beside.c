@@ -90,8 +90,9 @@ distmap_status dm_beside_create(const dm_output *header, const char *ending, dm_
     }
     distmap_status status = DISTMAP_OK;
     for (const char *c = *name; *c && !status; c++)
-        if (*c == '\n' || *c == '\r')
-            status = distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: a header cannot tell of a name with a line break",
+        if (strchr("\n\r%", *c)) /* % stands for a number in such names */
+            status = distmap_error_set(DISTMAP_ERROR_ARGUMENT,
+                                       "%s: a header cannot tell of a file whose name has a %% or a line break",
                                        header->name);
     if (!status)
         status = dm_output_open(elements, path, NULL);

@@ -64,7 +64,7 @@ def name(kind, i):
     return f"{kind}{i}" + str(rng.choice(endings))
 
 
-endings = [".mha", ".mhd"]
+endings = [".mha", ".mhd", ".nrrd", ".nhdr"]
 count = 0
 for ending_in in endings:
     family = [".mha", ".mhd"] if ending_in.startswith(".mh") else [".nrrd", ".nhdr"]
@@ -94,7 +94,7 @@ for i in range(40):
     path = [f"first{i}{rng.choice(endings)}"]
     sitk.WriteImage(image, path[0])
     for step in range(3):
-        path.append(f"step{i}_{step}" + str(rng.choice([".mha",".mhd",".nii"])))
+        path.append(f"step{i}_{step}" + str(rng.choice([".mha", ".mhd", ".nrrd", ".nhdr", ".nii", ".nii.gz"])))
         run(convert, path[-2], path[-1])
         same(image, sitk.ReadImage(path[-1]), " to ".join(path), exact=False)
     check(run(command, "compare", path[0], path[-1], "--threshold", "1", "--quiet") is not None, "compare")
