@@ -14,7 +14,7 @@ const dm_codec *const dm_codecs[] = {
     &dm_codec_hdf5,
 #endif
 #ifdef DISTMAP_HAVE_ZARR
-    &dm_codec_zarr,
+    &dm_codec_zarr, &dm_codec_precomputed,
 #endif
     NULL,
 };
