@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "io/text.h"
 
@@ -94,6 +95,10 @@ distmap_status dm_beside_create(const dm_output *header, const char *ending, dm_
             status = distmap_error_set(DISTMAP_ERROR_ARGUMENT,
                                        "%s: a header cannot tell of a file whose name has a %% or a line break",
                                        header->name);
+    /* What is there without such a header is somebody else's, perhaps the input's. */
+    if (!status && !access(path, F_OK) && access(header->file, F_OK))
+        status = distmap_error_set(DISTMAP_ERROR_IO, "%s: its elements would go to %s, which is there already, and is not overwritten",
+                                   header->name, *name);
     if (!status)
         status = dm_output_open(elements, path, NULL);
     free(path);

@@ -195,7 +195,7 @@ static void find_place(const distmap_image_info *info, double resolution[3], int
     int axes[DISTMAP_MAX_AXES];
     const int columns = dm_space_axes(info, axes);
     const char *unit = distmap_image_unit(info);
-    const double to_nm = distmap_unit_ratio(unit, "nm"), ratio = to_nm > 0 ? to_nm : 1;
+    const double ratio = distmap_unit_ratio(unit, "nm");
     bool fits = info->world_ndim >= columns && info->world_ndim > 0;
     for (int i = 0; i < 3; i++) {
         offset[i] = 0;
@@ -204,7 +204,7 @@ static void find_place(const distmap_image_info *info, double resolution[3], int
     for (int i = 0; i < columns; i++) {
         const int s = columns - 1 - i, a = axes[s];
         const double own = *info->axis[a].unit ? distmap_unit_ratio(info->axis[a].unit, "nm") : ratio;
-        resolution[i] = distmap_image_pitch(info, a) * (own > 0 ? own : 1);
+        resolution[i] = distmap_image_pitch(info, a) * (own > 0 ? own : ratio);
         for (int w = 0; w < info->world_ndim && fits; w++)
             fits = w == i ? fabs(info->matrix[w][s] * ratio - resolution[i]) <= same_pitch * resolution[i]
                           : info->matrix[w][s] == 0;

@@ -81,6 +81,10 @@ distmap_status dm_precomputed_create(distmap_writer *writer) {
         return dm_axes_refused(writer, "(c) z y x");
     if (dm_space_axes(&writer->info, (int[DISTMAP_MAX_AXES]){0}) < 2)
         return dm_axes_refused(writer, "(c) (z) y x");
+    if (!(distmap_unit_ratio(distmap_image_unit(&writer->info), "nm") > 0))
+        return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED,
+                                 "%s: precomputed holds pitches in nm, and the image's are in no unit of length",
+                                 writer->output.name);
     choose_chunk(writer);
     TRY(make_volume(writer, s));
     s->rows = (dm_rows){.row = writer->info.chunk[0]};

@@ -60,10 +60,6 @@ def same(a, b, what, exact=True):
         check(np.array_equal(v, w) if exact else np.allclose(v, w, rtol=2e-6, atol=2e-5), f"{what}: {name} is {w}, not {v}")
 
 
-def name(kind, i):
-    return f"{kind}{i}" + str(rng.choice(endings))
-
-
 endings = [".mha", ".mhd", ".nrrd", ".nhdr"]
 count = 0
 for ending_in in endings:
@@ -71,16 +67,16 @@ for ending_in in endings:
     for i in range(30):
         ndim = int(rng.integers(2, 5))
         image = draw(ndim, int(rng.choice([1, 1, 1, 2, 3, 4])) if ndim < 4 else 1)
-        source = f"in{i}{ending_in}"
+        source = f"in{i}_{ending_in[1:]}{ending_in}"
         sitk.WriteImage(image, source, useCompression=bool(rng.random() < 0.5))
-        result = f"out{i}{rng.choice(family)}"
+        result = f"out{i}_{ending_in[1:]}{rng.choice(family)}"
         run(convert, source, result)
         before = sitk.ReadImage(source)
         same(before, sitk.ReadImage(result), f"{source} to {result}")
         count += 1
         if image.GetNumberOfComponentsPerPixel() > 1 or ndim == 4:
             continue
-        distances = f"distances{i}{rng.choice(family)}"
+        distances = f"distances{i}_{ending_in[1:]}{rng.choice(family)}"
         run(command, "edt", source, "-o", distances, "--quiet", "--sites", "zero")
         before, after = sitk.Cast(before, sitk.sitkFloat32), sitk.ReadImage(distances)
         check((after - before).GetSize() == before.GetSize(), f"{source}: SimpleITK does not subtract")
