@@ -12,6 +12,7 @@
 #include "io/convert.h"
 #include "io/deflate.h"
 #include "io/metaimage.h"
+#include "io/vectors.h"
 
 enum { SIZE_DIGITS = 20 };
 static const double same_pitch = 1e-6; /* relative: of a pitch and its column's length */
@@ -121,9 +122,9 @@ static double fill_axes(dm_meta *h, const distmap_image_info *info) {
     for (int i = 0; i < h->ndim; i++) {
         const int a = h->ndim - 1 - i;
         const distmap_axis *axis = &info->axis[a];
-        const double own = axis->type == DISTMAP_AXIS_SPACE ? distmap_unit_ratio(*axis->unit ? axis->unit : unit, "mm") : 0;
+        const double pitch = distmap_image_pitch(info, a), in_mm = dm_length_in(pitch, *axis->unit ? axis->unit : unit, "mm");
         h->size[i] = info->shape[a];
-        h->spacing[i] = distmap_image_pitch(info, a) * (own > 0 ? own : 1);
+        h->spacing[i] = axis->type == DISTMAP_AXIS_SPACE && in_mm > 0 ? in_mm : pitch;
         h->has_spacing |= axis->pitch > 0;
     }
     return ratio > 0 ? ratio : 1;

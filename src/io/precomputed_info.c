@@ -7,6 +7,7 @@
 #include "io/precomputed.h"
 #include "io/text.h"
 #include "io/threads.h"
+#include "io/vectors.h"
 
 enum { C = DISTMAP_MAX_AXES - 4, HELD_BYTES = 32 << 20 };
 static const double whole_enough = 1e-3; /* elements: what single precision leaves of a voxel offset */
@@ -193,24 +194,20 @@ size_t dm_precomputed_chunk(const dm_precomputed *v, const int64_t at[DISTMAP_MA
 /* Pitches in nm, and the offset in voxels where the place is of such a grid; else 0. */
 static void find_place(const distmap_image_info *info, double resolution[3], int64_t offset[3]) {
     int axes[DISTMAP_MAX_AXES];
-    const int columns = dm_space_axes(info, axes);
+    dm_space_axes(info, axes);
     const char *unit = distmap_image_unit(info);
     const double ratio = distmap_unit_ratio(unit, "nm");
-    bool fits = info->world_ndim >= columns && info->world_ndim > 0;
+    bool fits = info->world_ndim == 3;
     for (int i = 0; i < 3; i++) {
+        const int s = 2 - i, a = axes[s];
         offset[i] = 0;
-        resolution[i] = 1;
-    }
-    for (int i = 0; i < columns; i++) {
-        const int s = columns - 1 - i, a = axes[s];
-        const double own = *info->axis[a].unit ? distmap_unit_ratio(info->axis[a].unit, "nm") : ratio;
-        resolution[i] = distmap_image_pitch(info, a) * (own > 0 ? own : ratio);
-        for (int w = 0; w < info->world_ndim && fits; w++)
+        resolution[i] = dm_length_in(distmap_image_pitch(info, a), *info->axis[a].unit ? info->axis[a].unit : unit, "nm");
+        for (int w = 0; w < 3 && fits; w++)
             fits = w == i ? fabs(info->matrix[w][s] * ratio - resolution[i]) <= same_pitch * resolution[i]
                           : info->matrix[w][s] == 0;
     }
     int64_t found[3] = {0};
-    for (int i = 0; i < columns && fits; i++) {
+    for (int i = 0; i < 3 && fits; i++) {
         const double place = info->origin[i] * ratio / resolution[i] - 0.5;
         fits = fabs(place) < 0x1p52 && fabs(place - round(place)) <= whole_enough;
         found[i] = fits ? (int64_t)round(place) : 0;
@@ -233,13 +230,13 @@ char *dm_precomputed_text(const distmap_image_info *info) {
                 *resolution = json_object_new_array();
     const bool has_channels = info->axis[0].type == DISTMAP_AXIS_CHANNEL;
     const distmap_dtype dtype = info->dtype == DISTMAP_BOOL ? DISTMAP_UINT8 : info->dtype;
-    int64_t size[3] = {1, 1, 1}, chunk[3] = {1, 1, 1}, offset[3];
+    int64_t size[3], chunk[3], offset[3];
     double pitch[3];
     char key[100], number[3][32];
     const char *type = "";
-    for (int a = info->ndim - 1, i = 0; a >= has_channels; a--, i++) {
-        size[i] = info->shape[a];
-        chunk[i] = info->chunk[a];
+    for (int i = 0; i < 3; i++) {
+        size[i] = info->shape[info->ndim - 1 - i];
+        chunk[i] = info->chunk[info->ndim - 1 - i];
     }
     for (int t = 0; t < TYPES; t++)
         type = types[t].dtype == dtype ? types[t].name : type;

@@ -1,5 +1,5 @@
 /* Writing precomputed volumes of one scale: `info` first, then chunks as they are, by several threads, each into a file that takes its name when
- * it is whole. An image of two axes has one slice. Channels are together in a chunk, so that several are gathered before any is written.
+ * it is whole. Channels are together in a chunk, so that several are gathered before any is written.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -77,11 +77,13 @@ distmap_status dm_precomputed_create(distmap_writer *writer) {
     if (!s)
         return dm_no_memory(writer->output.name);
     s->folder = -1;
-    if (!dm_axes_follow(&writer->info, "czyx"))
+    if (!dm_axes_follow(&writer->info, "czyx") || dm_space_axes(&writer->info, (int[DISTMAP_MAX_AXES]){0}) != 3)
         return dm_axes_refused(writer, "(c) z y x");
-    if (dm_space_axes(&writer->info, (int[DISTMAP_MAX_AXES]){0}) < 2)
-        return dm_axes_refused(writer, "(c) (z) y x");
-    if (!(distmap_unit_ratio(distmap_image_unit(&writer->info), "nm") > 0))
+    bool in_lengths = true;
+    for (int a = 0; a < writer->info.ndim; a++)
+        if (writer->info.axis[a].type == DISTMAP_AXIS_SPACE)
+            in_lengths &= distmap_unit_ratio(*writer->info.axis[a].unit ? writer->info.axis[a].unit : distmap_image_unit(&writer->info), "nm") > 0;
+    if (!in_lengths)
         return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED,
                                  "%s: precomputed holds pitches in nm, and the image's are in no unit of length",
                                  writer->output.name);
@@ -116,16 +118,9 @@ static distmap_status write_chunk(void *user, int worker, int64_t part) {
     return dm_zarr_store(w->writer->output.name, s->folder, name, s->chunk[worker], bytes);
 }
 
-/* The volume's box: its axes behind leading ones, with a z that the image may not have. */
 distmap_status dm_precomputed_put(distmap_writer *writer, const dm_box *box, const void *elements) {
     const state *s = writer->state;
-    dm_box whole = *box;
-    if (writer->info.ndim == 3 && writer->info.axis[0].type == DISTMAP_AXIS_CHANNEL) { /* c y x: c is one place further on */
-        const int c = DISTMAP_MAX_AXES - 4;
-        whole.first[c] = box->first[c + 1], whole.count[c] = box->count[c + 1];
-        whole.first[c + 1] = 0, whole.count[c + 1] = 1;
-    }
-    const dm_zarr_target target = dm_zarr_target_make(&whole, elements, s->volume.bytes);
+    const dm_zarr_target target = dm_zarr_target_make(box, elements, s->volume.bytes);
     struct writing writing = {writer, &target};
     const distmap_status status =
         dm_threads_each(dm_zarr_target_chunks(&target, s->volume.chunk), s->workers, write_chunk, &writing);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/ros_map.h"
+#include "io/vectors.h"
 
 static const double same = 1e-6; /* relative */
 
@@ -21,8 +22,8 @@ static distmap_status find_place(const distmap_writer *writer, dm_ros_map *map) 
     if (!dm_axes_follow(info, "yx"))
         return dm_axes_refused(writer, "y x");
     for (int a = 0; a < 2; a++) {
-        const double own = *info->axis[a].unit ? distmap_unit_ratio(info->axis[a].unit, "m") : ratio;
-        pitch[a] = distmap_image_pitch(info, a) * own;
+        const char *unit = *info->axis[a].unit ? info->axis[a].unit : distmap_image_unit(info);
+        pitch[a] = dm_length_in(distmap_image_pitch(info, a), unit, "m");
     }
     if (!(pitch[0] > 0 && pitch[1] > 0))
         return refused(writer, "this image's pitches are in no unit of length");

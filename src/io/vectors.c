@@ -42,3 +42,8 @@ distmap_status dm_vectors_take(const dm_input *input, const dm_vectors *vectors,
         info->world_ndim = 0;
     return DISTMAP_OK;
 }
+
+double dm_length_in(double length, const char *from, const char *to) {
+    const double ratio = distmap_unit_ratio(from, to);
+    return ratio > 0 && ratio < 1 ? length / distmap_unit_ratio(to, from) : length * ratio;
+}

@@ -16,4 +16,7 @@ typedef struct dm_vectors {
 /* Into reader->info, whose axes have their types; pitches too, of axes that have none yet. Time and space must not be mixed. */
 distmap_status dm_vectors_take(const dm_input *input, const dm_vectors *vectors, distmap_image_info *info);
 
+/* A length in another unit; decimals stay the nearest to what they were (0.7 um is 0.0007 mm). 0: nobody knows. */
+double dm_length_in(double length, const char *from, const char *to);
+
 #endif
