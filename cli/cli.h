@@ -94,6 +94,7 @@ struct options {
     int chamfer[3];
     pitch_list spacing;  /* count 0: the file's */
     int64_t time, channel; /* which one of the file's; -1: all, or the only one */
+    distmap_sample sample; /* of a picture, by --channel too; OPEN: not given */
     bool ignore_grid;    /* compare */
     enum nodata { NODATA_IGNORE, NODATA_SITE, NODATA_OBJECT } nodata; /* what elements without data are */
     bool nodata_given, nodata_value_given, fill_given;
@@ -309,6 +310,8 @@ struct source {
 
 /* And selects --time and --channel. Axes that are no space and 1 long are left out where there are more than plans take. */
 int source_open(struct source *source, const struct options *options);
+/* "luma, red, green, blue": those of a picture that can be chosen. Returns `names`. */
+const char *sample_names(const distmap_image_info *info, char names[64]);
 /* All elements into source->view. */
 int source_read(struct source *source, const struct options *options);
 /* Those of slices [first, first + count). */

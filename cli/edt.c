@@ -52,6 +52,6 @@ const struct command command_edt = {
         "--metric cityblock, chessboard and chamfer:A,B[,C] count steps, whatever the voxels' size.\n"
         "Elements without a site get infinity, or the type's largest value. With --signed the sites get distances\n"
         "too, negative ones, to the nearest element that is none; --signed outside is negative inside the objects.",
-    .example = "  distmap edt data/horse.png -o horse.npy --threshold 128 --preview horse_distance.png\n",
+    .example = "  distmap edt data/horse.png --channel luma -o horse.npy --threshold 128 --preview horse_distance.png\n",
     .run = run,
 };

@@ -41,6 +41,6 @@ const struct command command_esf = {
              "The shape is the elements that are not 0, unless --sites or --threshold says otherwise (a drawing in\n"
              "black on white is --threshold 128 --sites zero). Either N explicit steps are made, as in the paper, or\n"
              "the state at rest is computed. Lengths are in elements, whatever the voxels' size.",
-    .example = "  distmap esf data/horse.png -o horse.npy --threshold 128 --rho 16 --steady --preview horse_esf.png\n",
+    .example = "  distmap esf data/horse.png --channel luma -o horse.npy --threshold 128 --rho 16 --steady --preview horse_esf.png\n",
     .run = run,
 };

@@ -6,6 +6,14 @@
 
 static void visit(const distmap_view *band, void *user) { elements_count(band, user); }
 
+static json_object *samples_json(const distmap_image_info *info) {
+    json_object *samples = json_object_new_array();
+    for (int s = 1; distmap_sample_name((distmap_sample)s); s++)
+        if (info->samples >> s & 1)
+            json_object_array_add(samples, json_object_new_string(distmap_sample_name((distmap_sample)s)));
+    return samples;
+}
+
 static void print_json(const struct options *options, const distmap_image_info *info, const struct statistics *found) {
     const bool any = found->count > 0;
     json_object *object = json_object_new_object(), *spacing = json_object_new_array();
@@ -18,6 +26,11 @@ static void print_json(const struct options *options, const distmap_image_info *
     json_object_object_add(object, "shape", json_shape(info->ndim, info->shape));
     char axes[160];
     json_object_object_add(object, "axes", json_object_new_string(axes_text(info, axes)));
+    json_object_object_add(object, "samples", samples_json(info));
+    json_object_object_add(
+        object, "sample",
+        info->samples ? json_object_new_string(distmap_sample_name(info->sample ? info->sample : DISTMAP_SAMPLE_LUMA))
+                      : NULL);
     json_object_object_add(object, "spacing", spacing);
     json_object_object_add(object, "unit", json_object_new_string(distmap_image_unit(info)));
     json_object *model = json_object_new_object();
@@ -49,6 +62,11 @@ static void print_text(const struct options *options, const distmap_image_info *
     printf("dtype    %s\n", distmap_dtype_name(info->dtype));
     printf("shape    %s, axes %s\n", shape_text(info->ndim, info->shape, shape, sizeof shape), axes_text(info, axes));
     print_spacing(info);
+    char names[64];
+    if (info->samples)
+        printf("samples  %s; %s%s\n", sample_names(info, names),
+               info->sample ? "this is " : "to be chosen by --channel; values are of ",
+               info->sample ? distmap_sample_name(info->sample) : "luma");
     print_model(info);
     if (found->count)
         printf("values   %.9g to %.9g, mean %.9g\n", found->min, found->max, found->sum / (double)found->count);

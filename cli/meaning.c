@@ -70,6 +70,8 @@ void json_add_meaning(json_object *object, const struct job *job, const struct o
                            json_object_new_string(is_of_labels(job) ? "labels" : rule_text(job, options, text)));
     json_object_object_add(sites, "count", job->sites >= 0 ? json_object_new_int64(job->sites) : NULL);
     json_object_object_add(object, "sites", sites);
+    const distmap_sample sample = job->source.info->sample;
+    json_object_object_add(object, "sample", sample ? json_object_new_string(distmap_sample_name(sample)) : NULL);
     json_add_nodata(object, job, options);
     const char *positive = positive_of(job, options);
     if (positive)
@@ -98,9 +100,10 @@ void report_meaning(const struct job *job, const struct options *options) {
         snprintf(gaps, sizeof gaps, "; no data: %s, %lld %s", number_text(job->source.info->nodata, rule),
                  (long long)job->source.nodata_count, part_names[options->nodata]);
     const char *positive = positive_of(job, options);
-    say(options, "along %s%s%s; %s%s%s%s; %s: %s%s%s%s%s", along, *each ? ", one for each " : "", each,
-        in_steps ? "in steps" : "pitch ", in_steps ? "" : pitch_text(info, pitch), in_steps ? "" : ", ",
-        in_steps ? "" : pitch_origin(&job->source), noun_of(options),
-        is_of_labels(job) ? "other labels" : rule_text(job, options, rule), is_of_labels(job) ? "" : count, gaps,
-        positive ? "; positive " : "", positive ? positive : "");
+    const distmap_sample sample = info->sample;
+    say(options, "%s%salong %s%s%s; %s%s%s%s; %s: %s%s%s%s%s", sample ? distmap_sample_name(sample) : "",
+        sample ? ", " : "", along, *each ? ", one for each " : "", each, in_steps ? "in steps" : "pitch ",
+        in_steps ? "" : pitch_text(info, pitch), in_steps ? "" : ", ", in_steps ? "" : pitch_origin(&job->source),
+        noun_of(options), is_of_labels(job) ? "other labels" : rule_text(job, options, rule),
+        is_of_labels(job) ? "" : count, gaps, positive ? "; positive " : "", positive ? positive : "");
 }

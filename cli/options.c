@@ -16,7 +16,8 @@ typedef struct option_row {
     const char *name; /* without the dashes */
     char letter;      /* 0: none */
     unsigned commands;
-    const char *value; /* placeholder; NULL: takes none, as "[SIDE]" does, which join_sides() makes an option of its own of */
+    const char
+        *value; /* placeholder; NULL: takes none, as "[SIDE]" does, which join_sides() makes an option of its own of */
     int (*read)(struct options *options, const char *option, const char *text);
     const char *help; /* NULL: not shown */
 } option_row;
@@ -69,6 +70,13 @@ static int read_time(struct options *o, const char *option, const char *text) {
     return value_integer(option, text, 0, INT64_MAX, &o->time);
 }
 static int read_channel(struct options *o, const char *option, const char *text) {
+    for (int s = DISTMAP_SAMPLE_LUMA; distmap_sample_name((distmap_sample)s); s++)
+        if (strcmp(text, distmap_sample_name((distmap_sample)s)) == 0) {
+            o->sample = (distmap_sample)s;
+            return 0;
+        }
+    if (*text && !strchr("0123456789+-", *text))
+        return usage("%s: '%s' is none of luma, red, green, blue, alpha, and no number", option, text);
     return value_integer(option, text, 0, INT64_MAX, &o->channel);
 }
 static int read_ignore_grid(struct options *o, const char *option, const char *text) {
@@ -425,16 +433,21 @@ static const option_row rows[] = {
     {"axes", 0, SHAPES | PASS, "AXES", read_axes,
      "measure along these axes only, as in y,x or 1,2; each slice for itself; default: all of space"},
     {"time", 0, PLANS | PASS | INFO, "N", read_time, "take time N of the file alone, from 0 on"},
-    {"channel", 0, PLANS | PASS | INFO, "N", read_channel, "take channel N of the file alone, from 0 on"},
+    {"channel", 0, PLANS | PASS | INFO, "C", read_channel,
+     "take channel C of the file alone: a number, from 0 on, or of a picture in colour red, green, blue, alpha or "
+     "luma, of which\n"
+     "                           one must be chosen; a picture by a palette is its indices unless one is"},
     {"nodata", 0, DISTANCES | COMPARE, "WHAT", read_nodata,
-     "what elements without data are: ignore (default: no site, and nothing is told of them), site, or object (no site, but\n"
+     "what elements without data are: ignore (default: no site, and nothing is told of them), site, or object (no "
+     "site, but\n"
      "                           measured)"},
     {"nodata", 0, SHAPES & ~DISTANCES, "WHAT", read_nodata,
      "what elements without data are: site (by --sites) or object (all else); without it there must be none"},
     {"nodata-value", 0, SHAPES | COMPARE, "V", read_nodata_value,
      "the value that means no data, nan too (default: what the file says)"},
     {"fill", 0, DISTANCES | THICKNESS, "V", read_fill,
-     "what OUT gets where there is no distance, or no label (default: the file's value for no data, else infinity, the type's\n"
+     "what OUT gets where there is no distance, or no label (default: the file's value for no data, else infinity, the "
+     "type's\n"
      "                           largest value, label 0)"},
     {"ignore-grid", 0, COMPARE, NULL, read_ignore_grid, "compare element by element, though the files' grids differ"},
     {"labels", 0, EDT, NULL, read_labels, "measure to the nearest element of another label; 0 is background"},
@@ -442,7 +455,8 @@ static const option_row rows[] = {
     {"labels", 0, VORONOI, NULL, read_labels, "OUT gets the input's value at the nearest site"},
     {"components", 0, VORONOI, NULL, read_components, "OUT gets the number of the nearest connected group of sites"},
     {"signed", 0, EDT, "[SIDE]", read_signed,
-     "sites get distances too, to the nearest element that is none, as negative numbers; or positive is what is outside\n"
+     "sites get distances too, to the nearest element that is none, as negative numbers; or positive is what is "
+     "outside\n"
      "                           the objects (outside: negative inside, as in ITK), or inside them (inside)"},
     {"signed-outside", 0, EDT, NULL, read_signed_outside, NULL},
     {"signed-inside", 0, EDT, NULL, read_signed_inside, NULL},
@@ -767,8 +781,7 @@ static int read_all(poptContext context, struct options *options, bool *help) {
 /* popt has no value that may be left out: "--signed outside" and "--signed=outside" become an option of their own. Returns the new
  * count of words. */
 static int join_sides(int argc, const char **argv, const char **words) {
-    static const char *const sides[] = {"outside", "inside"},
-                             *const joined[] = {"--signed-outside", "--signed-inside"};
+    static const char *const sides[] = {"outside", "inside"}, *const joined[] = {"--signed-outside", "--signed-inside"};
     int count = 0;
     for (int i = 0; i < argc; i++) {
         const bool alone = strcmp(argv[i], "--signed") == 0, same = strncmp(argv[i], "--signed=", 9) == 0;
@@ -792,10 +805,11 @@ int options_read(const struct command *command, int argc, const char **argv, str
     int count = 0;
     for (int i = 0; i < ROWS; i++)
         if (rows[i].commands & command->bit)
-            table[count++] = (struct poptOption){.longName = rows[i].name,
-                                                 .shortName = rows[i].letter,
-                                                 .argInfo = rows[i].value && *rows[i].value != '[' ? POPT_ARG_STRING : POPT_ARG_NONE,
-                                                 .val = i + 1};
+            table[count++] =
+                (struct poptOption){.longName = rows[i].name,
+                                    .shortName = rows[i].letter,
+                                    .argInfo = rows[i].value && *rows[i].value != '[' ? POPT_ARG_STRING : POPT_ARG_NONE,
+                                    .val = i + 1};
     table[count] = (struct poptOption)POPT_TABLEEND;
     const char **words = malloc(((size_t)argc + 1) * sizeof *words);
     poptContext context = words ? poptGetContext("distmap", join_sides(argc, argv, words), words, table, 0) : NULL;

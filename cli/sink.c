@@ -74,6 +74,8 @@ void sink_describe(struct sink *sink, const char *path, const distmap_image_info
     sink->info = *input;
     sink->info.dtype = dtype;
     sink->info.kind = kind;
+    sink->info.samples = 0;
+    sink->info.sample = DISTMAP_SAMPLE_OPEN;
     sink->info.has_nodata = fill && fill->known; /* the input's value may mean something among the results */
     sink->info.nodata = sink->info.has_nodata ? fill->value : 0;
     signals_catch();

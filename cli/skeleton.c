@@ -60,6 +60,6 @@ const struct command command_skeleton = {
              "says otherwise. A rule prunes the branches that only the pixels' corners make: by default one that\n"
              "needs no number; --pruning linear leaves out what spans less than an angle at the background,\n"
              "constant what is nearer to each other than G. Lengths are in the file's voxel size.",
-    .example = "  distmap skeleton data/horse.png -o bones.npy --threshold 128 --sites nonzero --preview bones.png\n",
+    .example = "  distmap skeleton data/horse.png --channel luma -o bones.npy --threshold 128 --sites nonzero --preview bones.png\n",
     .run = run,
 };

@@ -30,6 +30,27 @@ static int select_place(struct source *source, const char *option, distmap_axis_
     return fail("%s: %s has no such axis; it has %s", option, source->name, axes_text(info, names));
 }
 
+/* Of pictures whose elements have several samples. Only info looks at one that is not chosen. */
+static int select_sample(struct source *source, const struct options *options) {
+    const distmap_image_info *info = distmap_reader_info(source->reader);
+    char names[64] = "";
+    if (options->sample)
+        return distmap_reader_sample(source->reader, options->sample) ? fail_library() : 0;
+    if (!info->samples || info->sample || options->command->bit == INFO)
+        return 0;
+    sample_names(info, names);
+    return fail("%s: its elements have several samples: choose one by --channel (%s)", source->name, names);
+}
+
+const char *sample_names(const distmap_image_info *info, char names[64]) {
+    *names = '\0';
+    for (int s = 1; distmap_sample_name((distmap_sample)s); s++)
+        if (info->samples >> s & 1)
+            snprintf(names + strlen(names), 64 - strlen(names), "%s%s", *names ? ", " : "",
+                     distmap_sample_name((distmap_sample)s));
+    return names;
+}
+
 static int fit_axes(struct source *source) {
     const distmap_image_info *info = distmap_reader_info(source->reader);
     for (int a = info->ndim - 1; a >= 0 && info->ndim > DISTMAP_MAX_NDIM; a--)
@@ -92,7 +113,7 @@ int source_open(struct source *source, const struct options *options) {
         return fail_library();
     if ((status = select_place(source, "--time", DISTMAP_AXIS_TIME, options->time)) ||
         (status = select_place(source, "--channel", DISTMAP_AXIS_CHANNEL, options->channel)) ||
-        (options->command->bit != INFO && (status = fit_axes(source))))
+        (status = select_sample(source, options)) || (options->command->bit != INFO && (status = fit_axes(source))))
         return status;
     source->model = *distmap_reader_info(source->reader);
     source->info = &source->model;

@@ -35,6 +35,6 @@ const struct command command_thickness = {
              "all balls count, and no radius is rounded. Lengths are in the file's voxel size. Balls may reach beyond\n"
              "the image, unless --border says that it is background there. Without any background thickness is\n"
              "infinite.",
-    .example = "  distmap thickness data/horse.png -o thick.npy --threshold 128 --sites nonzero --preview thick.png\n",
+    .example = "  distmap thickness data/horse.png --channel luma -o thick.npy --threshold 128 --sites nonzero --preview thick.png\n",
     .run = run,
 };

@@ -24,24 +24,24 @@ show() { # a title, then the command's arguments
 }
 
 show "How deep every point of the horse lies:" \
-    edt "$horse" -o "$out/horse_depth.npy" --threshold 128 --sites nonzero --preview "$out/horse_depth.png"
+    edt "$horse" --channel luma -o "$out/horse_depth.npy" --threshold 128 --sites nonzero --preview "$out/horse_depth.png"
 show "How far every point is from the horse:" \
-    edt "$horse" -o "$out/horse_distance.npy" --threshold 128 --preview "$out/horse_distance.png"
+    edt "$horse" --channel luma -o "$out/horse_distance.npy" --threshold 128 --preview "$out/horse_distance.png"
 show "How far every point is from the horse's outline, on either side:" \
-    edt "$horse" -o "$out/horse_signed.npy" --threshold 128 --signed --preview "$out/horse_signed.png"
+    edt "$horse" --channel luma -o "$out/horse_signed.npy" --threshold 128 --signed --preview "$out/horse_signed.png"
 show "Which part of the horse is nearest:" \
-    voronoi "$horse" -o "$out/horse_voronoi.npy" --threshold 128 --sites zero --index "$out/horse_nearest.npy" \
+    voronoi "$horse" --channel luma -o "$out/horse_voronoi.npy" --threshold 128 --sites zero --index "$out/horse_nearest.npy" \
     --preview "$out/horse_voronoi.png"
 show "The horse's skeleton:" \
-    skeleton "$horse" -o "$out/horse_skeleton.npy" --threshold 128 --sites nonzero --preview "$out/horse_skeleton.png"
+    skeleton "$horse" --channel luma -o "$out/horse_skeleton.npy" --threshold 128 --sites nonzero --preview "$out/horse_skeleton.png"
 show "How thick the horse is (the largest ball in it that holds the point):" \
-    thickness "$horse" -o "$out/horse_thickness.npy" --threshold 128 --sites nonzero --preview "$out/horse_thickness.png"
+    thickness "$horse" --channel luma -o "$out/horse_thickness.npy" --threshold 128 --sites nonzero --preview "$out/horse_thickness.png"
 show "How the horse's outline grows smooth inwards (edge strength function at rest):" \
-    esf "$horse" -o "$out/horse_strength.npy" --threshold 128 --rho 16 --steady --preview "$out/horse_strength.png"
+    esf "$horse" --channel luma -o "$out/horse_strength.npy" --threshold 128 --rho 16 --steady --preview "$out/horse_strength.png"
 show "What is left of the horse where a ball of radius 9 finds room:" \
-    morph "$horse" -o "$out/horse_opened.pbm" --threshold 128 --sites zero --op open --radius 9 --preview "$out/horse_opened.png"
+    morph "$horse" --channel luma -o "$out/horse_opened.pbm" --threshold 128 --sites zero --op open --radius 9 --preview "$out/horse_opened.png"
 show "How far the horse's outline is from that:" \
-    compare "$horse" "$out/horse_opened.pbm" --threshold 128 --sites zero --preview "$out/horse_lost.png"
+    compare "$horse" "$out/horse_opened.pbm" --channel luma --threshold 128 --sites zero --preview "$out/horse_lost.png"
 show "The coins by 8000 dots, many where it is dark (centroidal Voronoi diagram):" \
     cvt "$coins" -o "$out/coins_stipples.svg" --points 8000 --omega 1.5 --invert --preview "$out/coins_stipples.png"
 show "How deep every point of the brain's grey matter lies (mm):" \

@@ -65,6 +65,7 @@ _distmap()
         _distmap_list "$word" "random even points corner lattice diagonal circle parabola blobs regions objects strapwork"
         ;;
     --signed) COMPREPLY=($(compgen -W "outside inside $(_distmap_options "$command" edt)" -- "$word")) ;;
+    --channel) COMPREPLY=($(compgen -W "red green blue alpha luma" -- "$word")) ;;
     --nodata) COMPREPLY=($(compgen -W "ignore site object" -- "$word")) ;;
     --surface) COMPREPLY=($(compgen -W "centre half" -- "$word")) ;;
     --suite) COMPREPLY=($(compgen -W "man-edm pba psds erosion esf" -- "$word")) ;;
@@ -72,7 +73,7 @@ _distmap()
         compopt -o filenames
         COMPREPLY=($(compgen -d -- "$word"))
         ;;
-    --memory | --points | --omega | --grids | --gamma | --radius | --axis | --shard | --chunks | --rho | --steps | --dt | --tolerance | --percentiles | --threshold | --nodata-value | --fill | --spacing | --axes | --time | --channel | --limit | --threads | --param | --sizes | --volumes | --densities | --repeat | --seed) ;;
+    --memory | --points | --omega | --grids | --gamma | --radius | --axis | --shard | --chunks | --rho | --steps | --dt | --tolerance | --percentiles | --threshold | --nodata-value | --fill | --spacing | --axes | --time | --limit | --threads | --param | --sizes | --volumes | --densities | --repeat | --seed) ;;
     *)
         if [[ $word == -* ]]; then
             COMPREPLY=($(compgen -W "$(_distmap_options "$command" "$subcommand")" -- "$word"))

@@ -32,7 +32,8 @@ static void describe(const struct outofcore *o, char heading[HEADING]) {
     add(heading, "input %s, file %lld of %lld bytes, changed %lld.%09ld\n", options->input, (long long)input.st_ino,
         (long long)input.st_size, (long long)input.st_mtim.tv_sec, input.st_mtim.tv_nsec);
     add(heading, "output %s\nindex %s\n", options->output, options->index ? options->index : "none");
-    add(heading, "time %lld, channel %lld\n", (long long)options->time, (long long)options->channel);
+    add(heading, "time %lld, channel %lld, sample %s\n", (long long)options->time, (long long)options->channel,
+        distmap_sample_name(o->job->source.info->sample));
     add(heading, "dtype %s, shape", distmap_dtype_name(p->dtype));
     for (int a = 0; a < p->ndim; a++)
         add(heading, " %lld", (long long)p->shape[a]);

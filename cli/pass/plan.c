@@ -57,6 +57,7 @@ json_object *plan_make_first(const struct pass *p) {
     add_input(plan, p->options->input);
     json_object_object_add(plan, "time", json_object_new_int64(p->options->time));
     json_object_object_add(plan, "channel", json_object_new_int64(p->options->channel));
+    add_text(plan, "sample", distmap_sample_name(p->source.info->sample));
     add_text(plan, "dtype", distmap_dtype_name(problem->dtype));
     json_object_object_add(plan, "shape", json_shape(problem->ndim, problem->shape));
     for (int a = 0; a < problem->ndim; a++)

@@ -64,15 +64,15 @@ static int open_inputs(struct pass *p) {
 
 /* Options that the plan has said. */
 static int check_last(const struct options *o) {
-    const char *given = o->sites_given       ? "--sites"
-                        : o->threshold_given ? "--threshold"
-                        : o->spacing.count   ? "--spacing"
-                        : o->axes.count      ? "--axes"
-                        : o->time >= 0       ? "--time"
-                        : o->channel >= 0    ? "--channel"
-                        : o->border          ? "--border"
-                        : o->limit > 0       ? "--limit"
-                                             : NULL;
+    const char *given = o->sites_given                 ? "--sites"
+                        : o->threshold_given           ? "--threshold"
+                        : o->spacing.count             ? "--spacing"
+                        : o->axes.count                ? "--axes"
+                        : o->time >= 0                 ? "--time"
+                        : o->channel >= 0 || o->sample ? "--channel"
+                        : o->border                    ? "--border"
+                        : o->limit > 0                 ? "--limit"
+                                                       : NULL;
     return given ? fail("%s: belongs to the first pass, which %s comes from", given, o->input) : 0;
 }
 
@@ -84,7 +84,8 @@ static bool same_form(const distmap_image_info *info, const distmap_problem *pro
 static int make_problem(struct pass *p) {
     const struct options *options = p->options;
     if (!p->last && p->source.info->has_nodata)
-        return fail("%s: says which elements are no data, which pass cannot leave out: distmap edt can", options->input);
+        return fail("%s: says which elements are no data, which pass cannot leave out: distmap edt can",
+                    options->input);
     if (!p->last)
         return problem_make(options, p->source.info, &p->problem);
     int status;

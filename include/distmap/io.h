@@ -56,6 +56,20 @@ typedef enum distmap_image_kind {
     DISTMAP_KIND_INTENSITY,
 } distmap_image_kind;
 
+/* What of an element is presented, in formats whose elements have several samples: pictures in colour, with opacity, by a palette. */
+typedef enum distmap_sample {
+    DISTMAP_SAMPLE_OPEN = 0, /* no choice yet: see distmap_image_info.samples */
+    DISTMAP_SAMPLE_INDEX,    /* of a colour in the picture's palette */
+    DISTMAP_SAMPLE_LUMA,     /* integer Rec. 601; grey itself. 0 where elements are fully transparent */
+    DISTMAP_SAMPLE_RED,      /* these as the file has them, whatever the opacity */
+    DISTMAP_SAMPLE_GREEN,
+    DISTMAP_SAMPLE_BLUE,
+    DISTMAP_SAMPLE_ALPHA, /* the opacity */
+} distmap_sample;
+
+/* "red"; NULL past the end, and for OPEN "open". */
+DISTMAP_API const char *distmap_sample_name(distmap_sample sample);
+
 /* What only the formats of one family understand, as they keep it. A writer of that family takes those whose names it knows, as far
  * as they agree with the other members, which count more. */
 typedef struct distmap_native {
@@ -86,6 +100,10 @@ typedef struct distmap_image_info {
     distmap_image_kind kind;
     const distmap_native *native;
     int native_count;
+    /* Readers: bit s is set where sample s can be chosen (distmap_reader_sample()); 0: an element is one number. And which is
+     * presented: of a palette's picture first the index. While it is OPEN, elements are lumas, which nobody asked for. */
+    unsigned samples;
+    distmap_sample sample;
     char stored[64];   /* how the file stores it: "8-bit palette", "tiles 256x256, LZW, 12 pages", ... */
     size_t held_bytes; /* what a reader holds of the elements beside the buffers that it is given, at most */
     int64_t chunk[DISTMAP_MAX_AXES]; /* of a format whose chunks are files of their own (Zarr): their shape; else 0 */
@@ -123,9 +141,9 @@ DISTMAP_API distmap_status distmap_io_set_threads(int threads);
 typedef struct distmap_reader distmap_reader;
 
 /* Opens a file ("-": standard input, spooled to an anonymous temporary file when the format needs to seek) and reads its
- * header. Colours become one channel: integer Rec. 601 luma; opacity is applied: elements that are fully transparent read
- * as 0. Palettes are looked up. Samples of a TIFF that are more than colours and opacity are bands, an axis "c". Of an HDF5
- * file with several datasets one must be named, "vol.h5:/volumes/mask". Owned by the caller. */
+ * header. An element is presented as one number, of colours and palettes one of its samples (distmap_reader_sample()). Samples of a
+ * TIFF that are more than colours and opacity are bands, an axis "c". Of an HDF5 file with several datasets one must be named,
+ * "vol.h5:/volumes/mask". Owned by the caller. */
 DISTMAP_API distmap_status distmap_reader_open(const char *path, distmap_reader **reader);
 /* What is presented. The pointer is valid until the reader is closed. */
 DISTMAP_API const distmap_image_info *distmap_reader_info(const distmap_reader *reader);
@@ -133,6 +151,9 @@ DISTMAP_API const distmap_image_info *distmap_reader_info(const distmap_reader *
  * one time or channel of a file is chosen, or a file of more axes than plans take becomes one. `axis` counts those that are
  * presented, of which one must be left. */
 DISTMAP_API distmap_status distmap_reader_select(distmap_reader *reader, int axis, int64_t place);
+/* Presents that sample of the elements from now on, one of those in distmap_image_info.samples; type and shape stay. Of elements that
+ * are one number LUMA is that number. */
+DISTMAP_API distmap_status distmap_reader_sample(distmap_reader *reader, distmap_sample sample);
 /* Reads slices [first, first + count) of the slowest axis into `out`, a row-major buffer of count slices. Bands in rising
  * order are cheapest; some formats then start again when asked to go back. */
 DISTMAP_API distmap_status distmap_reader_read(distmap_reader *reader, int64_t first, int64_t count, void *out);

@@ -80,7 +80,9 @@ struct dm_codec {
     bool (*sniff_folder)(int folder); /* for a format that is a folder, in place of sniff; may be NULL, as sniff may */
     distmap_status (*read)(distmap_reader *reader, int64_t first, int64_t count, void *out); /* count > 0 */
     distmap_status (*read_box)(distmap_reader *reader, const dm_box *box, void *out); /* not empty. May be NULL */
-    void (*close)(distmap_reader *reader);                                            /* may be NULL */
+    /* reader->info.sample has been set to one of info.samples. May be NULL: what is read goes by it anyway. */
+    distmap_status (*sample)(distmap_reader *reader);
+    void (*close)(distmap_reader *reader); /* may be NULL */
     /* Writing. */
     unsigned holds; /* bit d: elements of distmap_dtype d */
     int min_ndim, max_ndim;
@@ -160,6 +162,13 @@ const distmap_native *dm_native_find(const distmap_image_info *info, const char 
 /* Makes what *info points to its own, or says that memory is out; and frees that. */
 distmap_status dm_image_own(distmap_image_info *info, const char *name);
 void dm_image_disown(distmap_image_info *info);
+
+/* Bits of distmap_image_info.samples. */
+enum {
+    DM_SAMPLES_RGB = 1 << DISTMAP_SAMPLE_LUMA | 1 << DISTMAP_SAMPLE_RED | 1 << DISTMAP_SAMPLE_GREEN | 1 << DISTMAP_SAMPLE_BLUE,
+    DM_SAMPLES_ALPHA = 1 << DISTMAP_SAMPLE_ALPHA,
+    DM_SAMPLES_PALETTE = DM_SAMPLES_RGB | 1 << DISTMAP_SAMPLE_INDEX,
+};
 
 /* ---- A selection (select.c) ---- */
 

@@ -5,10 +5,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "distmap/io.h"
+
 /* Rec. 601: 0.299 R + 0.587 G + 0.114 B in 16-bit fixed point, rounded; the weights add up to 65536, so that grey stays
  * itself, for samples of 8 and 16 bits alike. */
 static inline uint32_t dm_luma(uint32_t red, uint32_t green, uint32_t blue) {
     return (red * 19595 + green * 38470 + blue * 7471 + 32768) >> 16;
+}
+
+/* One sample of a colour, by distmap_sample; alpha is not 0 where there is none. */
+static inline uint32_t dm_sample_of(int sample, uint32_t red, uint32_t green, uint32_t blue, uint32_t alpha) {
+    return sample == DISTMAP_SAMPLE_RED     ? red
+           : sample == DISTMAP_SAMPLE_GREEN ? green
+           : sample == DISTMAP_SAMPLE_BLUE  ? blue
+           : sample == DISTMAP_SAMPLE_ALPHA ? alpha
+           : alpha                          ? dm_luma(red, green, blue)
+                                            : 0;
 }
 
 /* Bits, the first in the highest place of the first byte, to bytes of 0 and 1 and back. `invert` is 0 or 1. */

@@ -104,7 +104,9 @@ static distmap_status start(jpeg *state) {
     state->source.bytes_in_buffer = 0;
     jpeg_read_header(&state->d, TRUE);
     const bool cmyk = state->d.jpeg_color_space == JCS_CMYK || state->d.jpeg_color_space == JCS_YCCK;
-    state->d.out_color_space = cmyk ? JCS_CMYK : JCS_GRAYSCALE;
+    state->d.out_color_space = cmyk                                               ? JCS_CMYK
+                               : state->reader->info.sample >= DISTMAP_SAMPLE_RED ? JCS_RGB
+                                                                                  : JCS_GRAYSCALE;
     return DISTMAP_OK;
 }
 
@@ -154,26 +156,43 @@ static distmap_status jpeg_open(distmap_reader *reader) {
              jpeg_has_multiple_scans(&state->d) ? ", progressive (decoded whole)" : "");
     TRY(dm_check_holds(&reader->input, info->shape[0] * info->shape[1],
                        state->d.arith_code ? ARITHMETIC_RATIO : HUFFMAN_RATIO));
-    if (state->d.out_color_space == JCS_CMYK && !(state->row = malloc(4 * (size_t)info->shape[1])))
+    if (state->d.jpeg_color_space != JCS_GRAYSCALE)
+        info->samples = DM_SAMPLES_RGB;
+    if (info->samples && !(state->row = malloc(4 * (size_t)info->shape[1])))
         return dm_no_memory(reader->input.name);
     return DISTMAP_OK;
 }
 
 /* ---- Rows ---- */
 
-static void from_cmyk(const uint8_t *s, size_t width, uint8_t *out) {
+static void from_cmyk(const uint8_t *s, int sample, size_t width, uint8_t *out) {
     for (size_t x = 0; x < width; x++, s += 4)
-        out[x] = (uint8_t)dm_luma((s[0] * s[3] + 127u) / 255, (s[1] * s[3] + 127u) / 255, (s[2] * s[3] + 127u) / 255);
+        out[x] = (uint8_t)dm_sample_of(sample, (s[0] * s[3] + 127u) / 255, (s[1] * s[3] + 127u) / 255,
+                                       (s[2] * s[3] + 127u) / 255, 1);
+}
+
+static void from_rgb(const uint8_t *s, int sample, size_t width, uint8_t *out) {
+    for (size_t x = 0; x < width; x++, s += 3)
+        out[x] = s[sample - DISTMAP_SAMPLE_RED];
 }
 
 static distmap_status next_row(jpeg *state, uint8_t *out) {
     if (setjmp(state->mark))
         return state->status;
-    JSAMPROW row = state->row ? state->row : out;
+    const bool grey = state->d.out_color_space == JCS_GRAYSCALE;
+    JSAMPROW row = grey ? out : state->row;
     jpeg_read_scanlines(&state->d, &row, 1);
-    if (state->row)
-        from_cmyk(state->row, state->d.output_width, out);
+    if (!grey)
+        (state->d.out_color_space == JCS_CMYK ? from_cmyk : from_rgb)(state->row, (int)state->reader->info.sample,
+                                                                      state->d.output_width, out);
     return DISTMAP_OK;
+}
+
+/* From the file's beginning, as the sample wants the rows. */
+static distmap_status jpeg_sample(distmap_reader *reader) {
+    jpeg *state = reader->state;
+    state->begun = false;
+    return start(state);
 }
 
 static distmap_status jpeg_read(distmap_reader *reader, int64_t first, int64_t count, void *out) {
@@ -204,9 +223,10 @@ const dm_codec dm_codec_jpeg = {
     .info = {.name = "jpeg",
              .endings = ".jpg .jpeg",
              .reads = true,
-             .summary = "8 bit, baseline and progressive, read as luma"},
+             .summary = "8 bit, baseline and progressive, one sample or luma"},
     .sniff = jpeg_sniff,
     .open = jpeg_open,
     .read = jpeg_read,
+    .sample = jpeg_sample,
     .close = jpeg_close,
 };

@@ -124,6 +124,8 @@ static distmap_status take_type(distmap_reader *reader, state *s) {
     distmap_image_info *info = &reader->info;
     enum { RGB24 = 128, RGBA32 = 2304 };
     s->colour = h->datatype == RGB24 || h->datatype == RGBA32;
+    if (s->colour)
+        reader->info.samples = DM_SAMPLES_RGB | (h->datatype == RGBA32 ? DM_SAMPLES_ALPHA : 0u);
     s->stored = s->colour ? DISTMAP_UINT8 : dm_nifti_dtype(h->datatype);
     if (!s->stored)
         return dm_unsupported(
@@ -210,11 +212,11 @@ static void scale(const state *s, const char *from, size_t count, bool narrow, c
 }
 #undef SCALE
 
-static void convert(const state *s, char *from, size_t count, bool narrow, char *out) {
+static void convert(const state *s, int sample, char *from, size_t count, bool narrow, char *out) {
     if (s->colour) {
         const uint8_t *p = (const uint8_t *)from;
         for (size_t i = 0; i < count; i++, p += s->stored_size)
-            out[i] = (char)(s->stored_size == 4 && !p[3] ? 0 : dm_luma(p[0], p[1], p[2]));
+            out[i] = (char)dm_sample_of(sample, p[0], p[1], p[2], s->stored_size == 4 ? p[3] : 255);
         return;
     }
     if (s->header.swapped)
@@ -239,7 +241,8 @@ static distmap_status nifti_read(distmap_reader *reader, int64_t first, int64_t 
     for (int64_t done = 0; done < elements;) {
         const int64_t n = elements - done < room ? elements - done : room;
         TRY(read_stored(reader, s, at, s->chunk, (size_t)n * s->stored_size));
-        convert(s, s->chunk, (size_t)n, reader->info.dtype == DISTMAP_FLOAT32, (char *)out + (size_t)done * size);
+        convert(s, (int)reader->info.sample, s->chunk, (size_t)n, reader->info.dtype == DISTMAP_FLOAT32,
+                (char *)out + (size_t)done * size);
         done += n;
         at += n * (int64_t)s->stored_size;
     }

@@ -22,6 +22,8 @@ typedef struct png {
     int depth;      /* bits of its samples: 1 (one per byte), 8 or 16 */
     bool looked_up; /* samples go through `table` */
     uint8_t table[256];
+    uint8_t palette[256][4]; /* RGBA */
+    int colours;             /* in it; 0: none */
     bool interlaced;
     int64_t next;     /* the row that libpng gives next */
     size_t row_bytes; /* as libpng gives it */
@@ -92,17 +94,32 @@ static distmap_status start(distmap_reader *reader) {
     return DISTMAP_OK;
 }
 
-/* Palette index to element: its luma; 0 where it is fully transparent. */
-static void make_table(png *state) {
+/* Palette index to element. */
+static distmap_status make_table(distmap_reader *reader) {
+    png *state = reader->state;
+    for (int i = 0; i < 256 && state->colours; i++) {
+        const uint8_t *c = state->palette[i];
+        state->table[i] = reader->info.sample == DISTMAP_SAMPLE_INDEX
+                              ? (uint8_t)i
+                              : (uint8_t)dm_sample_of((int)reader->info.sample, c[0], c[1], c[2], c[3]);
+    }
+    return DISTMAP_OK;
+}
+
+static void take_palette(png *state) {
     png_colorp colours = NULL;
     png_bytep alpha = NULL;
     int count = 0, alphas = 0;
     png_get_PLTE(state->png, state->head, &colours, &count);
     if (png_get_valid(state->png, state->head, PNG_INFO_tRNS))
         png_get_tRNS(state->png, state->head, &alpha, &alphas, NULL);
-    for (int i = 0; i < count; i++)
-        state->table[i] =
-            i < alphas && !alpha[i] ? 0 : (uint8_t)dm_luma(colours[i].red, colours[i].green, colours[i].blue);
+    memset(state->palette, 0, sizeof state->palette);
+    for (int i = 0; i < count && i < 256; i++) {
+        uint8_t *to = state->palette[i];
+        to[0] = colours[i].red, to[1] = colours[i].green, to[2] = colours[i].blue;
+        to[3] = i < alphas ? alpha[i] : 255;
+    }
+    state->colours = count;
     state->looked_up = true;
 }
 
@@ -116,7 +133,8 @@ static distmap_status transform(distmap_reader *reader) {
     state->depth = depth == 16 ? 16 : 8;
     state->looked_up = false;
     if (colour == PNG_COLOR_TYPE_PALETTE) {
-        make_table(state);
+        take_palette(state);
+        make_table(reader);
         png_set_packing(state->png);
     } else if (colour == PNG_COLOR_TYPE_GRAY && depth == 1) {
         state->depth = 1;
@@ -157,6 +175,14 @@ static void describe(distmap_reader *reader) {
     distmap_image_info *info = &reader->info;
     snprintf(info->stored, sizeof info->stored, "%d-bit %s%s", png_get_bit_depth(state->png, state->head), name,
              state->interlaced ? ", interlaced (decoded whole)" : "");
+    if (colour == PNG_COLOR_TYPE_PALETTE)
+        info->samples = DM_SAMPLES_PALETTE, info->sample = DISTMAP_SAMPLE_INDEX;
+    else if (colour & PNG_COLOR_MASK_COLOR)
+        info->samples = DM_SAMPLES_RGB;
+    else if (colour & PNG_COLOR_MASK_ALPHA)
+        info->samples = 1u << DISTMAP_SAMPLE_LUMA;
+    if (colour & PNG_COLOR_MASK_ALPHA || (info->samples && png_get_valid(state->png, state->head, PNG_INFO_tRNS)))
+        info->samples |= DM_SAMPLES_ALPHA;
     info->ndim = 2;
     info->shape[0] = png_get_image_height(state->png, state->head);
     info->shape[1] = png_get_image_width(state->png, state->head);
@@ -182,18 +208,21 @@ static distmap_status png_open(distmap_reader *reader) {
 
 /* ---- Rows ---- */
 
-/* A row of libpng's to elements: palette, opacity, luma. */
-#define CONVERT(type)                                                                   \
-    do {                                                                                \
-        const type *s = (const type *)from;                                             \
-        type *o = (type *)out;                                                          \
-        for (size_t x = 0; x < width; x++, s += channels) {                             \
-            const bool seen = channels == 1 || channels == 3 || s[channels - 1];        \
-            o[x] = (type)(!seen ? 0 : channels < 3 ? s[0] : dm_luma(s[0], s[1], s[2])); \
-        }                                                                               \
+/* A row of libpng's to elements: palette, luma where it is not transparent, or a sample of it. */
+#define CONVERT(type)                                                                                     \
+    do {                                                                                                  \
+        const type *s = (const type *)from;                                                               \
+        type *o = (type *)out;                                                                            \
+        for (size_t x = 0; x < width; x++, s += channels) {                                               \
+            const bool seen = channels == 1 || channels == 3 || s[channels - 1];                          \
+            o[x] = (type)(at >= 0 ? s[at] : !seen ? 0 : channels < 3 ? s[0] : dm_luma(s[0], s[1], s[2])); \
+        }                                                                                                 \
     } while (0)
-static void convert(const png *state, const uint8_t *from, size_t width, char *out) {
+static void convert(const png *state, distmap_sample sample, const uint8_t *from, size_t width, char *out) {
     const int channels = state->channels;
+    const int at = sample == DISTMAP_SAMPLE_ALPHA ? channels - 1
+                   : sample >= DISTMAP_SAMPLE_RED ? (int)(sample - DISTMAP_SAMPLE_RED)
+                                                  : -1;
     if (state->looked_up)
         for (size_t x = 0; x < width; x++)
             out[x] = (char)state->table[from[x]];
@@ -244,8 +273,8 @@ static distmap_status read_interlaced(distmap_reader *reader, int64_t first, int
         }
     }
     for (int64_t y = 0; y < count; y++)
-        convert(state, state->whole + (size_t)(first + y) * state->row_bytes, (size_t)reader->info.shape[1],
-                out + (size_t)y * reader->slice_bytes);
+        convert(state, reader->info.sample, state->whole + (size_t)(first + y) * state->row_bytes,
+                (size_t)reader->info.shape[1], out + (size_t)y * reader->slice_bytes);
     return DISTMAP_OK;
 }
 
@@ -261,7 +290,8 @@ static distmap_status png_read(distmap_reader *reader, int64_t first, int64_t co
         const int64_t y = state->next - first;
         TRY(next_row(reader, state->row));
         if (y >= 0)
-            convert(state, state->row, (size_t)reader->info.shape[1], (char *)out + (size_t)y * reader->slice_bytes);
+            convert(state, reader->info.sample, state->row, (size_t)reader->info.shape[1],
+                    (char *)out + (size_t)y * reader->slice_bytes);
     }
     return DISTMAP_OK;
 }
@@ -287,6 +317,7 @@ const dm_codec dm_codec_png = {
     .sniff = png_sniff,
     .open = png_open,
     .read = png_read,
+    .sample = make_table,
     .close = png_close,
     .holds = 1u << DISTMAP_BOOL | 1u << DISTMAP_UINT8 | 1u << DISTMAP_UINT16,
     .min_ndim = 2,

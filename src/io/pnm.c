@@ -86,6 +86,7 @@ static distmap_status pnm_open(distmap_reader *reader) {
     p->maximum = (uint32_t)maximum;
     p->offset = input->at;
     info->ndim = 2;
+    info->samples = colour ? DM_SAMPLES_RGB : 0;
     info->dtype = bits ? DISTMAP_BOOL : maximum < 256 ? DISTMAP_UINT8 : DISTMAP_UINT16;
     snprintf(info->stored, sizeof info->stored, "%s %s, maximum %lld", plain ? "plain" : "binary",
              bits     ? "bits"
@@ -135,13 +136,17 @@ static distmap_status plain_sample(dm_input *input, const pnm *p, int64_t *sampl
     return DISTMAP_OK;
 }
 
+static uint32_t colour(const distmap_reader *reader, uint32_t red, uint32_t green, uint32_t blue) {
+    return dm_sample_of((int)reader->info.sample, red, green, blue, 1);
+}
+
 static distmap_status plain_row(distmap_reader *reader, const pnm *p, char *out) {
     for (int64_t x = 0; x < reader->info.shape[1]; x++) {
         int64_t s[3];
         for (int k = 0; k < (p->kind == '3' ? 3 : 1); k++)
             TRY(plain_sample(&reader->input, p, &s[k]));
         const uint32_t value =
-            p->kind == '3' ? dm_luma((uint32_t)s[0], (uint32_t)s[1], (uint32_t)s[2]) : (uint32_t)s[0];
+            p->kind == '3' ? colour(reader, (uint32_t)s[0], (uint32_t)s[1], (uint32_t)s[2]) : (uint32_t)s[0];
         if (reader->info.dtype == DISTMAP_UINT16)
             ((uint16_t *)out)[x] = (uint16_t)value;
         else
@@ -158,11 +163,11 @@ static void binary_row(const distmap_reader *reader, const pnm *p, char *out) {
         dm_bits_expand(r, width, 1, (uint8_t *)out);
     } else if (reader->info.dtype == DISTMAP_UINT8) {
         for (size_t x = 0; x < width; x++, r += 3)
-            ((uint8_t *)out)[x] = (uint8_t)dm_luma(r[0], r[1], r[2]);
+            ((uint8_t *)out)[x] = (uint8_t)colour(reader, r[0], r[1], r[2]);
     } else {
         for (size_t x = 0; x < width; x++, r += 6)
-            ((uint16_t *)out)[x] = (uint16_t)dm_luma((uint32_t)(r[0] << 8 | r[1]), (uint32_t)(r[2] << 8 | r[3]),
-                                                     (uint32_t)(r[4] << 8 | r[5]));
+            ((uint16_t *)out)[x] = (uint16_t)colour(reader, (uint32_t)(r[0] << 8 | r[1]), (uint32_t)(r[2] << 8 | r[3]),
+                                                    (uint32_t)(r[4] << 8 | r[5]));
     }
 }
 

@@ -103,3 +103,31 @@ distmap_view dm_select_view(const distmap_reader *reader, char *data, const int6
     view.data = data;
     return view;
 }
+
+/* ---- Samples ---- */
+
+static const char *const sample_names[] = {"open", "index", "luma", "red", "green", "blue", "alpha"};
+enum { SAMPLES = sizeof sample_names / sizeof *sample_names };
+
+const char *distmap_sample_name(distmap_sample sample) {
+    return (unsigned)sample < SAMPLES ? sample_names[sample] : NULL;
+}
+
+distmap_status distmap_reader_sample(distmap_reader *reader, distmap_sample sample) {
+    if (!reader)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "reader: must not be NULL");
+    if (sample == DISTMAP_SAMPLE_OPEN || (unsigned)sample >= SAMPLES)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "sample: %d is none", (int)sample);
+    if (!reader->info.samples && sample == DISTMAP_SAMPLE_LUMA)
+        return DISTMAP_OK;
+    char names[64] = "";
+    for (int s = 1; s < SAMPLES; s++)
+        if (reader->info.samples >> s & 1)
+            dm_append(names, sizeof names, ", ", sample_names[s]);
+    if (!(reader->info.samples >> sample & 1))
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: its elements have no %s%s%s", reader->input.name,
+                                 sample_names[sample], *names ? "; they have " : ": they are numbers", names);
+    reader->info.sample = reader->shown.sample = sample;
+    reader->held_slice = -1;
+    return reader->codec->sample ? reader->codec->sample(reader) : DISTMAP_OK;
+}

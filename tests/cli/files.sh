@@ -19,7 +19,7 @@ refuses 1 "missing.png: " voronoi missing.png -o out/d.npy
 
 for name in $names; do
     [[ $name == *.pbm ]] && threshold=1 || threshold=128
-    works "whole $name" edt "$name" -o out/d.npy --threshold $threshold --limit 1000
+    works "whole $name" edt "$name" --channel luma -o out/d.npy --threshold $threshold --limit 1000
     ending=${name#image.}
     size=$(stat -c %s "$name")
 
@@ -33,7 +33,7 @@ for name in $names; do
         # Without its last byte a JPEG has lost half of its end marker, a TIFF a byte of a zero that says that no page
         # follows: neither is missed.
         [[ $ending =~ ^(jpg|tif)$ && $part == $((size - 1)) ]] && continue
-        refuses 1 "cut.$ending: " edt "cut.$ending" -o out/d.npy --index out/i.npy --preview out/p.png
+        refuses 1 "cut.$ending: " edt "cut.$ending" --channel luma -o out/d.npy --index out/i.npy --preview out/p.png
     done
 
     # Random bytes, alone and behind the right first bytes. (JPEG data serve: they look random.)

@@ -124,7 +124,7 @@ printf 'P5 5 2 255\n\7\0\0\0\3\0\0\0\0\0' >seeds.pgm
 picture() { # arguments of edt: luma of the preview, least to largest
     rm -f p.png
     "$distmap" edt "$@" -o d.npy --quiet --preview p.png 2>/dev/null
-    "$distmap" info p.png | sed -n 's/^values *\([0-9]* to [0-9]*\),.*/\1/p'
+    "$distmap" info p.png --channel luma | sed -n 's/^values *\([0-9]* to [0-9]*\),.*/\1/p'
 }
 check "picture without sites: all grey" equal "$(picture full.pgm)" "128 to 128"
 check "picture of sites alone: all of one dark colour" equal "$(picture full.pgm --sites nonzero)" "30 to 30"
@@ -349,9 +349,9 @@ check "bench: JSON" matches "$(tr -d ' \n' <out/bench.json)" '"cpu":.*"seed":7.*
 
 # The real ones, with pictures.
 for file in horse.png coins.png page.png text.png retina.jpg mni152_gray_matter.nii.gz; do
-    works "edt $file" edt "$data/$file" -o out/d.npy --threshold 128 --preview out/p.png
+    works "edt $file" edt "$data/$file" --channel luma -o out/d.npy --threshold 128 --preview out/p.png
     check "edt $file: the picture is one" matches "$("$distmap" info out/p.png)" "format +png"
-    works "voronoi $file" voronoi "$data/$file" -o out/v.npy --threshold 128 --index out/i.npy --preview out/p.png
+    works "voronoi $file" voronoi "$data/$file" --channel luma -o out/v.npy --threshold 128 --index out/i.npy --preview out/p.png
     check "voronoi $file: the picture is one" matches "$("$distmap" info out/p.png)" "format +png"
 done
 run edt "$data/mni152_gray_matter.nii.gz" -o out/d.nii.gz --threshold 128 --json

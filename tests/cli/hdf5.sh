@@ -1,11 +1,11 @@
 # HDF5 in the command: datasets by name, added to files, refused where they are no masks.
 source "$(dirname "$0")/checks.sh" "$@" || exit 1
 
-"$distmap" edt "$data/horse.png" -o image.h5:/grey/squared --threshold 128 --metric squared --quiet || exit 1
-"$distmap" edt "$data/horse.png" -o image.h5:/grey/lengths --threshold 128 --quiet || exit 1
+"$distmap" edt "$data/horse.png" --channel luma -o image.h5:/grey/squared --threshold 128 --metric squared --quiet || exit 1
+"$distmap" edt "$data/horse.png" --channel luma -o image.h5:/grey/lengths --threshold 128 --quiet || exit 1
 
 # What goes through HDF5 is the same as what does not.
-"$distmap" edt "$data/horse.png" -o squared.npy --threshold 128 --metric squared --quiet || exit 1
+"$distmap" edt "$data/horse.png" --channel luma -o squared.npy --threshold 128 --metric squared --quiet || exit 1
 works "a dataset as input" edt image.h5:/grey/squared -o out/a.npy --threshold 5
 "$distmap" edt squared.npy -o b.npy --threshold 5 --quiet
 check "a dataset as input: the same" cmp out/a.npy b.npy

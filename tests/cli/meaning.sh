@@ -246,4 +246,82 @@ done
 "$distmap" edt volume.npy -o got.nii --nodata-value 9 --memory 34M --quiet
 check "into NIfTI: out of core" cmp got.nii want.nii
 
+
+# ---- Samples of pictures ----
+
+python3 - <<'PY' || exit 1
+import struct, zlib
+def png(name, kind, depth, rows, palette=None, alpha=None):
+    def chunk(tag, data):
+        return struct.pack(">I", len(data)) + tag + data + struct.pack(">I", zlib.crc32(tag + data))
+    width = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[kind] * depth // 8
+    head = struct.pack(">IIBBBBB", len(rows[0]) // width, len(rows), depth, kind, 0, 0, 0)
+    data = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head)
+    if palette:
+        data += chunk(b"PLTE", bytes(sum(palette, ())))
+    if alpha:
+        data += chunk(b"tRNS", bytes(alpha))
+    data += chunk(b"IDAT", zlib.compress(b"".join(b"\0" + bytes(row) for row in rows))) + chunk(b"IEND", b"")
+    open(name, "wb").write(data)
+png("labels.png", 3, 8, [[0, 1, 15, 15]], [(i, 2 * i, 255 - i) for i in range(16)])
+png("clear.png", 3, 8, [[0, 1, 2, 1]], [(9, 9, 9), (0, 0, 255), (255, 255, 255)], [0, 100])
+png("rgb.png", 2, 8, [[1, 2, 3, 40, 50, 60]])
+png("rgba.png", 6, 8, [[1, 2, 3, 0, 40, 50, 60, 7]])
+png("grey.png", 4, 8, [[100, 0, 200, 9]])
+png("deep.png", 6, 16, [[0, 1, 1, 2, 3, 0, 4, 4]])
+PY
+printf 'P6 2 1 255\n\1\2\3\50\62\74' >rgb.ppm
+printf 'P3 2 1 255\n1 2 3 40 50 60\n' >plain.ppm
+printf 'P6 1 1 65535\n\0\1\1\2\3\0' >deep.ppm
+sample() { # file, sample, values: what one sample of it is, by distances from all elements but those that are it
+    local value=0
+    for value in $3; do
+        "$distmap" edt "$1" ${2:+--channel $2} -o d.npy --sites "$value" --metric squared --quiet 2>>"$work/trouble" || return 1
+        [[ " $(npy_values d.npy u4) " == *" 0 "* ]] || { echo "     $1 $2: no $value"; return 1; }
+    done
+    equal "$("$distmap" info "$1" ${2:+--channel $2} | sed -n 's/^values *\(.*\), mean.*/\1/p')" \
+        "$(tr ' ' '\n' <<<"$3" | sort -n | sed -n '1p;$p' | paste -sd' ' | sed 's/ / to /')"
+}
+check "labels by a palette are its indices" sample labels.png "" "0 1 15"
+check "labels by a palette: indices spread" equal "$("$distmap" voronoi labels.png -o v.npy --quiet && npy_values v.npy u1)" "1 1 15 15"
+check "labels by a palette: red" sample labels.png red "0 1 15"
+check "labels by a palette: green" sample labels.png green "0 2 30"
+check "labels by a palette: blue" sample labels.png blue "255 254 240"
+check "labels by a palette: luma" sample labels.png luma "29 30 49"
+check "labels by a palette: the sample is said" matches "$("$distmap" info labels.png)" "samples +index, luma, red, green, blue; this is index"
+check "a palette with opacity: its opacity" sample clear.png alpha "0 100 255"
+check "a palette with opacity: luma" sample clear.png luma "0 29 255"
+check "a palette with opacity: red, whatever the opacity" sample clear.png red "9 0 255"
+for file in rgb.png rgb.ppm plain.ppm rgba.png; do
+    check "$file: red" sample $file red "1 40"
+    check "$file: green" sample $file green "2 50"
+    check "$file: blue" sample $file blue "3 60"
+done
+check "rgb.png: luma" sample rgb.png luma "2 48"
+check "rgba.png: luma, 0 where it is transparent" sample rgba.png luma "0 48"
+check "rgba.png: opacity" sample rgba.png alpha "0 7"
+check "grey with opacity: grey" sample grey.png luma "0 200"
+check "grey with opacity: opacity" sample grey.png alpha "0 9"
+check "16 bits: red" sample deep.png red "1"
+check "16 bits: opacity" sample deep.png alpha "1028"
+check "16 bits: PPM" sample deep.ppm blue "768"
+check "a JPEG: its channels differ" equal "$(for c in red green blue luma; do
+    "$distmap" info "$data/retina.jpg" --channel $c | grep '^values'; done | sort -u | wc -l)" 4
+for what in "rgb.png luma, red, green, blue" "rgba.png luma, red, green, blue, alpha" "grey.png luma, alpha" \
+    "rgb.ppm luma, red, green, blue" "$data/retina.jpg luma, red, green, blue"; do
+    file=${what%% *}
+    for run in "edt" "edt --memory 1G" "cvt --points 3" "voronoi" "esf --rho 2 --steps 1"; do
+        refuses 1 "${file##*/}: its elements have several samples: choose one by --channel \(${what#* }\)" ${run%% *} $file -o out/d.npy ${run#"${run%% *}"}
+    done
+    refuses 1 "several samples" compare $file $file
+done
+refuses 1 "rgb.png: its elements have no alpha; they have luma, red, green, blue" edt rgb.png -o out/d.npy --channel alpha
+refuses 1 "mask.pgm: its elements have no red: they are numbers" edt mask.pgm -o out/d.npy --channel red
+refuses 1 "--channel: rgb.png has no such axis; it has yx" edt rgb.png -o out/d.npy --channel 0
+refuses 2 "--channel: 'purple' is none of luma, red, green, blue, alpha, and no number" edt rgb.png -o out/d.npy --channel purple
+refuses 2 "--channel: -1 is out of range" edt rgb.png -o out/d.npy --channel=-1
+works "the sample is said" edt rgb.png -o out/d.npy --channel red --threshold 9
+check "the sample is said, in the line" matches "$(cat stderr)" "red, along y=1 x=2"
+works "a picture in grey is its luma" edt mask.pgm -o out/d.npy --channel luma --strict
+
 finish

@@ -17,7 +17,7 @@ if [[ ${3:-} == full ]]; then
         check "full disk, $ending: one line" one_line "out/d.$ending: .*[Nn]o space"
         check "full disk, $ending: no file is left" equal "$(ls -A out)" ""
     done
-    "$distmap" edt "$data/horse.png" -o out/d.npy --threshold 128 --index out/i.npy 2>stderr
+    "$distmap" edt "$data/horse.png" --channel luma -o out/d.npy --threshold 128 --index out/i.npy 2>stderr
     check "full disk for the second output: status" equal "$?" 1
     check "full disk for the second output: one line" one_line "out/i.npy: .*[Nn]o space"
     check "full disk for the second output: no file is left" equal "$(ls -A out)" ""

@@ -2,8 +2,8 @@
 source "$(dirname "$0")/checks.sh" "$@" || exit 1
 
 stores=$project/tests/io/stores/zarr
-"$distmap" edt "$data/horse.png" -o squared.npy --threshold 128 --metric squared --quiet
-"$distmap" edt "$data/horse.png" -o squared.zarr --threshold 128 --metric squared --quiet || exit 1
+"$distmap" edt "$data/horse.png" --channel luma -o squared.npy --threshold 128 --metric squared --quiet
+"$distmap" edt "$data/horse.png" --channel luma -o squared.zarr --threshold 128 --metric squared --quiet || exit 1
 "$distmap" edt squared.npy -o want.npy --index wanti.npy --threshold 5 --quiet
 works "an array as input" edt squared.zarr -o out/a.npy --index out/i.npy --threshold 5
 check "an array as input: the same" cmp out/a.npy want.npy

@@ -50,7 +50,7 @@ static void read_bands(distmap_reader *reader) {
         distmap_reader_read(reader, info->shape[0] < MAX_SLICES ? info->shape[0] / 2 : MAX_SLICES / 2, 1, out);
     read_box(reader, out);
     distmap_reader_map(reader);
-    if (info->ndim > 1 && info->shape[1] > 0 && !distmap_reader_select(reader, 1, info->shape[1] / 2) && info->shape[0])
+    if (!info->samples && info->ndim > 1 && info->shape[1] > 0 && !distmap_reader_select(reader, 1, info->shape[1] / 2) && info->shape[0])
         distmap_reader_read(reader, info->shape[0] / 2, 1, out);
     free(out);
 }
@@ -74,7 +74,11 @@ static void read_path(const char *path) {
     const distmap_status status = distmap_reader_open(path, &reader);
     if (!status && !strcmp(distmap_reader_info(reader)->format, FORMAT)) {
         write_again(distmap_reader_info(reader));
+        const unsigned samples = distmap_reader_info(reader)->samples;
         read_bands(reader);
+        for (int s = 1; samples >> s; s++)
+            if (samples >> s & 1 && !distmap_reader_sample(reader, (distmap_sample)s))
+                read_bands(reader);
     }
     if (status && (strncmp(distmap_error_text(), path, strlen(path)) != 0 || strchr(distmap_error_text(), '\n')))
         abort(); /* not one line that begins with the file's name */

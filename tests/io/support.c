@@ -99,10 +99,14 @@ size_t info_bytes(const distmap_image_info *info) {
     return bytes;
 }
 
+distmap_sample read_sample = DISTMAP_SAMPLE_OPEN;
+
 void *read_all(const char *path, int64_t band, distmap_image_info *info) {
     distmap_reader *reader = NULL;
     if (distmap_reader_open(path, &reader))
         fail_msg("%s", distmap_error_text());
+    if (read_sample && distmap_reader_info(reader)->samples)
+        assert_int_equal(distmap_reader_sample(reader, read_sample), DISTMAP_OK);
     *info = *distmap_reader_info(reader);
     const size_t bytes = info_bytes(info);
     char *out = malloc(bytes + 1);

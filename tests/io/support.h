@@ -30,6 +30,8 @@ void save(const char *path, const void *data, size_t bytes);
 /* xorshift64*: the same numbers everywhere. */
 uint64_t random_next(uint64_t *state);
 
+/* Chosen in what follows where elements have several samples; OPEN: what a reader begins with. */
+extern distmap_sample read_sample;
 /* A file's elements, read in bands of `band` slices; the caller frees them. Sets *info. */
 void *read_all(const char *path, int64_t band, distmap_image_info *info);
 size_t info_bytes(const distmap_image_info *info);

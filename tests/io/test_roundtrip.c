@@ -142,7 +142,23 @@ static void test_palette(void **state) {
     uint8_t *back = read_all("p.png", 2, &got);
     for (int i = 0; i < 6; i++) {
         const uint8_t *c = palette[indices[i]];
-        assert_int_equal(back[i], (c[0] * 19595u + c[1] * 38470u + c[2] * 7471u + 32768u) >> 16);
+        const unsigned want[] = {indices[i], (c[0] * 19595u + c[1] * 38470u + c[2] * 7471u + 32768u) >> 16, c[0], c[1],
+                                 c[2]};
+        assert_int_equal(back[i], want[0]);
+        for (int s = 0; s < 5; s++) {
+            uint8_t row[3];
+            distmap_reader *reader = NULL;
+            assert_int_equal(distmap_reader_open("p.png", &reader), DISTMAP_OK);
+            assert_int_equal(distmap_reader_info(reader)->sample, DISTMAP_SAMPLE_INDEX);
+            assert_int_equal(distmap_reader_sample(reader, (distmap_sample)(DISTMAP_SAMPLE_INDEX + s)), DISTMAP_OK);
+            assert_int_equal(distmap_reader_info(reader)->sample, DISTMAP_SAMPLE_INDEX + s);
+            assert_int_equal(distmap_reader_read(reader, i / 3, 1, row), DISTMAP_OK);
+            assert_int_equal(row[i % 3], want[s]);
+            assert_int_equal(distmap_reader_sample(reader, DISTMAP_SAMPLE_ALPHA), DISTMAP_ERROR_ARGUMENT);
+            assert_non_null(
+                strstr(distmap_error_text(), "p.png: its elements have no alpha; they have index, luma, red"));
+            distmap_reader_close(&reader);
+        }
     }
     assert_non_null(strstr(got.stored, "palette"));
     free(back);
