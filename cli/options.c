@@ -382,7 +382,7 @@ static const option_row rows[] = {
     {"axis", 0, PASS, "AXES", read_pass_axes,
      "what this pass goes along, as in 1,2 or y,x: in the first all measured axes but the slowest, in the last that"},
     {"shard", 0, PASS, "I/N", read_shard, "which part of the pass to do: 1/N to N/N"},
-    {"output", 'o', PASS, "OUT", read_output, "what all shards write: .npy or .zarr"},
+    {"output", 'o', PASS, "OUT", read_output, "what all shards write: .npy, .zarr or .precomputed"},
     {"output", 'o', MAPS, "OUT", read_output, "where the result goes; its ending tells the format, - is stdout (NPY)"},
     {"output", 'o', BENCH, "OUT.json", read_output, "write the results as JSON"},
     {"output", 'o', REPORT, "OUT.html", read_output, "where the page goes"},

@@ -321,8 +321,8 @@ const struct command command_pass = {
         "Does one shard of one of the two passes of an exact distance map of a mask, for an image of any size: the\n"
         "first pass goes along all measured axes but the slowest, and writes squared distances; the last takes\n"
         "these and goes along the slowest. Shards of a pass may run in any order, at the same time, on any machines\n"
-        "that see the files, be killed and run again; a pass begins when the one before is whole. OUTPUT, .npy or\n"
-        ".zarr, is OUTPUT.part until all its shards are done, and OUTPUT.pass tells which are. --sites,\n"
+        "that see the files, be killed and run again; a pass begins when the one before is whole. OUTPUT, .npy,\n"
+        ".zarr or .precomputed, is OUTPUT.part until all its shards are done, and OUTPUT.pass tells which are. --sites,\n"
         "--threshold, --spacing, --axes, --border and --limit belong to the first pass; --metric squared and\n"
         "--dtype to the last. The bits are those of distmap edt.",
     .example = "  distmap pass data/mni152_gray_matter.nii.gz -o squares.npy --threshold 128 --axis y,x --shard 1/2\n"

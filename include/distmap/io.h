@@ -5,7 +5,7 @@
  * ever held. Arrays are row-major, slowest axis first; a file's own axis order is mapped and told by the axes' names.
  *
  * Every function returns a status of distmap.h and sets distmap_error_text() with the file's name in it. Nothing is
- * allocated on a header's word alone: a size that the file cannot hold is an error first (but Zarr leaves out chunks of one value,
+ * allocated on a header's word alone: a size that the file cannot hold is an error first (but Zarr and precomputed volumes leave out chunks of one value,
  * so that its word cannot be checked). HDF5 is read by libhdf5, which must
  * not be given files from people who mean harm, and is called by one thread at a time; a program that calls it itself from other
  * threads needs a libhdf5 that is safe for that.
@@ -106,7 +106,7 @@ typedef struct distmap_image_info {
     distmap_sample sample;
     char stored[64];   /* how the file stores it: "8-bit palette", "tiles 256x256, LZW, 12 pages", ... */
     size_t held_bytes; /* what a reader holds of the elements beside the buffers that it is given, at most */
-    int64_t chunk[DISTMAP_MAX_AXES]; /* of a format whose chunks are files of their own (Zarr): their shape; else 0 */
+    int64_t chunk[DISTMAP_MAX_AXES]; /* of a format whose chunks are files of their own (Zarr, precomputed): their shape; else 0 */
 } distmap_image_info;
 
 /* The axis's pitch, 1 where it is not told. */
@@ -158,7 +158,7 @@ DISTMAP_API distmap_status distmap_reader_sample(distmap_reader *reader, distmap
  * order are cheapest; some formats then start again when asked to go back. */
 DISTMAP_API distmap_status distmap_reader_read(distmap_reader *reader, int64_t first, int64_t count, void *out);
 /* Reads the box [first[a], first[a] + count[a]) along each axis a into `out`, row-major. Of formats whose elements lie in the file as
- * they are, and of those whose chunks are files of their own (NPY, Zarr); others are DISTMAP_ERROR_UNSUPPORTED. */
+ * they are, and of those whose chunks are files of their own (NPY, Zarr, precomputed); others are DISTMAP_ERROR_UNSUPPORTED. */
 DISTMAP_API distmap_status distmap_reader_read_box(distmap_reader *reader, const int64_t *first, const int64_t *count,
                                                    void *out);
 /* When the file's elements lie in it as they are (uncompressed NPY, NIfTI, PGM, TIFF in one piece), a read-only view of all
@@ -176,8 +176,9 @@ typedef struct distmap_writer distmap_writer;
  * in distmap_writer_finish(). "-": standard output, as NPY. A dtype that the format cannot hold is an error that names those that it
  * can; so are axes, where it can hold none of that meaning in that order. "out.h5:/a/b" adds a dataset to the HDF5 file if there is
  * one, on a copy of it, and overwrites none; "out.h5" is a new file with the dataset /data. "out.zarr" is a folder, and must not be
- * there, a Zarr array of version 3; "out.ome.zarr" is an OME-Zarr image. "out.zarr/a/b" is an array in a group, in the version
- * of that, and makes the groups that are missing; nothing is overwritten, and all appears at once. */
+ * there, a Zarr array of version 3; so is "out.precomputed"; "out.ome.zarr" is an OME-Zarr image. "out.zarr/a/b" is an array in a group, in the version
+ * of that, and makes the groups that are missing; nothing is overwritten, and all appears at once. "out.hdr", "out.mhd", "out.nhdr"
+ * and "out.yaml" are headers, whose elements go to a file beside them (out.img, .raw or .zraw, .raw or .raw.gz, .pgm). */
 DISTMAP_API distmap_status distmap_writer_open(const char *path, const distmap_image_info *info, distmap_writer **writer);
 /* The same for an 8-bit picture by palette: 256 RGB colours. PNG only. */
 DISTMAP_API distmap_status distmap_writer_open_palette(const char *path, const distmap_image_info *info,
@@ -200,7 +201,7 @@ DISTMAP_API void distmap_writer_leave(distmap_writer **writer);
  * them makes, and all must say the same of it. Elements are put by boxes, which begin and end between chunks where the format has
  * any, or at the end of an axis. A box may be put more often than once, with the same elements: whoever dies meanwhile, or reads,
  * a chunk is there as it should be, or not. All leave the writer; when everything is put the part is whole, and whoever knows that
- * may give it another name. NPY and Zarr; others are DISTMAP_ERROR_UNSUPPORTED. Processes on different machines need a file
+ * may give it another name. NPY, Zarr and precomputed; others are DISTMAP_ERROR_UNSUPPORTED. Processes on different machines need a file
  * system that shows each what others wrote; for NPY also within a page, which NFS does not. */
 DISTMAP_API distmap_status distmap_writer_open_shared(const char *path, const char *part,
                                                       const distmap_image_info *info, distmap_writer **writer);

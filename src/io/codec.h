@@ -111,7 +111,8 @@ extern const dm_codec *const dm_codecs[]; /* ends with NULL */
 
 /* The codecs. */
 extern const dm_codec dm_codec_npy, dm_codec_png, dm_codec_tiff, dm_codec_jpeg, dm_codec_pgm, dm_codec_pbm,
-    dm_codec_ppm, dm_codec_nifti, dm_codec_metaimage, dm_codec_nrrd, dm_codec_ros_map, dm_codec_hdf5, dm_codec_zarr, dm_codec_precomputed;
+    dm_codec_ppm, dm_codec_nifti, dm_codec_metaimage, dm_codec_nrrd, dm_codec_ros_map, dm_codec_hdf5, dm_codec_zarr,
+    dm_codec_precomputed;
 
 /* Whether `name` ends with `ending`, or with one of a list such as ".tif .tiff", whatever the case. */
 bool dm_ends_with(const char *name, const char *ending);

@@ -8,8 +8,8 @@
 #include "io/codec.h"
 
 const dm_codec *const dm_codecs[] = {
-    &dm_codec_npy,  &dm_codec_png, &dm_codec_tiff, &dm_codec_jpeg,
-    &dm_codec_pgm,  &dm_codec_pbm, &dm_codec_ppm,  &dm_codec_nifti, &dm_codec_metaimage, &dm_codec_nrrd, &dm_codec_ros_map,
+    &dm_codec_npy,  &dm_codec_png,         &dm_codec_tiff,      &dm_codec_jpeg, &dm_codec_pgm,     &dm_codec_pbm,
+    &dm_codec_ppm,  &dm_codec_nifti,       &dm_codec_metaimage, &dm_codec_nrrd, &dm_codec_ros_map,
 #ifdef DISTMAP_HAVE_HDF5
     &dm_codec_hdf5,
 #endif

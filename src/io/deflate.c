@@ -1,94 +1,103 @@
-/* Deflate streams, by zlib: see deflate.h.
- *
- * Level 3 as in NIfTI: volumes of distances shrink little more at higher ones, at several times the time.
- */
+/* Deflate streams: see deflate.h. What packs and unpacks is behind deflate_engine.h. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "io/convert.h"
 #include "io/deflate.h"
+#include "io/deflate_engine.h"
 
-enum { PACKED_BYTES = 1 << 17, SKIP_BYTES = 1 << 16, LEVEL = 3, WINDOW = 15, GZIP = 16, EITHER = 32, MOST = 1 << 30 };
+enum { PACKED_BYTES = 1 << 17, SKIP_BYTES = 1 << 16, MOST = 1 << 30 };
 
 struct dm_inflate {
-    z_stream z;
+    dm_unpacker *unpacker;
     const dm_input *input;
     int64_t offset, bytes; /* of the stream, packed */
     int64_t taken;         /* of those */
     int64_t at;            /* unpacked so far */
-    bool begun, ended;     /* ended: at the end of the stream, or of the last part */
-    uint8_t packed[PACKED_BYTES];
-    uint8_t skipped[SKIP_BYTES];
+    bool within;           /* a part of the stream has begun and not ended */
+    const uint8_t *next;   /* in `packed` */
+    size_t left;
+    uint8_t packed[PACKED_BYTES], skipped[SKIP_BYTES];
 };
 
 dm_inflate *dm_inflate_open(const dm_input *input, int64_t offset, int64_t bytes) {
     dm_inflate *s = malloc(sizeof *s);
     if (!s)
         return NULL;
-    memset(&s->z, 0, sizeof s->z);
+    s->unpacker = dm_unpacker_make();
     s->input = input;
     s->offset = offset;
     s->bytes = bytes;
     s->taken = s->at = 0;
-    s->begun = s->ended = false;
-    if (inflateInit2(&s->z, WINDOW + EITHER) == Z_OK)
-        return s;
-    free(s);
-    return NULL;
+    s->within = false;
+    s->next = s->packed;
+    s->left = 0;
+    if (!s->unpacker)
+        dm_inflate_close(&s);
+    return s;
 }
 
 static distmap_status broken(const dm_inflate *s) {
-    return dm_broken(s->input, "its packed elements are truncated or broken%s%s", s->z.msg ? ": " : "",
-                     s->z.msg ? s->z.msg : "");
+    return dm_broken(s->input, "its packed elements are truncated or broken");
 }
 
-static distmap_status rewind_stream(dm_inflate *s) {
-    if (inflateReset2(&s->z, WINDOW + EITHER) != Z_OK)
-        return dm_no_memory(s->input->name);
-    s->z.avail_in = 0;
+static void rewind_stream(dm_inflate *s) {
     s->taken = s->at = 0;
-    s->begun = s->ended = false;
+    s->within = false;
+    s->left = 0;
+}
+
+/* At least two more packed bytes, if there are any. */
+static distmap_status refill(dm_inflate *s) {
+    if (s->left > 1 || s->taken == s->bytes)
+        return DISTMAP_OK;
+    memmove(s->packed, s->next, s->left);
+    const int64_t rest = s->bytes - s->taken, room = PACKED_BYTES - (int64_t)s->left, n = rest < room ? rest : room;
+    TRY(dm_input_at(s->input, s->offset + s->taken, s->packed + s->left, (size_t)n));
+    s->taken += n;
+    s->next = s->packed;
+    s->left += (size_t)n;
     return DISTMAP_OK;
 }
 
-/* More packed bytes, if there are any. */
-static distmap_status refill(dm_inflate *s) {
-    if (s->z.avail_in || s->taken == s->bytes)
-        return DISTMAP_OK;
-    const int64_t left = s->bytes - s->taken, n = left < PACKED_BYTES ? left : PACKED_BYTES;
-    TRY(dm_input_at(s->input, s->offset + s->taken, s->packed, (size_t)n));
-    s->taken += n;
-    s->z.next_in = s->packed;
-    s->z.avail_in = (uInt)n;
-    return DISTMAP_OK;
+/* The first part, or another one of gzip's; *more: there is one. What else follows a part does not count. */
+static distmap_status start_part(dm_inflate *s, bool *more) {
+    const bool gzip = s->left > 1 && s->next[0] == 0x1f && s->next[1] == 0x8b;
+    *more = gzip || s->at == 0;
+    if (!*more || s->left < 2)
+        return *more ? broken(s) : DISTMAP_OK;
+    s->within = dm_unpacker_start(s->unpacker, gzip);
+    return s->within ? DISTMAP_OK : dm_no_memory(s->input->name);
 }
 
 /* Up to `room` bytes from where it stands; *got is 0 only at the end. */
 static distmap_status inflate_some(dm_inflate *s, void *data, size_t room, size_t *got) {
-    s->z.next_out = data;
-    s->z.avail_out = (uInt)room;
+    dm_flow flow = {.out = data, .out_bytes = room};
     *got = 0;
-    for (;;) {
+    while (!*got) {
+        bool more = true;
         TRY(refill(s));
-        if (s->ended) { /* another part of gzip's follows, or nothing that counts */
-            if (s->z.avail_in < 2 || s->z.next_in[0] != 0x1f || s->z.next_in[1] != 0x8b)
-                return DISTMAP_OK;
-            if (inflateReset(&s->z) != Z_OK)
-                return dm_no_memory(s->input->name);
-            s->ended = false;
-        }
-        const int code = inflate(&s->z, Z_NO_FLUSH);
-        s->ended = code == Z_STREAM_END;
-        *got = room - s->z.avail_out;
-        if (code == Z_MEM_ERROR)
+        if (!s->within)
+            TRY(start_part(s, &more));
+        if (!more)
+            return DISTMAP_OK;
+        const size_t before = s->left;
+        flow.in = s->next;
+        flow.in_bytes = before;
+        const dm_flow_end end = dm_unpacker_run(s->unpacker, &flow);
+        s->next = flow.in;
+        s->left = flow.in_bytes;
+        s->within = end != DM_FLOW_END;
+        *got = room - flow.out_bytes;
+        if (end == DM_FLOW_NO_MEMORY)
             return dm_no_memory(s->input->name);
-        if (!s->ended && code != Z_OK && code != Z_BUF_ERROR)
+        if (end == DM_FLOW_BROKEN || (s->within && !*got && s->left == before && (before > 1 || s->taken == s->bytes)))
             return broken(s);
-        if (!s->z.avail_out || (*got && s->ended))
-            break;
-        if (!s->ended && !s->z.avail_in && s->taken == s->bytes)
-            return broken(s);
+        if (flow.back) { /* they are read again */
+            s->taken -= (int64_t)(s->left + flow.back);
+            s->left = 0;
+        }
     }
     s->at += (int64_t)*got;
     return DISTMAP_OK;
@@ -97,7 +106,7 @@ static distmap_status inflate_some(dm_inflate *s, void *data, size_t room, size_
 distmap_status dm_inflate_read(dm_inflate *s, int64_t at, void *data, size_t bytes, int64_t whole) {
     size_t got;
     if (at < s->at)
-        TRY(rewind_stream(s));
+        rewind_stream(s);
     while (s->at < at) {
         TRY(inflate_some(s, s->skipped, at - s->at < SKIP_BYTES ? (size_t)(at - s->at) : SKIP_BYTES, &got));
         if (!got)
@@ -111,15 +120,12 @@ distmap_status dm_inflate_read(dm_inflate *s, int64_t at, void *data, size_t byt
         to += got;
         bytes -= got;
     }
-    if (s->at != whole)
-        return DISTMAP_OK;
-    TRY(inflate_some(s, s->skipped, 1, &got));
-    return DISTMAP_OK;
+    return s->at == whole && s->within ? inflate_some(s, s->skipped, 1, &got) : DISTMAP_OK;
 }
 
 void dm_inflate_close(dm_inflate **stream) {
     if (*stream)
-        inflateEnd(&(*stream)->z);
+        dm_unpacker_free((*stream)->unpacker);
     free(*stream);
     *stream = NULL;
 }
@@ -162,46 +168,45 @@ void dm_packed_close(distmap_reader *reader) {
 /* ---- Writing ---- */
 
 struct dm_deflate {
-    z_stream z;
+    dm_packer *packer;
     dm_output *output;
     int64_t packed;
     uint8_t buffer[PACKED_BYTES];
 };
 
 dm_deflate *dm_deflate_open(dm_output *output, bool gzip) {
-    enum { MEMORY = 8 };
     dm_deflate *s = malloc(sizeof *s);
     if (!s)
         return NULL;
-    memset(&s->z, 0, sizeof s->z);
+    s->packer = dm_packer_make(gzip);
     s->output = output;
     s->packed = 0;
-    if (deflateInit2(&s->z, LEVEL, Z_DEFLATED, WINDOW + (gzip ? GZIP : 0), MEMORY, Z_DEFAULT_STRATEGY) == Z_OK)
-        return s;
-    free(s);
-    return NULL;
+    if (!s->packer)
+        dm_deflate_close(&s);
+    return s;
 }
 
-static distmap_status deflate_all(dm_deflate *s, int flush) {
-    int code = Z_OK;
+static distmap_status deflate_all(dm_deflate *s, const uint8_t *from, size_t bytes, bool last) {
+    dm_flow flow = {.in = from, .in_bytes = bytes};
+    dm_flow_end end;
     do {
-        s->z.next_out = s->buffer;
-        s->z.avail_out = PACKED_BYTES;
-        code = deflate(&s->z, flush);
-        const size_t n = PACKED_BYTES - s->z.avail_out;
-        TRY(dm_output_write(s->output, s->buffer, n));
-        s->packed += (int64_t)n;
-    } while (flush == Z_FINISH ? code != Z_STREAM_END : !s->z.avail_out);
+        flow.out = s->buffer;
+        flow.out_bytes = PACKED_BYTES;
+        end = dm_packer_run(s->packer, &flow, last);
+        if (end == DM_FLOW_BROKEN) {
+            s->output->error = EIO;
+            return dm_output_failed(s->output);
+        }
+        TRY(dm_output_write(s->output, s->buffer, PACKED_BYTES - flow.out_bytes));
+        s->packed += (int64_t)(PACKED_BYTES - flow.out_bytes);
+    } while (last ? end != DM_FLOW_END : flow.in_bytes || !flow.out_bytes);
     return DISTMAP_OK;
 }
 
 distmap_status dm_deflate_write(dm_deflate *s, const void *data, size_t bytes) {
-    const uint8_t *from = data;
-    while (bytes) {
+    for (const uint8_t *from = data; bytes;) {
         const size_t n = bytes < MOST ? bytes : MOST;
-        s->z.next_in = (Bytef *)from; /* only read */
-        s->z.avail_in = (uInt)n;
-        TRY(deflate_all(s, Z_NO_FLUSH));
+        TRY(deflate_all(s, from, n, false));
         from += n;
         bytes -= n;
     }
@@ -209,14 +214,14 @@ distmap_status dm_deflate_write(dm_deflate *s, const void *data, size_t bytes) {
 }
 
 distmap_status dm_deflate_finish(dm_deflate *s, int64_t *packed) {
-    TRY(deflate_all(s, Z_FINISH));
+    TRY(deflate_all(s, NULL, 0, true));
     *packed = s->packed;
     return DISTMAP_OK;
 }
 
 void dm_deflate_close(dm_deflate **stream) {
     if (*stream)
-        deflateEnd(&(*stream)->z);
+        dm_packer_free((*stream)->packer);
     free(*stream);
     *stream = NULL;
 }

@@ -21,12 +21,35 @@ static const double same_pitch = 1e-6; /* relative: of a pitch and its column's 
 
 /* Keys that are written from the model, and those that are about other elements than these. */
 static bool is_followed(const char *key) {
-    static const char *const others[] = {
-        "ObjectType", "NDims", "BinaryData", "BinaryDataByteOrderMSB", "ElementByteOrderMSB", "CompressedData",
-        "CompressedDataSize", "CompressionLevel", "TransformMatrix", "Rotation", "Orientation", "Offset", "Position",
-        "Origin", "CenterOfRotation", "AnatomicalOrientation", "DistanceUnits", "ElementSpacing", "ElementSize", "DimSize",
-        "HeaderSize", "SequenceID", "ElementMin", "ElementMax", "ElementNumberOfChannels",
-        "ElementToIntensityFunctionSlope", "ElementToIntensityFunctionOffset", "ElementType", "ElementDataFile"};
+    static const char *const others[] = {"ObjectType",
+                                         "NDims",
+                                         "BinaryData",
+                                         "BinaryDataByteOrderMSB",
+                                         "ElementByteOrderMSB",
+                                         "CompressedData",
+                                         "CompressedDataSize",
+                                         "CompressionLevel",
+                                         "TransformMatrix",
+                                         "Rotation",
+                                         "Orientation",
+                                         "Offset",
+                                         "Position",
+                                         "Origin",
+                                         "CenterOfRotation",
+                                         "AnatomicalOrientation",
+                                         "DistanceUnits",
+                                         "ElementSpacing",
+                                         "ElementSize",
+                                         "DimSize",
+                                         "HeaderSize",
+                                         "SequenceID",
+                                         "ElementMin",
+                                         "ElementMax",
+                                         "ElementNumberOfChannels",
+                                         "ElementToIntensityFunctionSlope",
+                                         "ElementToIntensityFunctionOffset",
+                                         "ElementType",
+                                         "ElementDataFile"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!strcmp(key, others[i]))
             return false;
@@ -36,7 +59,7 @@ static bool is_followed(const char *key) {
 /* The value of a key of the old header, or NULL; freed by the caller. */
 static char *value_of(const char *text, const char *key) {
     const size_t bytes = strlen(key);
-    for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+    for (const char *line = text; line; line = dm_text_after(line)) {
         const char *rest = line + bytes;
         if (strncmp(line, key, bytes) != 0 || !strchr(" \t=:", *rest))
             continue;
@@ -50,7 +73,7 @@ static char *value_of(const char *text, const char *key) {
 }
 
 static void follow_keys(dm_text *text, const char *old) {
-    for (const char *line = old; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+    for (const char *line = old; line; line = dm_text_after(line)) {
         const size_t length = strcspn(line, "\r\n"), key = strcspn(line, " \t=:");
         char name[64];
         if (key >= sizeof name || key == length || !strpbrk(line, "=:") || strcspn(line, "=:") >= length)
@@ -107,10 +130,10 @@ static bool agrees(const dm_input *messages, const dm_meta *was, const distmap_i
 
 static const char *type_name(distmap_dtype dtype) {
     static const char *const names[] = {
-        [DISTMAP_BOOL] = "MET_UCHAR",      [DISTMAP_INT8] = "MET_CHAR",   [DISTMAP_UINT8] = "MET_UCHAR",
-        [DISTMAP_INT16] = "MET_SHORT",     [DISTMAP_UINT16] = "MET_USHORT", [DISTMAP_INT32] = "MET_INT",
-        [DISTMAP_UINT32] = "MET_UINT",     [DISTMAP_INT64] = "MET_LONG_LONG", [DISTMAP_UINT64] = "MET_ULONG_LONG",
-        [DISTMAP_FLOAT32] = "MET_FLOAT",   [DISTMAP_FLOAT64] = "MET_DOUBLE"};
+        [DISTMAP_BOOL] = "MET_UCHAR",    [DISTMAP_INT8] = "MET_CHAR",       [DISTMAP_UINT8] = "MET_UCHAR",
+        [DISTMAP_INT16] = "MET_SHORT",   [DISTMAP_UINT16] = "MET_USHORT",   [DISTMAP_INT32] = "MET_INT",
+        [DISTMAP_UINT32] = "MET_UINT",   [DISTMAP_INT64] = "MET_LONG_LONG", [DISTMAP_UINT64] = "MET_ULONG_LONG",
+        [DISTMAP_FLOAT32] = "MET_FLOAT", [DISTMAP_FLOAT64] = "MET_DOUBLE"};
     return names[dtype];
 }
 
@@ -122,7 +145,8 @@ static double fill_axes(dm_meta *h, const distmap_image_info *info) {
     for (int i = 0; i < h->ndim; i++) {
         const int a = h->ndim - 1 - i;
         const distmap_axis *axis = &info->axis[a];
-        const double pitch = distmap_image_pitch(info, a), in_mm = dm_length_in(pitch, *axis->unit ? axis->unit : unit, "mm");
+        const double pitch = distmap_image_pitch(info, a),
+                     in_mm = dm_length_in(pitch, *axis->unit ? axis->unit : unit, "mm");
         h->size[i] = info->shape[a];
         h->spacing[i] = axis->type == DISTMAP_AXIS_SPACE && in_mm > 0 ? in_mm : pitch;
         h->has_spacing |= axis->pitch > 0;
@@ -162,7 +186,8 @@ distmap_status dm_meta_make(const distmap_writer *writer, dm_text *text, bool *p
     dm_meta h = {.channels = 1}, was = {0};
     char *old = NULL, *cut = NULL, *orientation = NULL;
     const bool has_channels = info.axis[info.ndim - 1].type == DISTMAP_AXIS_CHANNEL;
-    if (!dm_axes_follow(&info, "tzyxc") || (info.axis[0].type == DISTMAP_AXIS_TIME && info.ndim - has_channels < DM_META_AXES))
+    if (!dm_axes_follow(&info, "tzyxc") ||
+        (info.axis[0].type == DISTMAP_AXIS_TIME && info.ndim - has_channels < DM_META_AXES))
         return dm_axes_refused(writer, "(t) z y x (c), a time with all three of them,");
     h.ndim = info.ndim - has_channels;
     if (has_channels && info.shape[h.ndim] > INT16_MAX)

@@ -38,7 +38,8 @@ static const struct space *find_space(const char *name) {
         const size_t full = strlen(spaces[s].name), brief = strlen(spaces[s].abbreviation);
         if (!strncasecmp(name, spaces[s].name, full) && (!name[full] || !strcasecmp(name + full, "-time")))
             return &spaces[s];
-        if (brief && !strncasecmp(name, spaces[s].abbreviation, brief) && (!name[brief] || !strcasecmp(name + brief, "T")))
+        if (brief && !strncasecmp(name, spaces[s].abbreviation, brief) &&
+            (!name[brief] || !strcasecmp(name + brief, "T")))
             return &spaces[s];
     }
     return NULL;
@@ -53,9 +54,10 @@ static void mirror(distmap_image_info *info) {
 /* ---- Reading ---- */
 
 static distmap_axis_type type_of_kind(const char *kind, distmap_axis_type unknown) {
-    static const char *const channels[] = {"list", "vector", "covariant-vector", "normal", "stub", "scalar", "2-vector", "3-color",
-                                           "RGB-color", "HSV-color", "XYZ-color", "4-color", "RGBA-color", "3-vector",
-                                           "3-gradient", "3-normal", "4-vector", "point"};
+    static const char *const channels[] = {
+        "list",       "vector",   "covariant-vector", "normal",    "stub",      "scalar",
+        "2-vector",   "3-color",  "RGB-color",        "HSV-color", "XYZ-color", "4-color",
+        "RGBA-color", "3-vector", "3-gradient",       "3-normal",  "4-vector",  "point"};
     static const char *const others[] = {"complex", "quaternion"};
     if (!strcasecmp(kind, "time"))
         return DISTMAP_AXIS_TIME;
@@ -76,10 +78,10 @@ static bool leads_to_time(const dm_nrrd *h, int i) {
 static void take_axis(const dm_nrrd *h, int i, distmap_axis *axis, int *column) {
     static const char *const names[] = {"x", "y", "z"};
     const char *kind = h->kind[i] ? h->kind[i] : "";
-    axis->type = leads_to_time(h, i)  ? DISTMAP_AXIS_TIME
-                 : h->has_vector[i]   ? DISTMAP_AXIS_SPACE
-                 : h->has_directions  ? type_of_kind(kind, DISTMAP_AXIS_OTHER)
-                                      : type_of_kind(kind, DISTMAP_AXIS_SPACE);
+    axis->type = leads_to_time(h, i) ? DISTMAP_AXIS_TIME
+                 : h->has_vector[i]  ? DISTMAP_AXIS_SPACE
+                 : h->has_directions ? type_of_kind(kind, DISTMAP_AXIS_OTHER)
+                                     : type_of_kind(kind, DISTMAP_AXIS_SPACE);
     const distmap_axis_type type = axis->type;
     const bool is_certain = h->has_vector[i] || type != (h->has_directions ? DISTMAP_AXIS_OTHER : DISTMAP_AXIS_SPACE);
     if (h->label[i] && *h->label[i])
@@ -160,9 +162,10 @@ distmap_status dm_nrrd_take(const dm_input *input, const dm_nrrd *h, distmap_ima
 
 static const char *type_name(distmap_dtype dtype) {
     static const char *const names[] = {
-        [DISTMAP_BOOL] = "uint8",    [DISTMAP_INT8] = "int8",    [DISTMAP_UINT8] = "uint8",     [DISTMAP_INT16] = "int16",
-        [DISTMAP_UINT16] = "uint16", [DISTMAP_INT32] = "int32",  [DISTMAP_UINT32] = "uint32",   [DISTMAP_INT64] = "int64",
-        [DISTMAP_UINT64] = "uint64", [DISTMAP_FLOAT32] = "float", [DISTMAP_FLOAT64] = "double"};
+        [DISTMAP_BOOL] = "uint8",    [DISTMAP_INT8] = "int8",     [DISTMAP_UINT8] = "uint8",
+        [DISTMAP_INT16] = "int16",   [DISTMAP_UINT16] = "uint16", [DISTMAP_INT32] = "int32",
+        [DISTMAP_UINT32] = "uint32", [DISTMAP_INT64] = "int64",   [DISTMAP_UINT64] = "uint64",
+        [DISTMAP_FLOAT32] = "float", [DISTMAP_FLOAT64] = "double"};
     return names[dtype];
 }
 
@@ -194,8 +197,13 @@ static void add_kinds(dm_text *text, const dm_nrrd *was, bool same, const distma
     dm_text_add(text, "kinds:");
     for (int i = 0; i < info->ndim; i++) {
         const distmap_axis_type type = info->axis[info->ndim - 1 - i].type;
-        const char *kind = type == DISTMAP_AXIS_SPACE ? "domain" : type == DISTMAP_AXIS_TIME ? "time" : i ? "list" : "vector";
-        if (same && was->kind[i] && type_of_kind(was->kind[i], was->has_directions && !was->has_vector[i] ? DISTMAP_AXIS_OTHER : DISTMAP_AXIS_SPACE) == type)
+        const char *kind = type == DISTMAP_AXIS_SPACE  ? "domain"
+                           : type == DISTMAP_AXIS_TIME ? "time"
+                           : i                         ? "list"
+                                                       : "vector";
+        if (same && was->kind[i] &&
+            type_of_kind(was->kind[i],
+                         was->has_directions && !was->has_vector[i] ? DISTMAP_AXIS_OTHER : DISTMAP_AXIS_SPACE) == type)
             kind = was->kind[i];
         dm_text_add(text, " %s", kind);
     }
@@ -259,7 +267,8 @@ static void add_pitches(dm_text *text, const distmap_image_info *info, bool time
         dm_text_add(text, "spacings:");
         for (int a = info->ndim - 1; a >= 0; a--) {
             char number[32];
-            dm_text_add(text, " %s", own[a] && info->axis[a].pitch > 0 ? dm_number_text(info->axis[a].pitch, number) : "nan");
+            dm_text_add(text, " %s",
+                        own[a] && info->axis[a].pitch > 0 ? dm_number_text(info->axis[a].pitch, number) : "nan");
         }
         dm_text_add(text, "\n");
     }
@@ -273,16 +282,17 @@ static void add_pitches(dm_text *text, const distmap_image_info *info, bool time
 
 /* Lines of the old header that still hold: pairs, comments, and of fields what says nothing about values of elements. */
 static void follow_lines(dm_text *text, const char *old, bool same, bool same_space) {
-    const char *line = strchr(old, '\n');
-    for (line += line != NULL; line && *line && *line != '\n' && *line != '\r'; line = strchr(line, '\n'), line += line != NULL) {
+    for (const char *line = dm_text_after(old); line && *line != '\n' && *line != '\r'; line = dm_text_after(line)) {
         const size_t length = strcspn(line, "\r\n");
         char field[DM_NRRD_FIELD];
         const char *value, *colon = strchr(line, ':');
         const bool is_pair = colon && colon < line + length && colon[1] == '=';
         const bool is_field = !is_pair && colon && colon < line + length && dm_nrrd_field(line, field, &value);
-        const bool follows = is_pair || *line == '#' || (is_field && !strcmp(field, "content")) ||
-                             (is_field && same && (!strcmp(field, "thicknesses") || !strcmp(field, "centers") || !strcmp(field, "centerings"))) ||
-                             (is_field && same_space && !strcmp(field, "measurementframe"));
+        const bool follows =
+            is_pair || *line == '#' || (is_field && !strcmp(field, "content")) ||
+            (is_field && same &&
+             (!strcmp(field, "thicknesses") || !strcmp(field, "centers") || !strcmp(field, "centerings"))) ||
+            (is_field && same_space && !strcmp(field, "measurementframe"));
         if (follows)
             dm_text_add(text, "%.*s\n", (int)length, line);
     }

@@ -159,6 +159,11 @@ char *dm_text_line(char **rest) {
     return line;
 }
 
+const char *dm_text_after(const char *line) {
+    const char *end = strchr(line, '\n');
+    return end && end[1] ? end + 1 : NULL;
+}
+
 char *dm_trim(char *text) {
     while (isspace((unsigned char)*text))
         text++;

@@ -25,6 +25,8 @@ const char *dm_number_text(double number, char text[32]);
 distmap_status dm_text_load(dm_input *input, bool (*is_last)(const char *line), dm_text *text);
 /* The next line, which is cut from the text; NULL: none is left. */
 char *dm_text_line(char **rest);
+/* Where the line after this one begins in a text that is not cut; NULL: this is the last one. */
+const char *dm_text_after(const char *line);
 /* Without the white space at both ends, which is cut. */
 char *dm_trim(char *text);
 /* The numbers that make up the text, between white space; how many, or -1 where it is something else or more than `most`. */

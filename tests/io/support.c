@@ -34,8 +34,8 @@ static int remove_it(const char *path, const struct stat *info, int kind, struct
 }
 
 void erase(const char *path) {
-    static const char *const pairs[][2] = {
-        {".hdr", ".img"}, {".mhd", ".raw"}, {".mhd", ".zraw"}, {".nhdr", ".raw"}, {".nhdr", ".raw.gz"}, {".yaml", ".pgm"}};
+    static const char *const pairs[][2] = {{".hdr", ".img"},  {".mhd", ".raw"},     {".mhd", ".zraw"},
+                                           {".nhdr", ".raw"}, {".nhdr", ".raw.gz"}, {".yaml", ".pgm"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const size_t ending = strlen(pairs[i][0]), stem = strlen(path) > ending ? strlen(path) - ending : 0;
         if (strcmp(path + stem, pairs[i][0]) != 0)

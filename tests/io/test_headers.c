@@ -163,7 +163,7 @@ static void test_ros_map(void **state) {
         {"0.05", "inf", "resolution: inf"},
         {"0.05", "5 cm", "resolution: 5 cm"},
         {"resolution: 0.05\n", "", "there is no resolution"},
-        {"origin: [1.0, -2, 0.5]\n", "", "of no format"},
+        {"origin: [1.0, -2, 0.5]\n", "", "there is no origin"},
         {"[1.0, -2, 0.5]", "[1.0, -2]", "origin"},
         {"[1.0, -2, 0.5]", "[1.0, nan, 0.5]", "origin"},
         {"[1.0, -2, 0.5]", "[1.0, -2, 0.5", "origin"},

@@ -78,9 +78,9 @@ static void test_promises(void **state) {
         const char *path;
         int dtypes; /* how many of the eleven */
         int ndim_high;
-    } promises[] = {{"a.npy", 11, 4}, {"a.png", 3, 2},  {"a.tif", 11, 4},    {"a.TIFF", 11, 4}, {"a.pgm", 2, 2},
-                    {"a.pbm", 1, 2},  {"a.nii", 11, 4}, {"a.nii.gz", 11, 4},
-                    {"a.mha", 11, 4}, {"a.mhd", 11, 4}, {"a.nrrd", 11, 4},   {"a.nhdr", 11, 4}, {"a.h5", 11, 4},   {"a.zarr", 11, 4}};
+    } promises[] = {{"a.npy", 11, 4},  {"a.png", 3, 2},   {"a.tif", 11, 4},    {"a.TIFF", 11, 4}, {"a.pgm", 2, 2},
+                    {"a.pbm", 1, 2},   {"a.nii", 11, 4},  {"a.nii.gz", 11, 4}, {"a.mha", 11, 4},  {"a.mhd", 11, 4},
+                    {"a.nrrd", 11, 4}, {"a.nhdr", 11, 4}, {"a.h5", 11, 4},     {"a.zarr", 11, 4}};
     for (size_t i = 0; i < sizeof promises / sizeof *promises; i++) {
         if (i >= 12 && !is_written(promises[i].path))
             continue;

@@ -3,6 +3,7 @@
 Random headers: element types, encodings, byte orders, spaces by name, abbreviation or dimension, axes of space and others in any order,
 spacings, mins, kinds, labels, units, pairs, elements in a file of their own."""
 # needs: nrrd, numpy
+import gzip
 import json
 import os
 import subprocess
@@ -119,4 +120,14 @@ for i in range(150):
     check(before["axes"] == later["axes"] and before["world"] == later["world"], f"{source}: info tells {later}, not {before}")
     if "labels" in told:
         check(after["labels"] == told["labels"], f"{source}: labels {after['labels']}")
+
+# gzip in several parts, as cat makes it, and what does not count behind them.
+elements = rng.integers(0, 100, 300000).astype(np.uint8)
+nrrd.write("parts.nhdr", elements, {"encoding": "gzip"}, detached_header=True)
+name = [line for line in open("parts.nhdr") if line.startswith("data file")][0].split(":")[1].strip()
+for behind in (b"", b"\0" * 9):
+    cuts = [0, *sorted(int(v) for v in rng.integers(0, elements.size, 40)), elements.size]
+    open(name, "wb").write(b"".join(gzip.compress(elements[a:b].tobytes()) for a, b in zip(cuts, cuts[1:])) + behind)
+    run(convert, "parts.nhdr", "parts.npy")
+    check(np.array_equal(np.load("parts.npy"), elements), "parts of gzip's")
 print("150 files of pynrrd's went through")
