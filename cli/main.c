@@ -60,6 +60,8 @@ int main(int argc, const char **argv) {
             struct options options;
             bool answered = false;
             int status = options_read(commands[i], argc - 1, argv + 1, &options, &answered);
+            if (status == 0)
+                distmap_io_set_threads(options.threads);
             if (status == 0 && !answered)
                 status = commands[i]->run(&options);
             options_free(&options);

@@ -19,6 +19,7 @@ later "$build/tests/api/api_gpu_device"
 later "$build/tests/api/api_gpu_execute"
 later "$build/tests/api/api_gpu_phases"
 later "$build/tests/api/api_gpu_several"
+later "$build/tests/api/api_gpu_shared"
 later "$build/tests/api/api_gpu_strength"
 for group in $groups; do
     later "$build/tests/matrix/matrix_gpu" "$group"

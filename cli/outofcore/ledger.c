@@ -22,6 +22,15 @@ int ledger_path(const char *output, const char *folder, const char *ending, char
     snprintf(file, sizeof file, "%.*s", (int)distmap_path_file_bytes(output), output);
     if (!realpath(file, real)) /* a link's target, where there is one */
         snprintf(real, sizeof real, "%s", file);
+    const distmap_format_info *format = distmap_format_of(output);
+    /* Beside the outermost of the groups that are to be made with a Zarr array. */
+    for (char *slash; format && format->chunked && (slash = strrchr(real, '/')); *slash = '_') {
+        *slash = '\0';
+        const bool there = access(*real ? real : "/", F_OK) == 0;
+        *slash = '/';
+        if (there)
+            break;
+    }
     snprintf(copy, sizeof copy, "%s", real);
     const char *dataset = output + strlen(file);
     const bool standard = strcmp(output, "-") == 0; /* several processes have one */

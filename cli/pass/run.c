@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,14 +36,13 @@ static int choose_chunk(const struct pass *p, struct sink *sink) {
 
 static int find_format(const char *path, const distmap_format_info **found) {
     const distmap_format_info *format;
-    const char *ending = strrchr(path, '.');
     char known[64] = "";
+    *found = distmap_format_of(path);
+    if (*found && (*found)->shares)
+        return 0;
     for (size_t row = 0; (format = distmap_format_get(row)); row++) {
         if (!format->shares)
             continue;
-        *found = format;
-        if (ending && strcasecmp(ending, format->endings) == 0)
-            return 0;
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", *known ? " or " : "", format->endings);
     }
     return fail("-o %s: several processes write one %s", path, known);

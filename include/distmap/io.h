@@ -132,13 +132,18 @@ DISTMAP_API double distmap_unit_ratio(const char *from, const char *to);
  * holds several images (HDF5). FILE is what stands before the first ":/" and is a regular file or ends in .h5 or .hdf5. */
 DISTMAP_API size_t distmap_path_file_bytes(const char *path);
 
+/* How many threads pack and unpack chunks (Zarr), at most, in this process: 0, as many as there are processors for it. Of calls that
+ * begin afterwards. */
+DISTMAP_API distmap_status distmap_io_set_threads(int threads);
+
 /* ---- Reading ---- */
 
 typedef struct distmap_reader distmap_reader;
 
 /* Opens a file ("-": standard input, spooled to an anonymous temporary file when the format needs to seek) and reads its
- * header. An element is presented as one number, of colours and palettes one of its samples (distmap_reader_sample()). Of an HDF5 file with several datasets one must be named, "vol.h5:/volumes/mask". Owned by the
- * caller. */
+ * header. An element is presented as one number, of colours and palettes one of its samples (distmap_reader_sample()). Samples of a
+ * TIFF that are more than colours and opacity are bands, an axis "c". Of an HDF5 file with several datasets one must be named,
+ * "vol.h5:/volumes/mask". Owned by the caller. */
 DISTMAP_API distmap_status distmap_reader_open(const char *path, distmap_reader **reader);
 /* What is presented. The pointer is valid until the reader is closed. */
 DISTMAP_API const distmap_image_info *distmap_reader_info(const distmap_reader *reader);
@@ -171,7 +176,8 @@ typedef struct distmap_writer distmap_writer;
  * in distmap_writer_finish(). "-": standard output, as NPY. A dtype that the format cannot hold is an error that names those that it
  * can; so are axes, where it can hold none of that meaning in that order. "out.h5:/a/b" adds a dataset to the HDF5 file if there is
  * one, on a copy of it, and overwrites none; "out.h5" is a new file with the dataset /data. "out.zarr" is a folder, and must not be
- * there. */
+ * there, a Zarr array of version 3; "out.ome.zarr" is an OME-Zarr image. "out.zarr/a/b" is an array in a group, in the version
+ * of that, and makes the groups that are missing; nothing is overwritten, and all appears at once. */
 DISTMAP_API distmap_status distmap_writer_open(const char *path, const distmap_image_info *info, distmap_writer **writer);
 /* The same for an 8-bit picture by palette: 256 RGB colours. PNG only. */
 DISTMAP_API distmap_status distmap_writer_open_palette(const char *path, const distmap_image_info *info,
@@ -255,6 +261,9 @@ typedef struct distmap_format_info {
 
 /* Rows of the codec table; NULL past the end. Static memory. */
 DISTMAP_API const distmap_format_info *distmap_format_get(size_t row);
+/* The row of the format that a file of that name is written in, if any: by its ending, or by that of a folder in which it is an
+ * array ("vol.zarr/a"). NULL: none. */
+DISTMAP_API const distmap_format_info *distmap_format_of(const char *path);
 
 #ifdef __cplusplus
 }

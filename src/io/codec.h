@@ -89,11 +89,14 @@ struct dm_codec {
     bool holds_empty, holds_palette, holds_datasets;
     bool is_plain;  /* what is written lies in the file as it is */
     bool is_folder; /* what is written is a folder */
+    /* Of a folder: the one that takes its name at the end, `path` or what that is in. The caller frees it. */
+    distmap_status (*target)(const char *path, char **target);
     distmap_status (*create)(distmap_writer *writer);
     distmap_status (*write)(distmap_writer *writer, int64_t count, const void *slices); /* count > 0 */
     distmap_status (*put)(distmap_writer *writer, const dm_box *box,
                           const void *elements);      /* not empty. Where info.shares */
     distmap_status (*finish)(distmap_writer *writer);                                   /* may be NULL */
+    distmap_status (*named)(distmap_writer *writer);                                    /* it has its name. May be NULL */
     void (*discard)(distmap_writer *writer); /* frees the state; after finish too. May be NULL */
     /* By several processes; NULL where the format is written in one piece. `depth` is at least 1. `pack` gets whole pieces, and at
      * least one element; it fills in all but the name, also before it fails. */
@@ -108,12 +111,16 @@ extern const dm_codec *const dm_codecs[]; /* ends with NULL */
 
 /* The codecs. */
 extern const dm_codec dm_codec_npy, dm_codec_png, dm_codec_tiff, dm_codec_jpeg, dm_codec_pgm, dm_codec_pbm,
-    dm_codec_ppm, dm_codec_nifti, dm_codec_hdf5, dm_codec_zarr;
+    dm_codec_ppm, dm_codec_nifti, dm_codec_metaimage, dm_codec_nrrd, dm_codec_ros_map, dm_codec_hdf5, dm_codec_zarr, dm_codec_precomputed;
 
 /* Whether `name` ends with `ending`, or with one of a list such as ".tif .tiff", whatever the case. */
 bool dm_ends_with(const char *name, const char *ending);
 bool dm_ends_with_any(const char *name, const char *endings);
+/* Whether a folder in the path does. */
+bool dm_lies_in_any(const char *path, const char *endings);
 
+/* The codec whose ending the name has, or a folder that it is in, or NULL. */
+const dm_codec *dm_codec_of_name(const char *file);
 /* The codec that writes a file of that name and form, or why there is none. Checks both. */
 distmap_status dm_codec_choose(const char *path, const distmap_image_info *info, const dm_codec **codec);
 

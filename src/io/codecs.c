@@ -1,5 +1,7 @@
 /* The codec table, and the small things that every codec uses: names' endings, error texts, size checks. */
+#define _GNU_SOURCE
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -7,18 +9,35 @@
 
 const dm_codec *const dm_codecs[] = {
     &dm_codec_npy,  &dm_codec_png, &dm_codec_tiff, &dm_codec_jpeg,
-    &dm_codec_pgm,  &dm_codec_pbm, &dm_codec_ppm,  &dm_codec_nifti,
+    &dm_codec_pgm,  &dm_codec_pbm, &dm_codec_ppm,  &dm_codec_nifti, &dm_codec_metaimage, &dm_codec_nrrd, &dm_codec_ros_map,
 #ifdef DISTMAP_HAVE_HDF5
     &dm_codec_hdf5,
 #endif
 #ifdef DISTMAP_HAVE_ZARR
-    &dm_codec_zarr,
+    &dm_codec_zarr, &dm_codec_precomputed,
 #endif
     NULL,
 };
 
 const distmap_format_info *distmap_format_get(size_t row) {
     return row < sizeof dm_codecs / sizeof *dm_codecs - 1 ? &dm_codecs[row]->info : NULL;
+}
+
+const dm_codec *dm_codec_of_name(const char *file) {
+    for (size_t row = 0; dm_codecs[row]; row++)
+        if (dm_ends_with_any(file, dm_codecs[row]->info.endings))
+            return dm_codecs[row];
+    for (size_t row = 0; dm_codecs[row]; row++)
+        if (dm_codecs[row]->is_folder && dm_lies_in_any(file, dm_codecs[row]->info.endings))
+            return dm_codecs[row];
+    return NULL;
+}
+
+const distmap_format_info *distmap_format_of(const char *path) {
+    char *file = path ? strndup(path, distmap_path_file_bytes(path)) : NULL;
+    const dm_codec *codec = file ? dm_codec_of_name(file) : NULL;
+    free(file);
+    return codec ? &codec->info : NULL;
 }
 
 bool dm_ends_with(const char *name, const char *ending) {

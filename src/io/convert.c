@@ -69,3 +69,12 @@ double dm_to_digits(double value, int digits) {
     snprintf(text, sizeof text, "%.*e", digits - 1, value);
     return strtod(text, NULL); /* in the locale that wrote it */
 }
+
+const char *dm_decimal(double value, char text[40]) {
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, 40, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    return text;
+}

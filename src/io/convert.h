@@ -40,5 +40,7 @@ enum { DM_HOST_BIG = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
 double dm_from_float(float value);
 /* The value rounded to so many significant decimal digits: for numbers that a reader computes, whose last places are noise. */
 double dm_to_digits(double value, int digits);
+/* The shortest decimal that reads back as this value, for files whose numbers are text. Returns `text`. */
+const char *dm_decimal(double value, char text[40]);
 
 #endif

@@ -58,8 +58,11 @@ typedef struct dm_output {
 
 /* `part` (NULL: a random one) is the name until the output is finished; what a file of that name holds stays. */
 distmap_status dm_output_open(dm_output *output, const char *path, const char *part);
-/* The same for a folder. There must be none of that name. */
-distmap_status dm_output_open_folder(dm_output *output, const char *path, const char *part);
+/* The same for a folder. There must be none of that name. `target`, which is the path or a folder that it is in, takes its name; the
+ * output's from then on. */
+distmap_status dm_output_open_folder(dm_output *output, const char *path, char *target, const char *part);
+/* Removes a file, or a folder with all that it holds. */
+void dm_output_remove(const char *path);
 /* Writes all of it at the current place, or sets output->error. */
 distmap_status dm_output_write(dm_output *output, const void *data, size_t bytes);
 /* The same at `offset`, wherever the current place is, which stays. */

@@ -21,6 +21,17 @@ bool dm_ends_with_any(const char *name, const char *endings) {
     return false;
 }
 
+bool dm_lies_in_any(const char *path, const char *endings) {
+    for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+        char *folder = strndup(path, (size_t)(slash - path));
+        const bool found = folder && dm_ends_with_any(folder, endings);
+        free(folder);
+        if (found)
+            return true;
+    }
+    return false;
+}
+
 static bool may_have_datasets(const char *file) {
     struct stat info;
     if (!stat(file, &info) && S_ISREG(info.st_mode))

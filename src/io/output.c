@@ -71,9 +71,6 @@ static distmap_status open_folder(dm_output *output, const char *part) {
     struct stat info;
     if (!lstat(output->file, &info))
         return distmap_error_set(DISTMAP_ERROR_IO, "%s: is there already, and is not overwritten", output->name);
-    output->target = strdup(output->file);
-    if (!output->target)
-        return dm_no_memory(output->name);
     return part ? open_part(output, part) : create_temp(output);
 }
 
@@ -100,8 +97,8 @@ static distmap_status open_target(dm_output *output, const char *part, bool stan
     return part ? open_part(output, part) : create_temp(output);
 }
 
-static distmap_status open_either(dm_output *output, const char *path, const char *part, bool is_folder) {
-    *output = (dm_output){.fd = -1, .is_folder = is_folder};
+static distmap_status open_either(dm_output *output, const char *path, char *folder, const char *part) {
+    *output = (dm_output){.fd = -1, .is_folder = folder != NULL, .target = folder};
     const bool standard = !strcmp(path, "-");
     distmap_status status =
         dm_name_take(standard ? "standard output" : path, &output->name, &output->file, &output->dataset);
@@ -113,11 +110,11 @@ static distmap_status open_either(dm_output *output, const char *path, const cha
 }
 
 distmap_status dm_output_open(dm_output *output, const char *path, const char *part) {
-    return open_either(output, path, part, false);
+    return open_either(output, path, NULL, part);
 }
 
-distmap_status dm_output_open_folder(dm_output *output, const char *path, const char *part) {
-    return open_either(output, path, part, true);
+distmap_status dm_output_open_folder(dm_output *output, const char *path, char *target, const char *part) {
+    return open_either(output, path, target, part);
 }
 
 distmap_status dm_output_failed(const dm_output *output) {
@@ -224,11 +221,13 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
     return 0;
 }
 
+void dm_output_remove(const char *path) { nftw(path, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS); }
+
 void dm_output_abort(dm_output *output) {
     if (output->fd >= 0)
         close(output->fd);
     if (output->temp)
-        nftw(output->temp, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+        dm_output_remove(output->temp);
     free(output->temp);
     free(output->target);
     free(output->file);

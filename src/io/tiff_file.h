@@ -36,6 +36,7 @@ typedef struct dm_tiff_page {
     uint16_t used[DM_TIFF_USED];
     int used_count;
     bool alpha;
+    uint16_t bands; /* samples that are no colours of one picture: each is an image of its own. 0: there are none */
     dm_tiff_colour colour;
     distmap_dtype dtype; /* of the elements */
 } dm_tiff_page;
@@ -50,17 +51,61 @@ void dm_tiff_row(const dm_tiff_page *page, const uint8_t *const planes[], const 
 /* Whether the row is already the elements, so that dm_tiff_row is not needed. */
 bool dm_tiff_row_is_plain(const dm_tiff_page *page);
 
-/* TIFF has no axis for volumes; ImageJ's text in the first page's ImageDescription says how pages make one. */
+/* How the pages of a file make one image, by default a volume: by a text in the first page's ImageDescription. */
+typedef struct dm_tiff_stack {
+    int images;                          /* of which this is the first one; 0: it is alone */
+    int64_t times, channels, slices;     /* 0: there is no such axis */
+    int64_t *page;                       /* of plane (t, c, z), z fastest; owned. NULL: they come in this order */
+    double pitch[2];                     /* of x and y; 0: not told */
+    double spacing;                      /* between slices */
+    double interval;                     /* between times */
+    char unit[3][16], interval_unit[16]; /* of x, y, and slices */
+} dm_tiff_stack;
+
+/* The page of plane (t, c, z). */
+int64_t dm_tiff_stack_page(const dm_tiff_stack *stack, int64_t plane);
+
+/* ---- ImageJ's text (tiff_text.c) ---- */
+
 typedef struct dm_tiff_text {
-    int64_t images, slices, frames; /* 0: not said */
-    double spacing;                 /* between slices; 0: not said */
-    char unit[16];
+    int64_t images, channels, slices, frames; /* 0: not said */
+    double spacing;                           /* between slices; 0: not said */
+    double interval;                          /* between frames */
+    char unit[16], interval_unit[16];
     bool millionths; /* resolutions are cut to them, as ImageJ writes them */
 } dm_tiff_text;
-void dm_tiff_text_parse(const char *text, dm_tiff_text *parsed);
+/* Whether it is such a text; *parsed is zero if not. */
+bool dm_tiff_text_parse(const char *text, dm_tiff_text *parsed);
+/* The stack that it tells of, of which there are so many pages. */
+distmap_status dm_tiff_text_stack(distmap_reader *reader, const dm_tiff_text *text, int64_t pages,
+                                  dm_tiff_stack *stack);
 /* Spacing of rows and columns, and the unit, from the resolution tags and the text. */
 void dm_tiff_spacing_read(TIFF *tiff, const dm_tiff_text *text, distmap_image_info *info);
-void dm_tiff_spacing_write(TIFF *tiff, const distmap_image_info *info, int64_t pages);
+void dm_tiff_spacing_write(TIFF *tiff, const distmap_image_info *info);
+
+/* ---- OME-XML (tiff_ome.c) ---- */
+
+bool dm_ome_is(const char *text);
+/* The stack that it tells of, and the pitches. `ifd`: the number of each page's directory. */
+distmap_status dm_ome_read(distmap_reader *reader, const char *text, const dm_tiff_page *form, int64_t pages,
+                           const int64_t *ifd, dm_tiff_stack *stack);
+/* Whether such a file is wanted, by its name or since the input is one. */
+bool dm_ome_wanted(const distmap_writer *writer);
+distmap_status dm_ome_write(const distmap_writer *writer, TIFF *tiff);
+/* From a stack's numbers into axes: what both texts have in common. */
+distmap_status dm_tiff_stack_pitches(distmap_reader *reader, const dm_tiff_stack *stack, const char *where);
+
+/* ---- GeoTIFF and GDAL's tags (tiff_geo.c) ---- */
+
+/* From the tags of the first page: place, CRS, unit, nodata. The axes must be there. */
+distmap_status dm_tiff_geo_read(distmap_reader *reader, TIFF *tiff);
+/* Whether the image is a map, or comes from a file with such a place. */
+bool dm_tiff_geo_is(const distmap_image_info *info);
+distmap_status dm_tiff_geo_write(const distmap_writer *writer, TIFF *tiff);
+/* What of GDAL's metadata is true of another image of the same place: items of the whole file, none of a band (statistics, scale,
+ * unit, name). Into `out`, which has room for as many bytes as came; how many, 0 if none. NULL: only checked. *fault: why it is
+ * none, or NULL. */
+size_t dm_tiff_geo_metadata(const char *text, size_t bytes, char *out, const char **fault);
 
 /* The writing half of the codec, for its row in tiff_read.c. */
 distmap_status dm_tiff_create(distmap_writer *writer);

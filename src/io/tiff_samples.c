@@ -2,7 +2,8 @@
  *
  * Integers of any depth from 1 to 64 bits become the smallest dtype that holds them, as the numbers stored; one bit is
  * bool. Half floats become float32. Min-is-white is turned, so that white is large everywhere. Palette, RGB and CMYK become
- * luma of 8 or 16 bits. A sample that is opacity makes elements 0 where it is 0; other extra samples are left out.
+ * luma of 8 or 16 bits. A sample that is opacity makes elements 0 where it is 0. Where there are more samples than colours and
+ * opacity, all of them are bands: images of their own, never blended.
  *
  * libtiff gives samples of 8, 16, 24, 32 and 64 bits in the host's byte order, 40 to 56 in the file's, and others as a
  * stream of bits, the highest first.
@@ -90,6 +91,16 @@ distmap_status dm_tiff_page_read(dm_tiff *file, int64_t number, dm_tiff_page *pa
             page->used[page->used_count++] = (uint16_t)(colours + i);
             page->alpha = true;
         }
+    /* More than colours and opacity, or colours in numbers that are no picture's: bands. Indices of a palette stay what they are. */
+    const bool is_picture =
+        page->colour == DM_TIFF_GREY || (page->format != SAMPLEFORMAT_IEEEFP && page->format != SAMPLEFORMAT_INT &&
+                                         (page->bits == 8 || page->bits == 16));
+    if (page->colour != DM_TIFF_PALETTE && (page->samples > page->used_count || !is_picture)) {
+        page->bands = page->samples;
+        page->colour = DM_TIFF_GREY;
+        page->alpha = false;
+        page->used_count = 1;
+    }
     return check_samples(file->input, number, page);
 }
 
@@ -181,6 +192,22 @@ static void rgb_row(const dm_tiff_page *page, const uint8_t *const planes[], boo
 }
 #undef RGB
 
+/* One sample of each pixel, of elements as they are. */
+#define PICK(type)                                   \
+    for (size_t x = 0; x < width; x++, from += step) \
+    ((type *)out)[x] = ((const type *)row)[from]
+static void pick_row(const uint8_t *row, size_t from, size_t step, size_t width, unsigned bits, void *out) {
+    if (bits == 8)
+        PICK(uint8_t);
+    else if (bits == 16)
+        PICK(uint16_t);
+    else if (bits == 32)
+        PICK(uint32_t);
+    else
+        PICK(uint64_t);
+}
+#undef PICK
+
 void dm_tiff_row(const dm_tiff_page *page, const uint8_t *const planes[], const uint8_t *table, bool file_big,
                  void *out) {
     const size_t width = page->width, samples = page->samples;
@@ -194,6 +221,11 @@ void dm_tiff_row(const dm_tiff_page *page, const uint8_t *const planes[], const 
     }
     if (page->colour == DM_TIFF_RGB) {
         rgb_row(page, planes, separate, out);
+        return;
+    }
+    if (page->colour == DM_TIFF_GREY && !page->alpha && !turn && page->dtype != DISTMAP_BOOL &&
+        page->bits == 8 * distmap_dtype_size(page->dtype)) {
+        pick_row(planes[0], separate ? 0 : page->used[0], separate ? 1 : samples, width, page->bits, out);
         return;
     }
     uint64_t s[DM_TIFF_USED][CHUNK];

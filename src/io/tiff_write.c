@@ -1,7 +1,10 @@
-/* Writing TIFF: uncompressed strips, one page per plane of a volume, BigTIFF when it would pass 4 GB.
+/* Writing TIFF: strips, one page per plane of a stack, BigTIFF when it would pass 4 GB; compressed as the input was.
  *
  * bool is 1 bit, min-is-black. Bands come in any height: a strip that lies whole in a band is written from there, others
- * are gathered first.
+ * are gathered first. Pages are planes in the order in which they come. Where ImageJ, whose pages have channels fastest, then slices,
+ * then times, would take them for others, the chain of directories is put into its order at the end: a directory tells where the
+ * next one is. And programs that see ImageJ's text (tifffile) take all planes to follow the first one with nothing between, where
+ * its strips do; so there is a gap between those, or they are compressed. Bands of a map, and of what has been bands in the input, are samples of one page, each in a plane of its own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +24,10 @@ typedef struct state {
     size_t row_bytes;    /* as stored */
     uint8_t *strip;      /* rows of a strip that is not whole yet */
     int64_t gathered;    /* how many it holds */
+    int64_t bands;       /* of one page, instead of pages; 0: none */
+    uint16_t compression;
+    bool is_imagej; /* a stack with its text */
+    bool moves;     /* directories are to be put in its order */
 } state;
 
 static distmap_status failed(const distmap_writer *writer) {
@@ -33,29 +40,109 @@ static distmap_status failed(const distmap_writer *writer) {
 static int64_t height_of(const distmap_image_info *info) { return info->shape[info->ndim - 2]; }
 static int64_t width_of(const distmap_image_info *info) { return info->shape[info->ndim - 1]; }
 
+/* ---- Its form ---- */
+
+static bool is_float(distmap_dtype dtype) { return dtype == DISTMAP_FLOAT32 || dtype == DISTMAP_FLOAT64; }
+
+/* At most one axis each of time, channel and space before y and x, or of a map one of whatever its pages are. */
+static bool takes_axes(const distmap_image_info *info) {
+    const int lead = info->ndim - 2;
+    if (info->axis[lead].type != DISTMAP_AXIS_SPACE || info->axis[lead + 1].type != DISTMAP_AXIS_SPACE)
+        return false;
+    for (int a = 0; a < lead; a++) {
+        if (info->axis[a].type == DISTMAP_AXIS_OTHER && (lead > 1 || !dm_tiff_geo_is(info)))
+            return false;
+        for (int b = 0; b < a; b++)
+            if (info->axis[a].type == info->axis[b].type)
+                return false;
+    }
+    return true;
+}
+
+static bool are_bands(const distmap_writer *writer) {
+    const distmap_image_info *info = &writer->info;
+    return info->ndim == 3 && info->axis[0].type == DISTMAP_AXIS_CHANNEL && info->shape[0] <= UINT16_MAX &&
+           (dm_tiff_geo_is(info) || dm_native_find(info, "tiff", "bands")) && !dm_ome_wanted(writer) &&
+           info->dtype != DISTMAP_BOOL;
+}
+
+static uint16_t compression_of(const distmap_image_info *info) {
+    static const struct {
+        const char *name;
+        uint16_t code;
+    } known[] = {{"lzw", COMPRESSION_LZW}, {"deflate", COMPRESSION_ADOBE_DEFLATE}, {"zstd", COMPRESSION_ZSTD}};
+    const distmap_native *native = dm_native_find(info, "tiff", "compression");
+    for (size_t k = 0; native && k < sizeof known / sizeof *known; k++)
+        if (native->bytes == strlen(known[k].name) + 1 && !memcmp(native->data, known[k].name, native->bytes) &&
+            TIFFIsCODECConfigured(known[k].code))
+            return known[k].code;
+    return COMPRESSION_NONE;
+}
+
+/* Where plane `page`, as it comes, is in ImageJ's order. */
+static int64_t rank_of(const distmap_image_info *info, int64_t page) {
+    static const distmap_axis_type slowest_first[] = {DISTMAP_AXIS_TIME, DISTMAP_AXIS_SPACE, DISTMAP_AXIS_CHANNEL};
+    int64_t place[DISTMAP_MAX_AXES], rank = 0;
+    for (int a = info->ndim - 3; a >= 0; a--) {
+        place[a] = page % info->shape[a];
+        page /= info->shape[a];
+    }
+    for (int k = 0; k < 3; k++)
+        for (int a = 0; a < info->ndim - 2; a++)
+            if (info->axis[a].type == slowest_first[k])
+                rank = rank * info->shape[a] + place[a];
+    return rank;
+}
+
+static bool moves(const distmap_writer *writer, const state *s) {
+    for (int64_t p = 0; p < s->pages; p++)
+        if (rank_of(&writer->info, p) != p)
+            return true;
+    return false;
+}
+
+/* The text of the first page, and a map's place. */
+static distmap_status describe(distmap_writer *writer, const state *s) {
+    distmap_image_info page = writer->info;
+    if (s->bands || page.axis[0].type == DISTMAP_AXIS_OTHER)
+        dm_image_drop_axis(&page, 0, 0);
+    if (dm_ome_wanted(writer))
+        TRY(dm_ome_write(writer, s->file.tiff));
+    else if (page.ndim > 2 || !dm_tiff_geo_is(&page))
+        dm_tiff_spacing_write(s->file.tiff, &page);
+    return dm_tiff_geo_write(writer, s->file.tiff);
+}
+
 /* The tags of the page that begins. */
-static void begin_page(distmap_writer *writer, state *s) {
+static distmap_status begin_page(distmap_writer *writer, state *s) {
     TIFF *t = s->file.tiff;
     const distmap_image_info *info = &writer->info;
     const int size = (int)distmap_dtype_size(info->dtype);
-    const bool is_float = info->dtype == DISTMAP_FLOAT32 || info->dtype == DISTMAP_FLOAT64;
     const bool is_signed = info->dtype == DISTMAP_INT8 || info->dtype == DISTMAP_INT16 ||
                            info->dtype == DISTMAP_INT32 || info->dtype == DISTMAP_INT64;
     TIFFSetField(t, TIFFTAG_IMAGEWIDTH, (uint32_t)width_of(info));
     TIFFSetField(t, TIFFTAG_IMAGELENGTH, (uint32_t)height_of(info));
     TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, info->dtype == DISTMAP_BOOL ? 1 : 8 * size);
-    TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, 1);
+    TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, s->bands ? (int)s->bands : 1);
     TIFFSetField(t, TIFFTAG_SAMPLEFORMAT,
-                 is_float    ? SAMPLEFORMAT_IEEEFP
-                 : is_signed ? SAMPLEFORMAT_INT
-                             : SAMPLEFORMAT_UINT);
+                 is_float(info->dtype) ? SAMPLEFORMAT_IEEEFP
+                 : is_signed           ? SAMPLEFORMAT_INT
+                                       : SAMPLEFORMAT_UINT);
     TIFFSetField(t, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
-    TIFFSetField(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
-    TIFFSetField(t, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+    TIFFSetField(t, TIFFTAG_PLANARCONFIG, s->bands > 1 ? PLANARCONFIG_SEPARATE : PLANARCONFIG_CONTIG);
+    if (s->bands > 1) {
+        uint16_t *kinds = calloc((size_t)s->bands, sizeof *kinds); /* unspecified */
+        if (!kinds)
+            return dm_no_memory(writer->output.name);
+        TIFFSetField(t, TIFFTAG_EXTRASAMPLES, (int)s->bands - 1, kinds);
+        free(kinds);
+    }
+    TIFFSetField(t, TIFFTAG_COMPRESSION, s->compression);
+    if (s->compression != COMPRESSION_NONE && info->dtype != DISTMAP_BOOL)
+        TIFFSetField(t, TIFFTAG_PREDICTOR, is_float(info->dtype) ? PREDICTOR_FLOATINGPOINT : PREDICTOR_HORIZONTAL);
     TIFFSetField(t, TIFFTAG_ROWSPERSTRIP, (uint32_t)s->strip_rows);
-    if (!s->page)
-        dm_tiff_spacing_write(t, info, s->pages);
     s->row = 0;
+    return s->page ? DISTMAP_OK : describe(writer, s);
 }
 
 distmap_status dm_tiff_create(distmap_writer *writer) {
@@ -66,31 +153,49 @@ distmap_status dm_tiff_create(distmap_writer *writer) {
     if (width_of(info) > UINT32_MAX || height_of(info) > UINT32_MAX)
         return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: tiff holds at most 2^32 - 1 rows and columns",
                                  writer->output.name);
-    if (!dm_axes_follow(info, "tzyx")) /* pages are slices, of frames where there are four axes */
-        return dm_axes_refused(writer, "t z y x");
+    if (!takes_axes(info))
+        return dm_axes_refused(writer, "t c z (each may be missing, in any order) y x");
     state *s = writer->state = calloc(1, sizeof *s);
     if (!s)
         return dm_no_memory(writer->output.name);
     s->pages = 1;
     for (int a = 0; a < info->ndim - 2; a++)
         s->pages *= info->shape[a];
+    s->compression = compression_of(info);
+    if (are_bands(writer)) {
+        s->bands = s->pages;
+        s->pages = 1;
+    }
+    s->is_imagej = !s->bands && info->ndim > 2 && info->axis[0].type != DISTMAP_AXIS_OTHER && !dm_ome_wanted(writer);
+    s->moves = s->is_imagej && moves(writer, s);
     const size_t width = (size_t)width_of(info);
     s->row_bytes = info->dtype == DISTMAP_BOOL ? (width + 7) / 8 : width * distmap_dtype_size(info->dtype);
     s->strip_rows = (int64_t)(STRIP_BYTES / s->row_bytes) + 1;
     if (s->strip_rows > height_of(info))
         s->strip_rows = height_of(info);
+    if (s->is_imagej && s->pages > 1 && s->compression == COMPRESSION_NONE) {
+        if (height_of(info) == 1)
+            s->compression = COMPRESSION_ADOBE_DEFLATE;
+        else if (s->strip_rows == height_of(info))
+            s->strip_rows = (s->strip_rows + 1) / 2;
+    }
     if (!(s->strip = malloc((size_t)s->strip_rows * s->row_bytes)))
         return dm_no_memory(writer->output.name);
     const int64_t bytes = (int64_t)writer->slice_bytes * info->shape[0] + s->pages * PAGE_BYTES;
     TRY(dm_tiff_open_output(&s->file, &writer->output, bytes > CLASSIC_BYTES));
-    begin_page(writer, s);
-    return DISTMAP_OK;
+    return begin_page(writer, s);
 }
 
 /* Writes the strip that ends before the next row. */
-static distmap_status put_strip(const distmap_writer *writer, state *s, const void *rows, int64_t count) {
-    const uint32_t strip = (uint32_t)((s->row - 1) / s->strip_rows);
-    return TIFFWriteRawStrip(s->file.tiff, strip, (void *)rows, (tmsize_t)((size_t)count * s->row_bytes)) < 0
+static distmap_status put_strip(distmap_writer *writer, state *s, const void *rows, int64_t count) {
+    const int64_t strips = (height_of(&writer->info) + s->strip_rows - 1) / s->strip_rows; /* of a band */
+    const uint32_t strip = (uint32_t)((s->bands ? s->page * strips : 0) + (s->row - 1) / s->strip_rows);
+    const tmsize_t bytes = (tmsize_t)((size_t)count * s->row_bytes);
+    static const char gap[8] = {0};
+    if (s->is_imagej && !s->page && strip == 1)
+        TRY(dm_output_write(&writer->output, gap, sizeof gap));
+    return (s->compression == COMPRESSION_NONE ? TIFFWriteRawStrip : TIFFWriteEncodedStrip)(s->file.tiff, strip,
+                                                                                            (void *)rows, bytes) < 0
                ? failed(writer)
                : DISTMAP_OK;
 }
@@ -102,10 +207,12 @@ distmap_status dm_tiff_write(distmap_writer *writer, int64_t count, const void *
     const char *from = slices;
     for (int64_t left = (int64_t)((size_t)count * writer->slice_bytes / row_bytes), taken; left; left -= taken) {
         if (s->row == height_of(info)) {
-            if (!TIFFWriteDirectory(s->file.tiff))
+            if (!s->bands && !TIFFWriteDirectory(s->file.tiff))
                 return failed(writer);
             s->page++;
-            begin_page(writer, s);
+            s->row = 0;
+            if (!s->bands)
+                TRY(begin_page(writer, s));
         }
         const int64_t begin = s->row - s->gathered; /* of the strip */
         const int64_t rows = height_of(info) - begin < s->strip_rows ? height_of(info) - begin : s->strip_rows;
@@ -131,9 +238,55 @@ distmap_status dm_tiff_write(distmap_writer *writer, int64_t count, const void *
     return DISTMAP_OK;
 }
 
+/* ---- The chain of directories ---- */
+
+/* Numbers of the file are in the host's byte order. */
+static uint64_t number_at(const distmap_writer *writer, int64_t at, size_t bytes) {
+    uint64_t eight = 0;
+    uint32_t four = 0;
+    uint16_t two = 0;
+    void *to = bytes == 8 ? (void *)&eight : bytes == 4 ? (void *)&four : (void *)&two;
+    if (dm_read_at(writer->output.fd, at, to, bytes) != (int64_t)bytes)
+        return 0;
+    return bytes == 8 ? eight : bytes == 4 ? four : two;
+}
+
+static distmap_status link_to(distmap_writer *writer, int64_t at, uint64_t offset, bool big) {
+    const uint32_t four = (uint32_t)offset;
+    return dm_output_write_at(&writer->output, at, big ? (const void *)&offset : (const void *)&four, big ? 8 : 4);
+}
+
+/* A directory is a count of entries, these, and where the next directory is. */
+static distmap_status put_in_order(distmap_writer *writer, const state *s) {
+    const bool big = number_at(writer, 2, 2) == 43;
+    const int64_t head = big ? 8 : 4, count_bytes = big ? 8 : 2, entry_bytes = big ? 20 : 12;
+    uint64_t *offset = calloc((size_t)s->pages, sizeof *offset);
+    int64_t *next = calloc((size_t)s->pages, sizeof *next), *at_rank = calloc((size_t)s->pages, sizeof *at_rank);
+    distmap_status status = offset && next && at_rank ? DISTMAP_OK : dm_no_memory(writer->output.name);
+    int64_t from = head;
+    for (int64_t p = 0; !status && p < s->pages; p++) {
+        offset[p] = number_at(writer, from, big ? 8 : 4);
+        from = next[p] = (int64_t)offset[p] + count_bytes +
+                         entry_bytes * (int64_t)number_at(writer, (int64_t)offset[p], (size_t)count_bytes);
+        at_rank[rank_of(&writer->info, p)] = p;
+        if (!offset[p])
+            status = distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot read what was written", writer->output.name);
+    }
+    for (int64_t r = 0; !status && r < s->pages; r++)
+        status = link_to(writer, r ? next[at_rank[r - 1]] : head, offset[at_rank[r]], big);
+    if (!status)
+        status = link_to(writer, next[at_rank[s->pages - 1]], 0, big);
+    free(offset);
+    free(next);
+    free(at_rank);
+    return status;
+}
+
 distmap_status dm_tiff_finish(distmap_writer *writer) {
     state *s = writer->state;
-    return TIFFWriteDirectory(s->file.tiff) && !writer->output.error ? DISTMAP_OK : failed(writer);
+    if (!TIFFWriteDirectory(s->file.tiff) || writer->output.error)
+        return failed(writer);
+    return s->moves ? put_in_order(writer, s) : DISTMAP_OK;
 }
 
 void dm_tiff_discard(distmap_writer *writer) {

@@ -20,16 +20,14 @@ static bool holds(const dm_codec *codec, const distmap_image_info *info, int64_t
 static distmap_status choose(const char *path, const char *file, const distmap_image_info *info, int64_t bytes,
                              const dm_codec **chosen) {
     char writable[200] = "", instead[200] = "", dtypes[200] = "";
-    *chosen = NULL;
     for (size_t row = 0; dm_codecs[row]; row++) {
         const dm_codec *codec = dm_codecs[row];
         if (codec->info.writes)
             dm_append(writable, sizeof writable, " ", codec->info.endings);
         if (holds(codec, info, bytes))
             dm_append(instead, sizeof instead, " ", codec->info.endings);
-        if (!strcmp(path, "-") ? codec == &dm_codec_npy : dm_ends_with_any(file, codec->info.endings))
-            *chosen = codec;
     }
+    *chosen = strcmp(path, "-") == 0 ? &dm_codec_npy : dm_codec_of_name(file);
     if (!*chosen)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: no format has this ending; one of %s is needed", path,
                                  writable);
@@ -102,6 +100,17 @@ distmap_status dm_codec_choose(const char *path, const distmap_image_info *info,
     return DISTMAP_OK;
 }
 
+static distmap_status open_output(dm_output *output, const dm_codec *codec, const char *path, const char *part) {
+    char *target = NULL;
+    *output = (dm_output){.fd = -1};
+    if (!codec->is_folder)
+        return dm_output_open(output, path, part);
+    const distmap_status status = codec->target(path, &target);
+    if (status)
+        free(target);
+    return status ? status : dm_output_open_folder(output, path, target, part);
+}
+
 static distmap_status create(const char *path, const char *part, bool shared, const distmap_image_info *info,
                              const uint8_t (*palette)[3], distmap_writer **writer) {
     if (!writer)
@@ -137,7 +146,7 @@ static distmap_status create(const char *path, const char *part, bool shared, co
     made->palette = palette;
     made->placed = part != NULL;
     made->shared = shared;
-    distmap_status status = (codec->is_folder ? dm_output_open_folder : dm_output_open)(&made->output, path, part);
+    distmap_status status = open_output(&made->output, codec, path, part);
     if (!status && part && !made->output.target)
         status = distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: is not a regular file", path);
     if (!status) {
@@ -288,8 +297,14 @@ distmap_status distmap_writer_finish(distmap_writer **writer) {
         distmap_writer_abort(writer);
         return status;
     }
-    release(w);
+    const bool has_more = w->codec->named != NULL; /* to do then */
+    if (!has_more)
+        release(w);
     status = dm_output_finish(&w->output);
+    if (has_more && !status)
+        status = w->codec->named(w);
+    if (has_more)
+        release(w);
     dm_image_disown(&w->info);
     free(w);
     *writer = NULL;

@@ -1,71 +1,33 @@
-/* Writing Zarr: each chunk into a file without a name that counts, which is then renamed, so that a chunk is there whole or not at
- * all, whoever dies, and whoever writes the same at the same time.
- */
+/* Writing Zarr: the metadata first, then chunks, by several threads, each into a file that takes its name when it is whole. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/ome_zarr.h"
+#include "io/threads.h"
 #include "io/zarr.h"
 
+enum { HELD_BYTES = 32 << 20 };
+
 typedef struct state {
+    int folder; /* the array's */
+    int version;
     dm_zarr form;
     dm_rows rows;
     int64_t written; /* slices */
-    char *chunk, *packed;
+    dm_zarr_nodes nodes;
+    char *target; /* that takes its name, */
+    char *husk;   /* and what of it does not: a folder around what was made */
+    int workers;
+    struct {
+        char *chunk, *packed;
+    } worker[DM_ZARR_WORKERS];
 } state;
-
-static distmap_status failed(distmap_writer *writer) {
-    writer->output.error = errno;
-    return dm_output_failed(&writer->output);
-}
-
-/* ---- A file of the folder ---- */
-
-/* The folders that the name is in. */
-static bool make_folders(int folder, const char *name) {
-    char part[DM_ZARR_NAME];
-    for (const char *slash = strchr(name, '/'); slash; slash = strchr(slash + 1, '/')) {
-        snprintf(part, sizeof part, "%.*s", (int)(slash - name), name);
-        if (mkdirat(folder, part, 0777) && errno != EEXIST)
-            return false;
-    }
-    return true;
-}
-
-static bool write_whole(const distmap_writer *writer, const char *name, const void *data, size_t bytes) {
-    dm_output file = {.name = writer->output.name,
-                      .fd = openat(writer->output.fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
-    if (file.fd < 0)
-        return false;
-    const bool written = dm_output_write(&file, data, bytes) == DISTMAP_OK, closed = close(file.fd) == 0;
-    if (!written)
-        errno = file.error;
-    return written && closed;
-}
-
-static distmap_status store(distmap_writer *writer, const char *name, const void *data, size_t bytes) {
-    const int folder = writer->output.fd;
-    uint64_t number;
-    char temp[40];
-    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
-        return failed(writer);
-    snprintf(temp, sizeof temp, ".distmap-%016llx", (unsigned long long)number);
-    if (write_whole(writer, temp, data, bytes) && !renameat(folder, temp, folder, name))
-        return DISTMAP_OK;
-    if (errno == ENOENT && make_folders(folder, name) && !renameat(folder, temp, folder, name))
-        return DISTMAP_OK;
-    const distmap_status status = failed(writer);
-    unlinkat(folder, temp, 0);
-    return status;
-}
-
-/* ---- The array ---- */
 
 static void choose_chunk(distmap_writer *writer) {
     distmap_image_info *info = &writer->info;
@@ -78,48 +40,141 @@ static void choose_chunk(distmap_writer *writer) {
     }
 }
 
-/* Another process may have made the array: then it must be the same. */
-static distmap_status store_form(distmap_writer *writer, const char *text) {
-    const dm_input folder = {.name = writer->output.name, .fd = writer->output.fd};
-    char *there = NULL;
-    TRY(dm_zarr_load(&folder, ".zarray", &there));
-    const bool same = there && strcmp(there, text) == 0;
-    const bool other = there && !same;
-    free(there);
-    if (other)
-        return distmap_error_set(DISTMAP_ERROR_IO, "%s: %s holds another array", writer->output.name,
-                                 writer->output.temp);
-    if (same)
+/* ---- Metadata ---- */
+
+/* Goes into a folder below, which is made. */
+static distmap_status go_into(const distmap_writer *writer, state *s, const char *name) {
+    const int below = mkdirat(s->folder, name, 0777) && errno != EEXIST ? -1 : dm_zarr_open_below(s->folder, name);
+    if (below < 0) {
+        const dm_output output = {.name = writer->output.name, .error = errno};
+        return dm_output_failed(&output);
+    }
+    close(s->folder);
+    s->folder = below;
+    return DISTMAP_OK;
+}
+
+/* The groups from the target on, to the array's name. `path`, within the target, becomes the array's. */
+static distmap_status make_groups(const distmap_writer *writer, state *s, char path[DM_ZARR_PATH]) {
+    const char *rest = writer->output.file + strlen(writer->output.target);
+    *path = '\0';
+    while (*rest) {
+        TRY(dm_zarr_nodes_add_group(&s->nodes, s->folder, path, s->version, NULL));
+        const char *name = rest + 1;
+        const size_t used = strlen(path), length = strcspn(name, "/");
+        char one[NAME_MAX + 1];
+        if (length > NAME_MAX)
+            return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: a name in it is too long", writer->output.name);
+        snprintf(one, sizeof one, "%.*s", (int)length, name);
+        snprintf(path + used, DM_ZARR_PATH - used, "%s%s", used ? "/" : "", one);
+        TRY(go_into(writer, s, one));
+        rest = name + length;
+    }
+    return DISTMAP_OK;
+}
+
+static distmap_status make_image(const distmap_writer *writer, state *s, char path[DM_ZARR_PATH]) {
+    dm_ome ome;
+    if (!dm_ends_with(writer->output.file, ".ome.zarr"))
         return DISTMAP_OK;
-    char *attributes = dm_zarr_attributes_text(&writer->info);
-    const distmap_status status =
-        attributes ? store(writer, ".zattrs", attributes, strlen(attributes)) : dm_no_memory(writer->output.name);
-    free(attributes);
-    return status ? status : store(writer, ".zarray", text, strlen(text));
+    if (writer->info.ndim < 2)
+        return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: OME-Zarr holds two axes or more; a plain .zarr one",
+                                 writer->output.name);
+    dm_ome_of_info(&writer->info, &ome);
+    TRY(dm_zarr_nodes_add_group(&s->nodes, s->folder, path, s->version, dm_ome_attributes(&ome, s->version)));
+    const size_t used = strlen(path);
+    snprintf(path + used, DM_ZARR_PATH - used, "%s0", used ? "/" : "");
+    return go_into(writer, s, "0");
+}
+
+/* Another process may have made the array: then it must be the same. */
+static distmap_status check_form(const distmap_writer *writer, const state *s, const char *file, json_object *array,
+                                 bool *there) {
+    const dm_input folder = {.name = writer->output.name};
+    json_object *other = NULL;
+    TRY(dm_zarr_load(&folder, s->folder, file, &other));
+    *there = other != NULL;
+    const bool same = !other || json_object_equal(other, array);
+    json_object_put(other);
+    return same ? DISTMAP_OK
+                : distmap_error_set(DISTMAP_ERROR_IO, "%s: %s holds another array", writer->output.name,
+                                    writer->output.temp);
+}
+
+static distmap_status make_array(distmap_writer *writer, state *s, const char *path) {
+    const distmap_image_info *info = &writer->info;
+    const dm_input folder = {.name = writer->output.name};
+    const char *file = s->version == 3 ? "zarr.json" : ".zarray";
+    char *text = s->version == 3 ? dm_zarr_v3_text(info) : dm_zarr_v2_text(info);
+    json_object *array = text ? json_tokener_parse(text) : NULL;
+    bool there = false;
+    distmap_status status = array ? dm_zarr_parse(&folder, array, &s->form) : dm_no_memory(writer->output.name);
+    if (!status && !dm_zarr_pack_room(&s->form))
+        status = distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: chunks of %zu bytes are too large", writer->output.name,
+                                   s->form.pipeline.bytes);
+    if (!status)
+        status = check_form(writer, s, file, array, &there);
+    json_object_put(array);
+    if (!status && !there && s->version == 2)
+        status = dm_zarr_nodes_add(&s->nodes, s->folder, path, ".zattrs", dm_zarr_v2_attributes_text(info));
+    if (!status && !there) {
+        status = dm_zarr_nodes_add(&s->nodes, s->folder, path, file, text);
+        text = NULL;
+    }
+    free(text);
+    return status;
+}
+
+/* Several processes write one array, in a group that is there and that nobody else need tell of it. */
+static distmap_status check_shared(const distmap_writer *writer, state *s) {
+    const dm_output *output = &writer->output;
+    bool any;
+    if (strcmp(output->target, output->file) != 0)
+        return distmap_error_set(DISTMAP_ERROR_IO, "%s: there is no group %s, which several processes do not make",
+                                 output->name, output->target);
+    TRY(dm_zarr_nodes_consolidate(&s->nodes, output->target, s->version, &any));
+    return any ? distmap_error_set(DISTMAP_ERROR_UNSUPPORTED,
+                                   "%s: its group has consolidated metadata, which several processes do not keep true",
+                                   output->name)
+               : DISTMAP_OK;
+}
+
+static distmap_status reserve(distmap_writer *writer, state *s) {
+    const size_t room = dm_zarr_pack_room(&s->form), one = room + s->form.pipeline.bytes, fit = HELD_BYTES / one;
+    const int most = dm_threads() < DM_ZARR_WORKERS ? dm_threads() : DM_ZARR_WORKERS;
+    s->workers = fit < 1 ? 1 : fit < (size_t)most ? (int)fit : most;
+    for (int w = 0; w < s->workers; w++) {
+        s->worker[w].chunk = calloc(1, s->form.pipeline.bytes);
+        s->worker[w].packed = malloc(room);
+        if (!s->worker[w].chunk || !s->worker[w].packed)
+            return dm_no_memory(writer->output.name);
+    }
+    return DISTMAP_OK;
 }
 
 distmap_status dm_zarr_create(distmap_writer *writer) {
+    const dm_output *output = &writer->output;
+    char path[DM_ZARR_PATH];
     state *s = writer->state = calloc(1, sizeof *s);
     if (!s)
-        return dm_no_memory(writer->output.name);
+        return dm_no_memory(output->name);
+    s->folder = dm_zarr_open_below(output->fd, ".");
+    s->nodes.name = strdup(output->name);
+    s->target = strdup(output->target);
+    if (s->folder < 0 || !s->nodes.name || !s->target)
+        return dm_no_memory(output->name);
+    TRY(dm_zarr_parent_version(output->name, output->target, &s->version));
+    if (writer->shared)
+        TRY(check_shared(writer, s));
     choose_chunk(writer);
-    char *text = dm_zarr_form_text(&writer->info);
-    if (!text)
-        return dm_no_memory(writer->output.name);
-    const dm_input folder = {.name = writer->output.name, .fd = writer->output.fd};
-    distmap_status status = dm_zarr_parse(&folder, text, &s->form);
-    if (!status && !dm_zarr_packs(s->form.chunk_bytes))
-        status = distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: chunks of %zu bytes are too large", writer->output.name,
-                                   s->form.chunk_bytes);
-    if (!status)
-        status = store_form(writer, text);
-    free(text);
-    TRY(status);
-    s->chunk = calloc(1, s->form.chunk_bytes);
-    s->packed = malloc(s->form.chunk_bytes + DM_ZARR_MORE);
+    TRY(make_groups(writer, s, path));
+    TRY(make_image(writer, s, path));
+    TRY(make_array(writer, s, path));
     s->rows = (dm_rows){.row = writer->info.chunk[0]};
-    return s->chunk && s->packed ? DISTMAP_OK : dm_no_memory(writer->output.name);
+    return reserve(writer, s);
 }
+
+/* ---- Chunks ---- */
 
 static bool passes_the_end(const dm_zarr *form, const int64_t at[DISTMAP_MAX_AXES]) {
     bool passes = false;
@@ -130,28 +185,37 @@ static bool passes_the_end(const dm_zarr *form, const int64_t at[DISTMAP_MAX_AXE
 
 struct writing {
     distmap_writer *writer;
-    const dm_box *box;
-    char *elements;
+    const dm_zarr_target *elements;
 };
 
-static distmap_status write_chunk(void *user, const int64_t at[DISTMAP_MAX_AXES]) {
+static distmap_status write_chunk(void *user, int worker, int64_t part) {
     const struct writing *w = user;
     state *s = w->writer->state;
+    const dm_zarr *form = &s->form;
+    char *chunk = s->worker[worker].chunk, *packed = s->worker[worker].packed;
+    int64_t at[DISTMAP_MAX_AXES];
     char name[DM_ZARR_NAME];
-    dm_zarr_chunk_name(&s->form, at, name);
-    if (passes_the_end(&s->form, at)) /* the same elements are the same file */
-        memset(s->chunk, 0, s->form.chunk_bytes);
-    dm_zarr_copy(&s->form, w->box, at, s->chunk, w->elements, true);
-    const size_t bytes = dm_zarr_pack(&s->form, s->chunk, s->packed);
+    dm_zarr_target_place(w->elements, form->chunk, part, at);
+    dm_zarr_chunk_name(form, at, name);
+    if (passes_the_end(form, at)) /* the same elements are the same file */
+        memset(chunk, 0, form->pipeline.bytes);
+    const dm_zarr_target cut = dm_zarr_target_cut(w->elements, form->chunk, at);
+    dm_zarr_copy(&cut, form->chunk, form->size, chunk, true);
+    const size_t bytes = dm_zarr_pack(form, chunk, packed);
     if (!bytes)
-        return distmap_error_set(DISTMAP_ERROR_IO, "%s: blosc cannot pack chunk %s", w->writer->output.name, name);
-    return store(w->writer, name, s->packed, bytes);
+        return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot pack chunk %s", w->writer->output.name, name);
+    return dm_zarr_store(w->writer->output.name, s->folder, name, packed, bytes);
 }
 
 distmap_status dm_zarr_put(distmap_writer *writer, const dm_box *box, const void *elements) {
-    struct writing writing = {writer, box, (char *)elements};
     const state *s = writer->state;
-    return dm_zarr_each(&s->form, box, write_chunk, &writing);
+    const dm_zarr_target target = dm_zarr_target_make(box, elements, s->form.size);
+    struct writing writing = {writer, &target};
+    const distmap_status status =
+        dm_threads_each(dm_zarr_target_chunks(&target, s->form.chunk), s->workers, write_chunk, &writing);
+    if (status && !writer->output.error)
+        writer->output.error = EIO; /* so that it does not take its name */
+    return status;
 }
 
 /* ---- In order ---- */
@@ -168,17 +232,76 @@ distmap_status dm_zarr_write(distmap_writer *writer, int64_t count, const void *
     return dm_rows_write(writer, &s->rows, count, slices, put_rows);
 }
 
+/* ---- The end ---- */
+
+/* Some of the groups that were to be made are there meanwhile, perhaps by another output of the same run: then only what is still
+ * missing takes its name. */
+static distmap_status place_again(distmap_writer *writer, state *s) {
+    dm_output *output = &writer->output;
+    char *target, *temp = NULL;
+    int version;
+    TRY(dm_zarr_place(output->file, &target));
+    const size_t before = strlen(output->target);
+    if (strlen(target) == before) {
+        free(target);
+        return DISTMAP_OK;
+    }
+    distmap_status status = dm_zarr_parent_version(output->name, target, &version);
+    if (!status && version != s->version)
+        status = distmap_error_set(DISTMAP_ERROR_IO, "%s: there is a group of another version meanwhile", output->name);
+    if (!status && asprintf(&temp, "%s%s", output->temp, target + before) < 0) {
+        temp = NULL;
+        status = dm_no_memory(output->name);
+    }
+    if (status) {
+        free(target);
+        return status;
+    }
+    /* Texts of what is there already are not ours. */
+    dm_zarr_nodes_leave_out(&s->nodes, target + before + 1);
+    s->husk = output->temp;
+    output->temp = temp;
+    free(output->target);
+    output->target = target;
+    free(s->target);
+    return (s->target = strdup(target)) ? DISTMAP_OK : dm_no_memory(output->name);
+}
+
 distmap_status dm_zarr_finish(distmap_writer *writer) {
     state *s = writer->state;
-    return dm_rows_end(writer, &s->rows, put_rows);
+    bool any;
+    TRY(dm_rows_end(writer, &s->rows, put_rows));
+    TRY(place_again(writer, s));
+    s->nodes.adds = true;
+    return dm_zarr_nodes_consolidate(&s->nodes, writer->output.target, s->version, &any);
+}
+
+/* What has its name already loses it again if it cannot be told of. */
+distmap_status dm_zarr_named(distmap_writer *writer) {
+    state *s = writer->state;
+    const distmap_status status = dm_zarr_nodes_named(&s->nodes);
+    if (status)
+        dm_output_remove(s->target);
+    return status;
 }
 
 void dm_zarr_discard(distmap_writer *writer) {
     state *s = writer->state;
     if (!s)
         return;
+    for (int w = 0; w < DM_ZARR_WORKERS; w++) {
+        free(s->worker[w].chunk);
+        free(s->worker[w].packed);
+    }
+    if (s->husk)
+        dm_output_remove(s->husk);
+    dm_zarr_nodes_free(&s->nodes);
+    dm_zarr_free(&s->form);
+    if (s->folder >= 0)
+        close(s->folder);
     free(s->rows.gathered);
-    free(s->packed);
-    free(s->chunk);
+    free(s->husk);
+    free(s->target);
     free(s);
+    writer->state = NULL;
 }

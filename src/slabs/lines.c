@@ -21,7 +21,7 @@
 #include "slabs/slabs.h"
 
 double dms_limit(const distmap_problem *problem, distmap_dtype samples) {
-    if (samples != DISTMAP_UINT32)
+    if (samples != DISTMAP_UINT32 && problem->want.squared != DISTMAP_UINT32)
         return problem->limit;
     const distmap_problem p = dms_counted(problem);
     double square = 0;
@@ -29,8 +29,7 @@ double dms_limit(const distmap_problem *problem, distmap_dtype samples) {
         const double length = (p.spacing[a] == 0 ? 1 : p.spacing[a]) * (double)p.shape[a];
         square += p.axes >> a & 1 ? length * length : 0;
     }
-    /* What 32 bits hold is below 2^16. */
-    const double counted = fmin(ceil(sqrt(square)), 0x1p16),
+    const double counted = fmin(ceil(sqrt(square)), dms_most_of_32_bits(p.unit)),
                  diagonal = p.unit > 0 ? counted * p.unit * DMS_ROOM : counted;
     return p.limit > 0 && p.limit < diagonal ? p.limit : diagonal;
 }
@@ -109,14 +108,15 @@ static distmap_status draw_borders(distmap_context *context, const distmap_probl
                              .real = counted.real,
                              .want = {.squared = lines->samples, .distance = p->want.distance}};
     if (lines->samples == DISTMAP_UINT32) /* a border that is farther than 32 bits say is never the nearest */
-        slice.limit = fmin(slice.limit, 65535.5 * (counted.unit > 0 ? counted.unit : 1));
+        slice.limit = fmin(slice.limit, dms_most_of_32_bits(counted.unit) * (counted.unit > 0 ? counted.unit : 1));
     memcpy(slice.shape, p->shape, sizeof slice.shape);
     memcpy(slice.spacing, counted.spacing, sizeof slice.spacing);
     slice.shape[axis] = 1;
     TRY(draw_border(context, &slice, &lines->border_exact, &lines->border_distance, lines));
     distmap_view none = {0};
     slice.want = (distmap_outputs){.squared = p->want.squared};
-    slice.limit = 0; /* what is beyond it is not taken */
+    /* What is beyond the limit is not taken. */
+    slice.limit = p->want.squared == DISTMAP_UINT32 ? dms_most_of_32_bits(0) : 0;
     return p->want.squared && p->want.squared != lines->samples
                ? draw_border(context, &slice, &lines->border_squared, &none, lines)
                : DISTMAP_OK;

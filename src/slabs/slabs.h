@@ -77,6 +77,8 @@ distmap_status dms_find_samples(const distmap_context *context, const distmap_pr
 distmap_problem dms_normal_problem(const distmap_problem *problem);
 /* A little more than 1: what is dropped beyond a limit on the way may not be missed in the end, whatever distances are rounded to. */
 #define DMS_ROOM (1 + 0x1p-20)
+/* How far 32 bits reach, counted in units (0: in the pitches' own): N = 2^32 - 2, or with a unit less, so that there is room. */
+static inline double dms_most_of_32_bits(double unit) { return unit > 0 ? 65535 : 65535.999988; }
 /* The problem with pitches, and `unit` and `real`, as samples count them: squares between passes are whole numbers of a unit that is not. Where
  * that is not needed `unit` stays 0. */
 distmap_problem dms_counted(const distmap_problem *problem);

@@ -23,6 +23,21 @@ distmap_status dms_check_kind(const distmap_problem *p, const char *where) {
     return DISTMAP_OK;
 }
 
+/* Whether 32 bits hold all that a part of the work sees: how far elements are from each other, and from the border along each measured
+ * axis alone, of which one of a single element is a pitch away, whatever the others are. p->limit is counted in `unit`s. */
+static bool fits_32_bits(const distmap_problem *p, double unit) {
+    double square = 0, border = 0;
+    for (int a = 0; a < p->ndim; a++) {
+        const double pitch = p->spacing[a] == 0 ? 1 : p->spacing[a], last = (double)(p->shape[a] ? p->shape[a] - 1 : 0);
+        if (p->axes && !(p->axes >> a & 1))
+            continue;
+        square += pitch * last * pitch * last;
+        border = fmax(border, pitch * (floor(last / 2) + 1));
+    }
+    const double farthest = p->limit > 0 ? fmin(sqrt(square), p->limit) : sqrt(square);
+    return farthest <= dms_most_of_32_bits(unit) && (!p->border || border <= dms_most_of_32_bits(unit));
+}
+
 distmap_status dms_find_samples(const distmap_context *context, const distmap_problem *problem,
                                 distmap_dtype *samples) {
     static const distmap_dtype types[] = {DISTMAP_UINT32, DISTMAP_UINT64, DISTMAP_FLOAT64};
@@ -30,10 +45,11 @@ distmap_status dms_find_samples(const distmap_context *context, const distmap_pr
     distmap_problem p = dms_counted(problem);
     size_t bytes;
     TRY(distmap_scratch_bytes(context, problem, &options, &bytes)); /* by all of the core's rules */
-    p.limit = p.unit > 0 ? p.limit / p.unit : p.limit;
+    const double unit = p.unit;
+    p.limit = unit > 0 ? p.limit / unit : p.limit;
     p.unit = 0;
     distmap_status status = DISTMAP_OK;
-    for (int i = 0; i < 3; i++) {
+    for (int i = !fits_32_bits(&p, unit); i < 3; i++) {
         p.want = (distmap_outputs){.squared = *samples = types[i]};
         status = distmap_scratch_bytes(context, &p, &options, &bytes);
         if (status == DISTMAP_OK)

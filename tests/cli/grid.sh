@@ -119,7 +119,7 @@ refuses 2 "--spacing: 'mm' is a second unit" edt still.nii -o out/d.nii --spacin
 # Axes in an order that a format has no room for.
 make_npy four.npy '|u1' '1, 2, 1, 2' '\1\0\1\0'
 refuses 1 "out/d.nii: nifti holds axes .* in this order, not w z y x; .npy .h5.* can" edt four.npy -o out/d.nii
-refuses 1 "out/d.tif: tiff holds axes t z y x in this order, not w z y x" edt four.npy -o out/d.tif
+refuses 1 "out/d.tif: tiff holds axes t c z .* y x in this order, not w z y x" edt four.npy -o out/d.tif
 works "its own TIFF read back" edt "$data/horse.png" --channel luma -o out/d.tif --threshold 128 --spacing 0.5,0.25
 check "its own TIFF read back: the pitches" matches "$("$distmap" info out/d.tif)" "spacing +0.5 x 0.25"
 

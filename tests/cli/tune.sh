@@ -100,7 +100,7 @@ check "batches keep the defaults" matches "$(flat stdout)" "$by_default"
 
 # A cache that is none: told once, in one line, and ignored.
 broken() { # what is wrong, pattern
-    edt --method psds/cpu
+    edt --method psds/cpu --sites zero
     check "$1: status" equal "$status" 0
     check "$1: told in one line" equal "$(grep -c "^distmap: $file: .*$2.*; ignored$" stderr) $(grep -c ^distmap: stderr)" "1 1"
     check "$1: ignored" matches "$(flat stdout)" "$by_default"

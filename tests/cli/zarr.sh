@@ -24,14 +24,14 @@ works "an array of a group" edt "$stores/swapped" -o out/a.npy --sites 5
 
 refuses 1 "zarr: is a group of arrays; name one of them, as in .*/zarr/[a-z0-9]* " edt "$stores" -o out/a.npy
 refuses 1 "sparse: holds float32, which is no mask" edt "$stores/sparse" -o out/a.npy
-refuses 1 "lz4: its chunks are packed by lz4" edt "$stores/lz4" -o out/a.npy
+refuses 1 "lzma: its chunks are packed by lzma" edt "$stores/lzma" -o out/a.npy
 refuses 1 "nothing: its chunk 0 is missing, and there is no fill value" edt "$stores/nothing" -o out/a.npy
 refuses 1 "stores: is a folder, not a file" edt "$project/tests/io/stores" -o out/a.npy
 refuses 1 "squared.zarr: is there already, and is not overwritten" edt squared.npy -o squared.zarr --threshold 5
 refuses 2 "squared.zarr is the same file as the input" edt squared.zarr -o squared.zarr --threshold 5
 mkdir three.zarr
-echo '{"zarr_format": 3, "node_type": "array"}' >three.zarr/zarr.json
-refuses 1 "three.zarr: is Zarr version 3; version 2 is read" edt three.zarr -o out/a.npy
+echo '{"zarr_format": 4, "node_type": "array"}' >three.zarr/zarr.json
+refuses 1 "three.zarr: is Zarr version 4 by its zarr.json; versions 2 and 3 are read" edt three.zarr -o out/a.npy
 mkdir one.zarr # chunk, of 256 MiB, which is unpacked in one piece
 echo '{"zarr_format": 2, "shape": [64, 2048, 2048], "chunks": [64, 2048, 2048], "dtype": "|u1", "compressor": null,
     "fill_value": 1, "order": "C", "filters": null}' >one.zarr/.zarray
@@ -44,5 +44,58 @@ run edt squared.npy -o out/a.zarr --threshold 5 --metric squared
 check "no room: status" equal "$status" 1
 check "no room: one line" one_line "out/a.zarr: cannot write: File too large"
 check "no room: nothing is left" equal "$(ls -A out)" ""
+
+largest_file=unlimited
+
+# Arrays in groups: a new store, an old one, one of version 2.
+works "a new store" edt squared.npy -o out/n.zarr/a/b --threshold 5
+mv out/n.zarr n.zarr
+check "a new store: groups of version 3" grep -q '"group"' n.zarr/zarr.json
+check "a new store: groups of version 3" grep -q '"group"' n.zarr/a/zarr.json
+"$distmap" edt n.zarr -o again.npy --sites 0 --quiet # its only array
+check "a new store: its only array" cmp again.npy again2.npy
+find n.zarr | sort >before
+refuses 1 "n.zarr/a/b: is there already, and is not overwritten" edt squared.npy -o n.zarr/a/b --threshold 5
+refuses 1 "n.zarr/a/b/d: what it is put into is an array, and no group" edt squared.npy -o n.zarr/a/b/d --threshold 5
+refuses 1 "names no array in a store" edt squared.npy -o n.zarr/a/../b --threshold 5
+refuses 1 "names no array in a store" edt squared.npy -o n.zarr/a/ --threshold 5
+mkdir n.zarr/plain
+refuses 1 "n.zarr/plain/c: what it is put into is a folder without metadata of Zarr" edt squared.npy -o n.zarr/plain/c --threshold 5
+rmdir n.zarr/plain
+largest_file=1
+run edt squared.npy -o n.zarr/c/d --threshold 5
+largest_file=unlimited
+check "no room in a store: status" equal "$status" 1
+find n.zarr | sort >after
+check "what fails leaves a store as it was" cmp before after
+works "added to a store" edt squared.npy -o n.zarr/a/c --index n.zarr/i --threshold 5
+check "added to a store: the same" cmp -s n.zarr/a/c/c/0/0 n.zarr/a/b/c/0/0
+refuses 1 "n.zarr: is a group of arrays; name one of them, as in n.zarr/a/b .a/b, a/c, i." edt n.zarr -o out/a.npy
+works "two outputs make one store" edt squared.npy -o out/t.zarr/a/b --index out/t.zarr/a/i --threshold 5
+check "two outputs make one store: nothing else" equal "$(ls -A out out/t.zarr out/t.zarr/a | xargs)" \
+    "out: t.zarr out/t.zarr: a zarr.json out/t.zarr/a: b i zarr.json"
+works "a new store, out of core" edt "$data/mni152_gray_matter.nii.gz" -o out/m.zarr/a/b --threshold 128 --memory 40M
+check "a new store, out of core: nothing else" equal "$(ls -A out out/m.zarr | xargs)" "out: m.zarr out/m.zarr: a zarr.json"
+mkdir two.zarr
+echo '{"zarr_format": 2}' >two.zarr/.zgroup
+works "added to a group of version 2" edt squared.npy -o two.zarr/x/y --threshold 5
+check "added to a group of version 2: of that version" test -f two.zarr/x/y/.zarray -a -f two.zarr/x/.zgroup
+"$distmap" edt two.zarr -o again.npy --sites 0 --quiet
+check "added to a group of version 2: the same" cmp again.npy again2.npy
+works "shards of a pass, in a group" pass squared.npy -o two.zarr/p --axis x --shard 1/1 --threshold 5
+check "shards of a pass: of that version" test -f two.zarr/p/.zarray
+refuses 1 "out/none.zarr/p: cannot use its folder" pass squared.npy -o out/none.zarr/p --axis x --shard 1/1 --threshold 5
+
+# OME-Zarr
+works "an image" edt squared.npy -o out/o.ome.zarr --threshold 5 --spacing 2,0.5
+mv out/o.ome.zarr o.ome.zarr
+check "an image: its scale" grep -q 'spacing  2 x 0.5' <("$distmap" info o.ome.zarr)
+check "an image: its scale, by the array" grep -q 'spacing  2 x 0.5' <("$distmap" info o.ome.zarr/0)
+"$distmap" edt o.ome.zarr -o again.npy --sites 0 --quiet --spacing 1
+check "an image: the same elements" test -s again.npy
+sed -i 's/"scale",/"affine",/' o.ome.zarr/zarr.json
+refuses 1 "o.ome.zarr: its multiscales have a coordinateTransformation of type affine" edt o.ome.zarr -o out/a.npy --sites 0
+sed -i 's/"affine",/"scale",/; s/"path":"0"/"path":"..\/n.zarr\/i"/' o.ome.zarr/zarr.json
+refuses 1 "o.ome.zarr: its path ../n.zarr/i leads out of it" edt o.ome.zarr -o out/a.npy --sites 0
 
 finish

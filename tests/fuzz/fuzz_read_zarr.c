@@ -1,8 +1,9 @@
 /* Fuzz target: the zarr reader. The input is a store with one chunk:
  *
- *     a digit that says which chunk it is (names[]), .zarray, a zero byte, .zattrs, a zero byte, the chunk
+ *     a letter that says which layout it is (layouts[]), .zarray, a zero byte, .zattrs, a zero byte, the chunk
+ *     the same for version 3, with the zarr.json of an array, and that of the group in which it is the array "0"
  *
- * so that a seed can be read. There is a folder for each name, with three links to memory files: nothing but bytes changes
+ * so that a seed can be read. There is a folder for each layout, with three links to memory files: nothing but bytes changes
  * from one input to the next.
  */
 #ifndef _GNU_SOURCE
@@ -16,8 +17,16 @@
 #define FORMAT "zarr"
 #include "fuzz_reader.h"
 
-enum { NAMES = 7, FILES = 3, CHUNK = 2 };
-static const char *const names[NAMES] = {"0", "0.0", "0/0", "0.0.0", "0/0/0", "0.0.0.0", "0/0/0/0"};
+enum { FILES = 3, CHUNK = 2 };
+#define V2(chunk) \
+    { ".zarray", ".zattrs", chunk }
+#define V3(chunk) \
+    { "0/zarr.json", "zarr.json", "0/" chunk }
+static const char *const layouts[][FILES] = {
+    V2("0"),   V2("0.0"),   V2("0/0"), V2("0.0.0"),   V2("0/0/0"), V2("0.0.0.0"),   V2("0/0/0/0"),
+    V3("c/0"), V3("c/0/0"), V3("0.0"), V3("c/0/0/0"), V3("c.0.0"), V3("c/0/0/0/0"), V3("c/0/0/0/0/0"),
+};
+enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 
 static struct {
     char folder[40];
@@ -30,16 +39,15 @@ static void demand(int good) {
 }
 
 static void path_of(char path[96], int name, const char *file) {
-    snprintf(path, 96, "%s/%c%s%s", store.folder, '0' + name, *file ? "/" : "", file);
+    snprintf(path, 96, "%s/%c%s%s", store.folder, '0' + name, *file ? "/" : "", file); /* ... 8 9 : ; < = */
 }
 
 /* At the end; a run that crashes leaves its empty links. */
 static void remove_store(void) {
     char path[96];
-    for (int n = 0; n < NAMES; n++) {
-        const char *const files[] = {".zarray", ".zattrs", names[n]};
+    for (int n = 0; n < LAYOUTS; n++) {
         for (int f = 0; f < FILES; f++) {
-            path_of(path, n, files[f]);
+            path_of(path, n, layouts[n][f]);
             unlink(path);
         }
         for (char *slash = strrchr(path, '/'); strlen(path) > strlen(store.folder); slash = strrchr(path, '/')) {
@@ -56,17 +64,17 @@ static void make_store(void) {
     atexit(remove_store);
     for (int f = 0; f < FILES; f++)
         demand((store.fds[f] = memfd_create("fuzz", 0)) >= 0);
-    for (int n = 0; n < NAMES; n++) {
-        const char *const files[] = {".zarray", ".zattrs", names[n]};
+    for (int n = 0; n < LAYOUTS; n++) {
+        const char *chunk = layouts[n][CHUNK];
         path_of(path, n, "");
         demand(!mkdir(path, 0700));
-        path_of(path, n, names[n]);
-        for (char *slash = path + strlen(path) - strlen(names[n]); (slash = strchr(slash, '/')); *slash++ = '/') {
+        path_of(path, n, chunk);
+        for (char *slash = path + strlen(path) - strlen(chunk); (slash = strchr(slash, '/')); *slash++ = '/') {
             *slash = 0;
             demand(!mkdir(path, 0700));
         }
         for (int f = 0; f < FILES; f++) {
-            path_of(path, n, files[f]);
+            path_of(path, n, layouts[n][f]);
             snprintf(memory, sizeof memory, "/proc/self/fd/%d", store.fds[f]);
             demand(!symlink(memory, path));
         }
@@ -76,7 +84,7 @@ static void make_store(void) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!*store.folder)
         make_store();
-    if (size == 0 || data[0] < '0' || data[0] >= '0' + NAMES)
+    if (size == 0 || data[0] < '0' || data[0] >= '0' + LAYOUTS)
         return 0;
     const uint8_t *at = data + 1, *const end = data + size;
     for (int f = 0; f < FILES; f++) {
@@ -88,5 +96,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char path[96];
     path_of(path, data[0] - '0', "");
     read_path(path);
+    if (strcmp(layouts[data[0] - '0'][0], ".zarray") != 0) {
+        path_of(path, data[0] - '0', "0");
+        read_path(path);
+    }
     return 0;
 }

@@ -34,10 +34,14 @@ static int remove_it(const char *path, const struct stat *info, int kind, struct
 }
 
 void erase(const char *path) {
-    const size_t stem = strlen(path) > 4 ? strlen(path) - 4 : 0;
-    if (strcmp(path + stem, ".hdr") == 0) {
+    static const char *const pairs[][2] = {
+        {".hdr", ".img"}, {".mhd", ".raw"}, {".mhd", ".zraw"}, {".nhdr", ".raw"}, {".nhdr", ".raw.gz"}, {".yaml", ".pgm"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const size_t ending = strlen(pairs[i][0]), stem = strlen(path) > ending ? strlen(path) - ending : 0;
+        if (strcmp(path + stem, pairs[i][0]) != 0)
+            continue;
         char elements[256];
-        snprintf(elements, sizeof elements, "%.*s.img", (int)stem, path);
+        snprintf(elements, sizeof elements, "%.*s%s", (int)stem, path, pairs[i][1]);
         remove(elements);
     }
     nftw(path, remove_it, 8, FTW_DEPTH | FTW_PHYS);

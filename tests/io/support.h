@@ -20,7 +20,7 @@ int leave_folder(void **state);
 /* Names in the current folder. */
 int count_files(void);
 
-/* Removes a file, of a .hdr and .img pair both, or a folder with all that it holds. */
+/* Removes a file, of a header and its elements both, or a folder with all that it holds. */
 void erase(const char *path);
 
 /* A whole file in memory; the caller frees it. */

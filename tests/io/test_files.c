@@ -167,6 +167,63 @@ static void test_resolution(void **state) {
     erase("r.tif");
 }
 
+/* What TIFFs of other programs mean, and a copy of each means the same. Columns of matrices are those of the space axes. */
+static void test_tiff_means(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *copy, *axes, *unit, *crs;
+        double pitch[5], row[3], origin;
+        distmap_world world;
+        bool has_nodata;
+    } rows[] = {
+        {"map.tif", "a.tif", "cyx", "us-ft", "EPSG:2227", {0, 30, 30}, {0, 30}, 500015, DISTMAP_WORLD_PROJECTED, true},
+        {"hyperstack.tif", "a.tif", "tczyx", "um", NULL, {3, 0, 2, 0.5, 0.5}, {0}, 0, DISTMAP_WORLD_UNKNOWN, false},
+        {"stack.ome.tif",
+         "a.ome.tif",
+         "tczyx",
+         "um",
+         NULL,
+         {2, 0, 2000, 0.5, 0.5},
+         {0},
+         0,
+         DISTMAP_WORLD_UNKNOWN,
+         false},
+        {"hyperstack.tif", "a.ome.tif", "tczyx", "um", NULL, {3, 0, 2, 0.5, 0.5}, {0}, 0, DISTMAP_WORLD_UNKNOWN, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char path[512], text[160];
+        distmap_image_info first = {0};
+        void *elements = NULL;
+        distmap_reader *readers[2] = {NULL, NULL};
+        snprintf(path, sizeof path, "%s/%s", TEST_FILES, rows[i].name);
+        elements = read_all(path, 2, &first);
+        assert_int_equal(distmap_reader_open(path, &readers[0]), DISTMAP_OK);
+        assert_int_equal(write_all(rows[i].copy, distmap_reader_info(readers[0]), elements, 1), DISTMAP_OK);
+        assert_int_equal(distmap_reader_open(rows[i].copy, &readers[1]), DISTMAP_OK);
+        for (int copy = 0; copy < 2; copy++) {
+            const distmap_image_info *info = distmap_reader_info(readers[copy]);
+            assert_string_equal(distmap_image_axes(info, text, sizeof text), rows[i].axes);
+            assert_string_equal(distmap_image_unit(info), rows[i].unit);
+            for (int a = 0; a < info->ndim; a++)
+                assert_true(info->axis[a].pitch == rows[i].pitch[a]);
+            assert_int_equal(info->world, rows[i].world);
+            assert_true(!rows[i].crs == !info->crs && (!info->crs || !strcmp(info->crs, rows[i].crs)));
+            assert_true(info->has_nodata == rows[i].has_nodata && (!info->has_nodata || info->nodata == 9));
+            assert_true(info->matrix[0][0] == rows[i].row[0] && info->matrix[0][1] == rows[i].row[1]);
+            assert_true(info->origin[0] == rows[i].origin);
+        }
+        assert_true(
+            distmap_image_same_grid(distmap_reader_info(readers[0]), distmap_reader_info(readers[1]), text, 160));
+        void *again = read_all(rows[i].copy, 1, &first);
+        assert_memory_equal(elements, again, info_bytes(&first));
+        free(again);
+        free(elements);
+        distmap_reader_close(&readers[0]);
+        distmap_reader_close(&readers[1]);
+        erase(rows[i].copy);
+    }
+}
+
 /* FNV-1a of the elements, so that a change in what real files read as is noticed. */
 static uint64_t hash(const uint8_t *p, size_t n) {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -206,10 +263,8 @@ static void test_pictures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_files),
-        cmocka_unit_test(test_spacing),
-        cmocka_unit_test(test_resolution),
-        cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_all_files),  cmocka_unit_test(test_spacing),  cmocka_unit_test(test_resolution),
+        cmocka_unit_test(test_tiff_means), cmocka_unit_test(test_pictures),
     };
     return cmocka_run_group_tests_name("io.files", tests, NULL, NULL);
 }

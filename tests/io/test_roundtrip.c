@@ -9,9 +9,13 @@ static const int64_t shapes[][5] = {
     {3, 9, 17, 15}, {4, 2, 3, 5, 7}, {1, 0},    {2, 0, 5}, {3, 4, 0, 3}, {2, 3, 70000}, {2, 40000, 2},
 };
 
-/* Elements as a format gives them back: NIfTI has no bool. */
+/* Elements as a format gives them back: some have no bool. */
 static distmap_dtype kept_as(const char *format, distmap_dtype dtype) {
-    return !strcmp(format, "nifti") && dtype == DISTMAP_BOOL ? DISTMAP_UINT8 : dtype;
+    static const char *const without_bool[] = {"nifti", "metaimage", "nrrd", "precomputed"};
+    for (int i = 0; i < 4; i++)
+        if (!strcmp(format, without_bool[i]) && dtype == DISTMAP_BOOL)
+            return DISTMAP_UINT8;
+    return dtype;
 }
 
 /* One round trip; whether the format held the image at all. */
@@ -55,7 +59,10 @@ static void test_every_format(void **state) {
                 for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
                     distmap_image_info info = {.dtype = (distmap_dtype)dtype, .ndim = (int)shapes[s][0]};
                     memcpy(info.shape, shapes[s] + 1, sizeof shapes[s] - sizeof *shapes[s]);
-                    info.axis[0].type = info.ndim == 4 ? DISTMAP_AXIS_TIME : DISTMAP_AXIS_SPACE;
+                    for (int a = 0; a < info.ndim; a++) /* some formats hold nothing else */
+                        info.axis[a] = (distmap_axis){.unit = "mm", .pitch = 2};
+                    if (info.ndim == 4)
+                        info.axis[0] = (distmap_axis){.type = DISTMAP_AXIS_TIME};
                     held += round_trip(format, path, &info);
                 }
             assert_true(held >= 7); /* the 2-D shapes of one dtype at the very least */
@@ -72,9 +79,10 @@ static void test_promises(void **state) {
         int dtypes; /* how many of the eleven */
         int ndim_high;
     } promises[] = {{"a.npy", 11, 4}, {"a.png", 3, 2},  {"a.tif", 11, 4},    {"a.TIFF", 11, 4}, {"a.pgm", 2, 2},
-                    {"a.pbm", 1, 2},  {"a.nii", 11, 4}, {"a.nii.gz", 11, 4}, {"a.h5", 11, 4},   {"a.zarr", 11, 4}};
+                    {"a.pbm", 1, 2},  {"a.nii", 11, 4}, {"a.nii.gz", 11, 4},
+                    {"a.mha", 11, 4}, {"a.mhd", 11, 4}, {"a.nrrd", 11, 4},   {"a.nhdr", 11, 4}, {"a.h5", 11, 4},   {"a.zarr", 11, 4}};
     for (size_t i = 0; i < sizeof promises / sizeof *promises; i++) {
-        if (i >= 8 && !is_written(promises[i].path))
+        if (i >= 12 && !is_written(promises[i].path))
             continue;
         int dtypes = 0, ndim_high = 0;
         for (int dtype = DISTMAP_BOOL; dtype <= DISTMAP_FLOAT64; dtype++)
@@ -96,7 +104,7 @@ static void test_promises(void **state) {
 /* Pitches come back as the same doubles: float32 in NIfTI, the resolution of a TIFF, text. */
 static void test_spacing(void **state) {
     (void)state;
-    static const char *const paths[] = {"a.nii", "a.nii.gz", "a.tif", "a.h5", "a.zarr"};
+    static const char *const paths[] = {"a.nii", "a.nii.gz", "a.tif", "a.nrrd", "a.nhdr", "a.h5", "a.zarr"};
     static const double pitches[][3] = {
         {2.5, 0.7, 0.3}, {2, 0.65, 0.65}, {30, 0.108, 0.97}, {1000, 0.1625, 0.2635}, {0.001, 7.0001, 0.123457}};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)

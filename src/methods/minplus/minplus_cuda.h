@@ -34,7 +34,8 @@ enum {
     MC_KEY_MOST = 1023,      /* squared distances in these keys */
     MC_STRIDE = 64,          /* how far hard tiles go at first, */
     MC_WIDE = 136,           /* and then, */
-    MC_LESS_WIDE = 112,      /* or with less shared memory, */
+    MC_LESS_WIDE = 120,      /* or with less shared memory, */
+    MC_LESS_SITES = 112,     /* or so, with sites, */
     MC_LEAST_WIDE = 96,      /* or, with sites, the least, */
     MC_SOON = 48,            /* unless brackets take what is farther */
     MC_UNIT = 64,            /* rows of a unit, */

@@ -5,3 +5,6 @@
 #define MC_TILE_BYTES MC_LEAST_BYTES
 #define MC_NEAR mc_near_less
 #include "methods/minplus/minplus_cuda_near.cu"
+
+static_assert(2 * (TILE_BYTES + (1 << 10) + 512) <= 100 << 10,
+              "a block takes 1 KiB beside what it is given, and less than 512 bytes beside its tile");

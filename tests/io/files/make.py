@@ -1,7 +1,7 @@
 """Makes the files of this folder: NAME.EXT, and NAME.npy with the elements that reading it must give.
 
 They are made by NumPy, Pillow and tifffile, or byte by byte where those cannot, so that distmap's readers are checked
-against other people's writers. Run it in this folder; it needs numpy, pillow and tifffile. The results are committed.
+against other people's writers. Run it in this folder; it needs numpy, pillow, tifffile and rasterio. The results are committed.
 """
 import gzip
 import struct
@@ -257,3 +257,23 @@ for order in "<>":
     a = data("u2", 4, H, W)
     text = b"ImageJ=1.54f\nimages=4\nslices=4\nunit=micron\nspacing=3\n\0"
     put(f"imagej_one_page_{'little' if order == '<' else 'big'}.tif", raw_tiff(a, 16, order, text=text), a)
+
+# ---- TIFF once more: a map by GDAL (rasterio), OME-TIFF, ImageJ's hyperstack ----
+
+import rasterio
+from rasterio.transform import Affine
+
+plane = (np.arange(42) % 5 > 0).astype("u1").reshape(6, 7)
+with rasterio.open("map.tif", "w", driver="GTiff", height=6, width=7, count=2, dtype="uint8", crs="EPSG:2227", nodata=9,
+                   transform=Affine(30, 0, 5e5, 0, -30, 5e6)) as file:
+    file.write(np.stack([plane, plane + 1]))
+    file.update_tags(A="b & c")
+    file.update_tags(1, X="y")
+np.save("map_tif.npy", np.stack([plane, plane + 1]))
+stack = np.stack([plane + i for i in range(12)]).astype("u1").reshape(2, 3, 2, 6, 7)  # t z c y x
+np.save("stack_ome_tif.npy", stack.swapaxes(1, 2))
+np.save("hyperstack_tif.npy", stack.swapaxes(1, 2))
+tifffile.imwrite("stack.ome.tif", stack, ome=True, metadata={"axes": "TZCYX", "PhysicalSizeX": 0.5, "PhysicalSizeY": 0.5,
+                                                             "PhysicalSizeZ": 2, "PhysicalSizeZUnit": "mm", "TimeIncrement": 2})
+tifffile.imwrite("hyperstack.tif", stack, imagej=True, resolution=(2, 2),
+                 metadata={"axes": "TZCYX", "unit": "um", "spacing": 2, "finterval": 3})

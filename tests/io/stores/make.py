@@ -5,7 +5,7 @@ import shutil
 import numcodecs
 import numpy as np
 import zarr
-from numcodecs import LZ4, Blosc, GZip, Zlib
+from numcodecs import BZ2, LZ4, LZMA, Blosc, GZip, Zlib, Zstd
 
 shutil.rmtree("zarr", ignore_errors=True)
 group = zarr.open_group("zarr", mode="w")
@@ -23,7 +23,10 @@ put("blosc", "<u2", compressor=Blosc("zstd", 3, Blosc.BITSHUFFLE))
 put("blosclz", "<i8", compressor=Blosc("blosclz", 9, Blosc.SHUFFLE))
 put("swapped", ">u2", compressor=Blosc())
 put("fortran", "<f8", order="F", compressor=Zlib(1))
-put("lz4", "<u2", compressor=LZ4())  # refused
+put("lz4", "<u2", compressor=LZ4())
+put("zstd", "<u2", compressor=Zstd(3))
+put("bz2", "<u2", compressor=BZ2())
+put("lzma", "<u2", compressor=LZMA())  # refused
 sparse = group.create_dataset("sparse", shape=(4, 6), chunks=(2, 3), dtype="<f4", fill_value="NaN", compressor=Blosc())
 sparse[2:4, 0:3] = 5
 sparse.attrs["spacing"] = [2.5, 0.5]

@@ -1,0 +1,98 @@
+/* JSON files of a Zarr store, by json-c. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/zarr.h"
+
+enum { MOST_TEXT = 64 << 20, FIRST_TEXT = 1 << 14, DEEPEST = 64 };
+
+/* The whole file, which grows with what is there rather than by its word. NULL and 0: none; NULL and errno. */
+static char *load_text(int folder, const char *file, size_t *bytes) {
+    const int fd = openat(folder, file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) {
+        errno = errno == ENOENT || errno == ENOTDIR ? 0 : errno;
+        return NULL;
+    }
+    char *text = NULL;
+    size_t room = 0, used = 0;
+    int error = 0;
+    for (int64_t got = 1; got > 0 && !error;) {
+        room = room ? 4 * room : FIRST_TEXT;
+        char *grown = room > MOST_TEXT ? NULL : realloc(text, room + 1);
+        if (!grown) {
+            error = room > MOST_TEXT ? EFBIG : ENOMEM;
+            break;
+        }
+        text = grown;
+        got = dm_read_at(fd, (int64_t)used, text + used, room - used);
+        error = got < 0 ? errno : 0;
+        used += got > 0 ? (size_t)got : 0;
+        got = used < room ? 0 : 1;
+    }
+    close(fd);
+    if (error) {
+        free(text);
+        errno = error;
+        return NULL;
+    }
+    text[used] = 0;
+    *bytes = used;
+    return text;
+}
+
+distmap_status dm_zarr_load(const dm_input *input, int folder, const char *file, json_object **object) {
+    *object = NULL;
+    size_t bytes;
+    char *text = load_text(folder, file, &bytes);
+    if (!text)
+        return errno ? distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot read its %s: %s", input->name, file,
+                                         strerror(errno))
+                     : DISTMAP_OK;
+    json_tokener *tokener = json_tokener_new_ex(DEEPEST);
+    json_object *parsed = tokener ? json_tokener_parse_ex(tokener, text, (int)bytes + 1) : NULL;
+    distmap_status status = DISTMAP_OK;
+    if (!tokener)
+        status = dm_no_memory(input->name);
+    else if (!json_object_is_type(parsed, json_type_object) || json_tokener_get_error(tokener) != json_tokener_success)
+        status = dm_broken(input, "its %s is no JSON object", file);
+    if (tokener)
+        json_tokener_free(tokener);
+    free(text);
+    if (status)
+        json_object_put(parsed);
+    else
+        *object = parsed;
+    return status;
+}
+
+json_object *dm_zarr_member(json_object *object, const char *name) {
+    json_object *found = NULL;
+    if (json_object_is_type(object, json_type_object))
+        json_object_object_get_ex(object, name, &found);
+    return found;
+}
+
+const char *dm_zarr_text(json_object *string) {
+    return json_object_is_type(string, json_type_string) ? json_object_get_string(string) : "";
+}
+
+char *dm_zarr_finished(json_object *object) {
+    char *text = NULL;
+    if (asprintf(&text, "%s\n",
+                 json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE)) < 0)
+        text = NULL;
+    json_object_put(object);
+    return text;
+}
+
+json_object *dm_zarr_lengths(int ndim, const int64_t *lengths) {
+    json_object *array = json_object_new_array();
+    for (int a = 0; a < ndim; a++)
+        json_object_array_add(array, json_object_new_int64(lengths[a]));
+    return array;
+}

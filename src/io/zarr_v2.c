@@ -1,0 +1,81 @@
+/* Zarr version 2: .zarray and .zattrs. */
+#include <string.h>
+
+#include "io/convert.h"
+#include "io/zarr.h"
+
+/* The filters' and compressors' names. */
+static const char *id_of(json_object *codec) {
+    const char *id = dm_zarr_text(dm_zarr_member(codec, "id"));
+    return *id ? id : "?";
+}
+
+static distmap_status take_packer(const dm_input *input, json_object *array, dm_zarr *form) {
+    json_object *compressor = dm_zarr_member(array, "compressor"), *filters = dm_zarr_member(array, "filters");
+    const bool is_list = json_object_is_type(filters, json_type_array);
+    if (filters && !(is_list && json_object_array_length(filters) == 0))
+        return dm_unsupported(input, "has the filter %.32s besides its compressor; filters are not read",
+                              is_list ? id_of(json_object_array_get_idx(filters, 0)) : "?");
+    if (!compressor)
+        return DISTMAP_OK;
+    char names[120];
+    dm_zarr_packer_names(2, names, sizeof names);
+    form->pipeline.packer[0] = dm_zarr_packer_find(2, id_of(compressor));
+    form->pipeline.packers = 1;
+    return form->pipeline.packer[0] ? DISTMAP_OK
+                                    : dm_unsupported(input, "its chunks are packed by %.32s; %s and none are read",
+                                                     id_of(compressor), names);
+}
+
+distmap_status dm_zarr_parse_v2(const dm_input *input, json_object *array, dm_zarr *form) {
+    json_object *type = dm_zarr_member(array, "dtype"), *order = dm_zarr_member(array, "order"),
+                *separator = dm_zarr_member(array, "dimension_separator");
+    TRY(dm_zarr_take_shape(input, ".zarray", dm_zarr_member(array, "shape"), dm_zarr_member(array, "chunks"), form));
+    const char *name = json_object_is_type(type, json_type_string) ? json_object_get_string(type) : "structured";
+    dm_zarr_pipeline *pipeline = &form->pipeline;
+    form->dtype = dm_numpy_dtype(name, &pipeline->swapped);
+    if (!form->dtype)
+        return dm_unsupported(input, "its element type is %.32s; bool, integers and float32, float64 are read", name);
+    form->size = distmap_dtype_size(form->dtype);
+    pipeline->swapped &= form->size > 1;
+    const char *axes = order ? dm_zarr_text(order) : "C", *mark = separator ? dm_zarr_text(separator) : ".";
+    if ((strcmp(axes, "C") != 0 && strcmp(axes, "F") != 0) || (strcmp(mark, ".") != 0 && strcmp(mark, "/") != 0))
+        return dm_broken(input, "the order or dimension_separator in its .zarray is none");
+    form->separator = *mark;
+    for (int a = 0; a < DISTMAP_MAX_AXES; a++)
+        pipeline->order[a] = *axes == 'F' ? DISTMAP_MAX_AXES - 1 - a : a;
+    TRY(dm_zarr_size_pipeline(input, form, form->chunk, pipeline));
+    if (!dm_zarr_take_fill(dm_zarr_member(array, "fill_value"), form))
+        return dm_unsupported(input, "its fill_value is no number that %s holds", distmap_dtype_name(form->dtype));
+    return take_packer(input, array, form);
+}
+
+/* ---- As it is written: blosc with lz4, the first axis slowest, no fill value ---- */
+
+char *dm_zarr_v2_text(const distmap_image_info *info) {
+    json_object *array = json_object_new_object(), *packer = json_object_new_object();
+    char type[8];
+    dm_numpy_name(info->dtype, type);
+    json_object_object_add(packer, "id", json_object_new_string("blosc"));
+    json_object_object_add(packer, "cname", json_object_new_string("lz4"));
+    json_object_object_add(packer, "clevel", json_object_new_int(5));
+    json_object_object_add(packer, "shuffle", json_object_new_int(1));
+    json_object_object_add(packer, "blocksize", json_object_new_int(0));
+    json_object_object_add(array, "zarr_format", json_object_new_int(2));
+    json_object_object_add(array, "shape", dm_zarr_lengths(info->ndim, info->shape));
+    json_object_object_add(array, "chunks", dm_zarr_lengths(info->ndim, info->chunk));
+    json_object_object_add(array, "dtype", json_object_new_string(type));
+    json_object_object_add(array, "compressor", packer);
+    json_object_object_add(array, "fill_value", NULL);
+    json_object_object_add(array, "order", json_object_new_string("C"));
+    json_object_object_add(array, "filters", NULL);
+    json_object_object_add(array, "dimension_separator", json_object_new_string("/"));
+    return dm_zarr_finished(array);
+}
+
+/* With xarray's names of the axes. */
+char *dm_zarr_v2_attributes_text(const distmap_image_info *info) {
+    json_object *object = dm_zarr_attributes(info);
+    json_object_object_add(object, "_ARRAY_DIMENSIONS", dm_zarr_axis_names(info));
+    return dm_zarr_finished(object);
+}

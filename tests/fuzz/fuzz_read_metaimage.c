@@ -1,0 +1,3 @@
+/* Fuzz target: the metaimage reader. See fuzz_read.h. */
+#define FORMAT "metaimage"
+#include "fuzz_read.h"
