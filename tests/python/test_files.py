@@ -15,7 +15,7 @@ SIDES = st.integers(1, 20)
 
 
 @drawn(60, height=SIDES, width=SIDES, mode=st.sampled_from(("L", "RGB", "RGBA", "P", "LA", "1")),
-       ending=st.sampled_from(("png", "ppm")), seed=st.integers(0, 2**32 - 1))
+       ending=st.sampled_from(("png", "ppm", "tif")), seed=st.integers(0, 2**32 - 1))
 def test_samples_as_pillow(tmp_path_factory, height, width, mode, ending, seed):
     rng = np.random.default_rng(seed)
     path = tmp_path_factory.mktemp("picture") / f"p.{ending}"
