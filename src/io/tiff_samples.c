@@ -178,12 +178,12 @@ static uint64_t colour_value(const dm_tiff_page *page, uint64_t s[][CHUNK], size
 }
 
 /* The common case of colour, without the way through 64-bit numbers: seven times as fast. */
-#define RGB(type)                                                                                            \
-    do {                                                                                                     \
-        const type *s[4] = {0};                                                                              \
-        for (int k = 0; k < page->used_count; k++)                                                           \
-            s[k] = (const type *)planes[separate ? k : 0] + (separate ? 0 : page->used[k]);                  \
-        for (size_t x = 0, at = 0; x < page->width; x++, at += step)                                         \
+#define RGB(type)                                                                                                    \
+    do {                                                                                                             \
+        const type *s[4] = {0};                                                                                      \
+        for (int k = 0; k < page->used_count; k++)                                                                   \
+            s[k] = (const type *)planes[separate ? k : 0] + (separate ? 0 : page->used[k]);                          \
+        for (size_t x = 0, at = 0; x < page->width; x++, at += step)                                                 \
             ((type *)out)[x] = (type)dm_sample_of(sample, s[0][at], s[1][at], s[2][at], page->alpha ? s[3][at] : 1); \
     } while (0)
 static void rgb_row(const dm_tiff_page *page, const uint8_t *const planes[], bool separate, void *out) {
