@@ -104,6 +104,7 @@ struct options {
     distmap_surface surface; /* goes with is_signed */
     bool surface_given;
     double limit;        /* 0: none */
+    char limit_unit[16], radius_unit[16], tolerance_unit[16]; /* of lengths; "": the file's */
     int64_t memory;      /* bytes; 0: as much as it takes */
     char *scratch;       /* folder; NULL: beside the output */
     bool resume;
@@ -160,6 +161,8 @@ int value_any(const char *option, const char *text, double *value);
 int value_integer(const char *option, const char *text, int64_t lowest, int64_t highest, int64_t *value);
 int value_numbers(const char *option, const char *text, double lowest, double highest, number_list *list);
 int value_names(const char *option, const char *text, name_list *list);
+/* "5", "5mm": a length, and its unit or "" */
+int value_length(const char *option, const char *text, double lowest, double *value, char unit[16]);
 /* "2.5,0.7", "z=2.5,x=0.7um" */
 int value_pitches(const char *option, const char *text, pitch_list *list);
 /* "3/40" */

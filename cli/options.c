@@ -128,7 +128,7 @@ static int read_surface(struct options *o, const char *option, const char *text)
     return 0;
 }
 static int read_limit(struct options *o, const char *option, const char *text) {
-    return value_number(option, text, DBL_MIN, DBL_MAX, &o->limit);
+    return value_length(option, text, DBL_MIN, &o->limit, o->limit_unit);
 }
 static int read_memory(struct options *o, const char *option, const char *text) {
     return value_bytes(option, text, &o->memory);
@@ -201,7 +201,7 @@ static int read_op(struct options *o, const char *option, const char *text) {
 }
 static int read_radius(struct options *o, const char *option, const char *text) {
     o->radius_given = true;
-    return value_number(option, text, 0, DBL_MAX, &o->morphology.radius);
+    return value_length(option, text, 0, &o->morphology.radius, o->radius_unit);
 }
 static int read_points(struct options *o, const char *option, const char *text) {
     return value_integer(option, text, 1, INT32_MAX - 1, &o->cvt.points);
@@ -242,7 +242,7 @@ static int read_compared(struct options *o, const char *option, const char *text
     return status;
 }
 static int read_within(struct options *o, const char *option, const char *text) {
-    return value_number(option, text, 0, DBL_MAX, &o->comparison.tolerance);
+    return value_length(option, text, 0, &o->comparison.tolerance, o->tolerance_unit);
 }
 static int read_percentiles(struct options *o, const char *option, const char *text) {
     number_list list = {0};
@@ -393,7 +393,7 @@ static const option_row rows[] = {
     {"tolerance", 0, ESF, "T", read_tolerance, "largest residual at rest (default 1e-5; 1e-10 with --dtype float64)"},
     {"op", 0, MORPH, "OP", read_op, "dilate, erode, open or close"},
     {"radius", 0, MORPH, "R", read_radius,
-     "of the ball, in the unit of the spacing; what is at distance R, as float64, is within"},
+     "of the ball, in the unit of the spacing, or in one that follows, as in 5mm; what is at distance R, as float64, is within"},
     {"outside", 0, MORPH, "WHAT", read_outside, "what lies outside the image: background (default) or set"},
     {"sites", 0, DISTANCES | PASS, "SITES", read_sites,
      "elements to measure from: zero, nonzero, VALUE, LO..HI (either end may be left out)"},
@@ -403,7 +403,7 @@ static const option_row rows[] = {
      "the set's elements: nonzero (default), zero, VALUE, LO..HI (either end may be left out)"},
     {"points", 0, COMPARE, "POINTS", read_compared,
      "distances are those of the masks' surface elements (surface, default), or of all (set)"},
-    {"tolerance", 0, COMPARE, "T", read_within, "for the surface Dice: distances of at most T, as float64 (default 0)"},
+    {"tolerance", 0, COMPARE, "T", read_within, "for the surface Dice: distances of at most T, in the file's unit or as in 2mm, as float64 (default 0)"},
     {"percentiles", 0, COMPARE, "P,...", read_percentiles, "of the distances, 0 to 100 (default 95)"},
     {"sites", 0, COMPARE, "SITES", read_sites,
      "the masks' elements: nonzero (default), zero, VALUE, LO..HI (either end may be left out)"},
@@ -467,7 +467,7 @@ static const option_row rows[] = {
     {"border", 0, DISTANCES | PASS, NULL, read_border, "what lies just outside the image counts as sites too"},
     {"border", 0, SKELETON | THICKNESS, NULL, read_border, "what lies outside the image is background too"},
     {"limit", 0, DISTANCES | PASS, "R", read_limit,
-     "look no farther than R, a distance of R itself included; elements beyond have no site"},
+     "look no farther than R, in the file's unit or as in 5mm, a distance of R itself included; elements beyond have no site"},
     {"index", 0, DISTANCES, "OUT", read_index,
      "also write the linear index of the nearest site (-1: none, -2: border)"},
     {"dtype", 0, EDT, "DTYPE", read_dtype,

@@ -27,6 +27,25 @@ static int set_spacing(const struct options *options, const distmap_image_info *
     return 0;
 }
 
+/* A length in the unit of the pitches, as the decimal that it is there: 40 nm are 0.04 um. */
+static int set_length(const struct options *options, const distmap_image_info *info, const char *option,
+                      const char *unit, double *length) {
+    const char *own = distmap_image_unit(info);
+    char decimal[40];
+    if (!*unit)
+        return 0;
+    if (options->metric != DISTMAP_METRIC_EUCLIDEAN)
+        return fail("%s: steps have no unit, but it is given in %s", option, unit);
+    if (!*own)
+        return fail("%s: is in %s, but %s tells no unit: give one with --spacing", option, unit, options->input);
+    const double ratio = distmap_unit_ratio(unit, own);
+    if (!(ratio > 0))
+        return fail("%s: is in %s, but %s is in %s", option, unit, options->input, own);
+    snprintf(decimal, sizeof decimal, "%.15g", *length * ratio);
+    *length = ratio == 1 ? *length : strtod(decimal, NULL);
+    return 0;
+}
+
 int problem_axes(const struct options *options, const char *option, const name_list *names,
                  const distmap_image_info *info, unsigned *axes) {
     char known[160];
@@ -153,6 +172,12 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
     int status = options->command->bit == COMPARE ? check_single(options, info) : 0;
     if (status == 0)
         status = set_spacing(options, info, problem);
+    if (status == 0)
+        status = set_length(options, info, "--limit", options->limit_unit, &problem->limit);
+    if (status == 0)
+        status = set_length(options, info, "--radius", options->radius_unit, &problem->morphology.radius);
+    if (status == 0)
+        status = set_length(options, info, "--tolerance", options->tolerance_unit, &problem->comparison.tolerance);
     if (status == 0)
         status = set_axes(options, info, problem);
     if (status == 0 && options->threshold_given)

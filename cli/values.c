@@ -106,9 +106,32 @@ int value_numbers(const char *option, const char *text, double lowest, double hi
     return status;
 }
 
+/* Where a unit begins behind a number, letters to the end; NULL where there is none, or something else. */
+static char *unit_of(char *text) {
+    char *end;
+    strtod(text, &end);
+    bool is_unit = end > text && *end;
+    for (const char *p = end; *p; p++)
+        is_unit = is_unit && (isalpha((unsigned char)*p) || (unsigned char)*p >= 128);
+    return is_unit ? end : NULL;
+}
+
+int value_length(const char *option, const char *text, double lowest, double *value, char unit[16]) {
+    char *copy = copy_text(text), *end = unit_of(copy);
+    int status = end && strlen(end) >= 16 ? usage("%s: '%s' is no unit", option, end) : 0;
+    if (end && status == 0) {
+        strcpy(unit, end);
+        *end = '\0';
+    }
+    if (status == 0)
+        status = value_number(option, copy, lowest, DBL_MAX, value);
+    free(copy);
+    return status;
+}
+
 /* [NAME=]VALUE[UNIT] */
 static int add_pitch(const char *option, char *text, pitch_list *list) {
-    char *equals = strchr(text, '='), *value = equals ? equals + 1 : text, *end = value;
+    char *equals = strchr(text, '='), *value = equals ? equals + 1 : text, *end;
     const int place = list->count++;
     if (equals) {
         *equals = '\0';
@@ -121,11 +144,7 @@ static int add_pitch(const char *option, char *text, pitch_list *list) {
             return usage("%s: name all axes or none", option);
         else if (equals && strcmp(list->names[i], text) == 0)
             return usage("%s: axis '%s' is named twice", option, text);
-    strtod(value, &end);
-    bool is_unit = end > value && *end;
-    for (const char *p = end; *p; p++)
-        is_unit = is_unit && (isalpha((unsigned char)*p) || (unsigned char)*p >= 128);
-    if (is_unit) {
+    if ((end = unit_of(value))) {
         if (strlen(end) >= sizeof list->unit || (*list->unit && strcmp(list->unit, end) != 0))
             return usage("%s: '%s' is a second unit, or none; there is one for all", option, end);
         strcpy(list->unit, end);

@@ -18,6 +18,7 @@ device.
     cvt                 weighted centroidal Voronoi diagrams: points spread by a density, stippling
     transform           every option in one call: labels, sampled functions, spacing, limits, borders, batches, outputs
     Context, Plan       made once, executed many times; scratch_bytes: the memory that a plan takes
+    imread, imwrite     files, with what they say of their axes, pitches and place: an Image
     methods, devices    what there is to compute with
     distmap.scipy       drop-in for scipy.ndimage.distance_transform_edt, _cdt and _bf
 
@@ -34,7 +35,8 @@ functions stands the command:
     morph                      dilate, erode, opening, closing    the objects     a set
     compare                    compare                            the objects     two sets
 
-NumPy arrays of any strides, CuPy arrays and PyTorch tensors go in and out without a copy; new results lie in memory as the
+Arrays are what has a buffer, `__array_interface__`, `__array__`, `__cuda_array_interface__` or DLPack, and nested lists of numbers; anything else
+is a TypeError. NumPy arrays of any strides, CuPy arrays and PyTorch tensors go in and out without a copy; new results lie in memory as the
 input does, but in C order where nearest sites, skeletons or edge strengths are asked for. Python's global lock is
 released while the library computes; any thread may call, and a forked child too (not with a GPU that its parent used).
 """
@@ -42,6 +44,7 @@ released while the library computes; any thread may call, and a forked child too
 from ._comparison import Agreement, Directed, compare
 from ._context import Context
 from ._cvt import Cvt, cvt
+from ._image import Axis, Image, imread, imwrite
 from ._library import version
 from ._maps import chamfer, edt, esf, expand_labels, feature_transform, signed_distance, skeleton
 from ._morphology import closing, dilate, erode, opening
@@ -52,9 +55,9 @@ from ._thickness import local_thickness
 from ._transform import Result, transform
 
 __all__ = [
-    "FLAG_NAN", "FLAG_NO_SITE", "FLAG_UNREST", "INDEX_BORDER", "INDEX_NONE", "Agreement", "Context", "Convergence", "Cvt",
-    "Description", "Device", "Directed", "Method", "Param", "Phase", "Plan", "Result", "chamfer", "closing", "compare", "cvt",
-    "devices", "dilate", "edt", "erode", "esf", "expand_labels", "feature_transform", "local_thickness", "methods", "opening",
+    "FLAG_NAN", "FLAG_NO_SITE", "FLAG_UNREST", "INDEX_BORDER", "INDEX_NONE", "Agreement", "Axis", "Context", "Convergence", "Cvt",
+    "Description", "Device", "Directed", "Image", "Method", "Param", "Phase", "Plan", "Result", "chamfer", "closing", "compare", "cvt",
+    "devices", "dilate", "edt", "erode", "esf", "expand_labels", "feature_transform", "imread", "imwrite", "local_thickness", "methods", "opening",
     "scratch_bytes", "signed_distance", "skeleton", "transform", "version",
 ]
 

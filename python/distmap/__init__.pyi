@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
 from typing import Any, Literal, NamedTuple
 
 # An array is one of NumPy, CuPy, PyTorch or another library with __cuda_array_interface__ or DLPack, or what NumPy makes an
@@ -112,6 +113,46 @@ def scratch_bytes(
 ) -> int: ...
 def methods() -> list[Method]: ...
 def devices() -> list[Device]: ...
+
+def imread(path: str | PathLike[str], *, channel: int | str | None = None, time: int | None = None) -> Image: ...
+def imwrite(
+    path: str | PathLike[str], array: Array | Image, like: Image | None = None, *, axes: Sequence[Axis] | None = None,
+    nodata: float | None = None, kind: Literal["mask", "labels", "intensity", "unknown"] | None = None,
+) -> None: ...
+
+class Axis:
+    name: str
+    type: Literal["space", "time", "channel", "other"]
+    pitch: float | None
+    unit: str
+    def __init__(
+        self, name: str = "", type: Literal["space", "time", "channel", "other"] = "space", pitch: float | None = None,
+        unit: str = "",
+    ) -> None: ...
+
+class Image:
+    array: Any
+    axes: tuple[Axis, ...]
+    affine: Any
+    world: Literal["unknown", "ras", "lps", "projected", "geographic"]
+    crs: str | None
+    nodata: float | None
+    kind: Literal["unknown", "mask", "labels", "intensity"]
+    sample: str | None
+    format: str
+    native: tuple[tuple[str, str, bytes], ...]
+    def __init__(
+        self, array: Any, axes: tuple[Axis, ...] = (), affine: Any = None,
+        world: Literal["unknown", "ras", "lps", "projected", "geographic"] = "unknown", crs: str | None = None,
+        nodata: float | None = None, kind: Literal["unknown", "mask", "labels", "intensity"] = "unknown",
+        sample: str | None = None, format: str = "", native: tuple[tuple[str, str, bytes], ...] = (),
+    ) -> None: ...
+    @property
+    def pitches(self) -> tuple[float, ...]: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def space(self) -> tuple[int, ...]: ...
 
 class Result:
     distance: Any

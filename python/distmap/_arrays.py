@@ -7,6 +7,7 @@ comes from: results are made there, on the same device.
 """
 
 import ctypes as c
+import numbers
 import sys
 from dataclasses import dataclass, replace
 
@@ -17,14 +18,56 @@ from ._library import library
 from ._problem import dtype_code, number
 
 
+# How what is no array becomes one, by its type's module and name; the last one is for all.
+CONVERSIONS = (
+    ("distmap", "Image", "give image.array, and sampling=image.pitches, axes=image.space"),
+    ("SimpleITK", "Image", "give SimpleITK.GetArrayFromImage(image), and sampling=image.GetSpacing()[::-1]"),
+    ("nibabel", "", "give numpy.asarray(image.dataobj), and sampling=image.header.get_zooms()"),
+    ("itk", "", "give itk.array_from_image(image), and sampling=tuple(itk.spacing(image))[::-1]"),
+    ("builtins", "str", "give distmap.imread(path).array"),
+    ("pathlib", "", "give distmap.imread(path).array"),
+    ("", "", "arrays have a buffer, __array_interface__, __array__, __cuda_array_interface__ or DLPack; numpy.array(...) may make one"),
+)
+
+
+def is_nested_list(given):
+    """Of numbers, or arrays."""
+    if isinstance(given, (list, tuple)):
+        return all(is_nested_list(one) for one in given)
+    return isinstance(given, (numbers.Real, np.generic, np.ndarray))
+
+
+def to_numpy(given, name):
+    """An array in host memory of what says that it is one; nothing is made of other objects, though NumPy would."""
+    if isinstance(given, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array, which is not understood")
+    if isinstance(given, (np.ndarray, np.generic)):
+        return np.asarray(given)
+    if isinstance(given, (list, tuple)) and is_nested_list(given):
+        return np.asarray(given)
+    is_instance = not isinstance(given, type)
+    if is_instance and (hasattr(given, "__array_interface__") or hasattr(given, "__array__")):
+        return np.asarray(given)
+    if is_instance and hasattr(given, "__dlpack__") and hasattr(np, "from_dlpack"):
+        return np.from_dlpack(given)
+    try:
+        return np.asarray(memoryview(given))
+    except TypeError:
+        pass
+    kind = type(given)
+    module, type_name = (kind.__module__ or "").partition(".")[0], kind.__name__
+    how = next(how for of, what, how in CONVERSIONS if of in ("", module) and what in ("", type_name))
+    if isinstance(given, (list, tuple)):
+        how = "its elements are no numbers"
+    raise TypeError(f"{name} is a {type_name}, which is no array: {how}")
+
+
 class Numpy:
     """Host memory. Strides of any kind are passed on; only foreign byte order and misaligned elements make a copy."""
 
     @staticmethod
     def look(array, name, writable):
-        if isinstance(array, np.ma.MaskedArray):
-            raise TypeError(f"{name} is a masked array, which is not understood")
-        given, array = array, np.asarray(array)
+        given, array = array, to_numpy(array, name)
         if writable and array is not given:
             raise TypeError(f"{name} must be an array to write into, is {type(given).__name__}")
         if writable and not array.flags.writeable:
@@ -227,7 +270,7 @@ def home_of(array):
         return Cupy
     if torch and isinstance(array, torch.Tensor):
         return Torch
-    if isinstance(array, np.ndarray):
+    if isinstance(array, (np.ndarray, type)):
         return Numpy
     if hasattr(array, "__cuda_array_interface__"):
         return Interface

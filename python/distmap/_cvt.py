@@ -22,7 +22,7 @@ def weights_of(density):
     """NumPy's arrays as unsigned integers: floats scaled, so that the largest is 65535, and signed integers as they are."""
     if _arrays.home_of(density) is not _arrays.Numpy:
         return density
-    density = np.asarray(density)
+    density = _arrays.to_numpy(density, "the input")
     if density.dtype.kind not in "iuf" or density.dtype.kind == "u" and density.dtype.itemsize <= 4:
         return density
     least, most = (density.min(), density.max()) if density.size else (0, 0)

@@ -184,7 +184,7 @@ def truth(input):
     """The input as an array whose zeros are the sites, of one axis at least; of other types whether it is true."""
     if _arrays.home_of(input) is not _arrays.Numpy:
         return input
-    array = np.atleast_1d(np.asarray(input))
+    array = np.atleast_1d(input if np.isscalar(input) else _arrays.to_numpy(input, "input"))
     return array if array.dtype.name in _structs.DTYPES else array.astype(bool)
 
 

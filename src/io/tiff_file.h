@@ -38,14 +38,15 @@ typedef struct dm_tiff_page {
     bool alpha;
     uint16_t bands; /* samples that are no colours of one picture: each is an image of its own. 0: there are none */
     dm_tiff_colour colour;
-    distmap_dtype dtype; /* of the elements */
+    distmap_dtype dtype;   /* of the elements */
+    distmap_sample sample; /* that rows become; the reader's choice, not the file's */
 } dm_tiff_page;
 
 /* Reads the current directory's tags and says what cannot be read. `number` is for the error text. */
 distmap_status dm_tiff_page_read(dm_tiff *file, int64_t number, dm_tiff_page *page);
 
 /* Turns one row of samples as libtiff gives them into elements. planes[k] is the row of sample used[k] where planes are
- * separate, else planes[0] holds all. `table`: luma of each palette index. `file_big`: the file is big-endian. */
+ * separate, else planes[0] holds all. `table`: of all palette indices the lumas, then red, green, blue. `file_big`: the file is big-endian. */
 void dm_tiff_row(const dm_tiff_page *page, const uint8_t *const planes[], const uint8_t *table, bool file_big,
                  void *out);
 /* Whether the row is already the elements, so that dm_tiff_row is not needed. */

@@ -140,17 +140,38 @@ static distmap_status make_table(distmap_reader *reader, dm_tiff_state *s) {
     if (!TIFFGetField(s->planes[0].tiff, TIFFTAG_COLORMAP, &red, &green, &blue))
         return dm_broken(&reader->input, "has palette indices and no palette");
     const size_t count = (size_t)1 << s->form.bits;
-    s->table = malloc(count);
+    s->table = malloc(4 * count);
     if (!s->table)
         return dm_no_memory(reader->input.name);
     int shift = 0; /* old files hold 8-bit colours */
     for (size_t i = 0; i < count; i++)
         if (red[i] > 255 || green[i] > 255 || blue[i] > 255)
             shift = 8;
-    for (size_t i = 0; i < count; i++)
-        s->table[i] =
-            (uint8_t)dm_luma((uint32_t)red[i] >> shift, (uint32_t)green[i] >> shift, (uint32_t)blue[i] >> shift);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t colour[] = {(uint32_t)red[i] >> shift, (uint32_t)green[i] >> shift, (uint32_t)blue[i] >> shift};
+        s->table[i] = (uint8_t)dm_luma(colour[0], colour[1], colour[2]);
+        for (size_t k = 0; k < 3; k++)
+            s->table[(k + 1) * count + i] = (uint8_t)colour[k];
+    }
     return DISTMAP_OK;
+}
+
+static distmap_status take_sample(distmap_reader *reader) {
+    ((dm_tiff_state *)reader->state)->form.sample = reader->info.sample;
+    return DISTMAP_OK;
+}
+
+/* Which samples can be chosen. Indices of more than 8 bits are no elements here: such a palette's colours are. */
+static distmap_status tell_samples(distmap_reader *reader, const dm_tiff_page *form) {
+    distmap_image_info *info = &reader->info;
+    const bool indices = form->colour == DM_TIFF_PALETTE && form->bits <= 8;
+    if (form->colour != DM_TIFF_GREY)
+        info->samples = indices ? DM_SAMPLES_PALETTE : DM_SAMPLES_RGB;
+    else if (form->alpha)
+        info->samples = 1u << DISTMAP_SAMPLE_LUMA;
+    info->samples |= form->alpha ? DM_SAMPLES_ALPHA : 0u;
+    info->sample = indices ? DISTMAP_SAMPLE_INDEX : DISTMAP_SAMPLE_OPEN;
+    return take_sample(reader);
 }
 
 /* Handles for further planes, and the buffers: rows of samples, or a row of tiles. */
@@ -277,6 +298,7 @@ static distmap_status tiff_open(distmap_reader *reader) {
         TRY(make_table(reader, s));
     s->plain = dm_tiff_row_is_plain(&s->form);
     TRY(fill_info(reader, s));
+    TRY(tell_samples(reader, &s->form));
     if (!s->in_one_piece)
         return make_buffers(reader, s);
     TRY(dm_raw_open(reader, s->start, s->file_big != DM_HOST_BIG, false));
@@ -310,6 +332,7 @@ const dm_codec dm_codec_tiff = {
     .sniff = tiff_sniff,
     .open = tiff_open,
     .read = dm_tiff_read,
+    .sample = take_sample,
     .close = tiff_close,
     .holds = (1u << (DISTMAP_FLOAT64 + 1)) - (1u << DISTMAP_BOOL),
     .min_ndim = 2,

@@ -24,7 +24,7 @@ typedef struct dm_tiff_state {
     bool in_one_piece; /* all planes follow each other, from `start` on, page by page */
     int64_t start;
     int64_t end;    /* of the page visited last */
-    uint8_t *table; /* palette: luma of each index */
+    uint8_t *table; /* palette: lumas of all indices, then red, green, blue */
 } dm_tiff_state;
 
 /* The error that libtiff told. */

@@ -162,28 +162,32 @@ enum { CHUNK = 512 };
 
 static uint64_t colour_value(const dm_tiff_page *page, uint64_t s[][CHUNK], size_t x, const uint8_t *table) {
     switch (page->colour) {
-    case DM_TIFF_PALETTE: return table[s[0][x]];
+    case DM_TIFF_PALETTE: {
+        const size_t part = page->sample < DISTMAP_SAMPLE_RED ? 0 : 1 + (size_t)(page->sample - DISTMAP_SAMPLE_RED);
+        return page->sample == DISTMAP_SAMPLE_INDEX ? s[0][x] : table[(part << page->bits) + s[0][x]];
+    }
     case DM_TIFF_CMYK: {
         const uint64_t full = (UINT64_C(1) << page->bits) - 1, light = full - s[3][x];
         uint32_t rgb[3];
         for (int k = 0; k < 3; k++)
             rgb[k] = (uint32_t)(((full - s[k][x]) * light + full / 2) / full);
-        return dm_luma(rgb[0], rgb[1], rgb[2]);
+        return dm_sample_of((int)page->sample, rgb[0], rgb[1], rgb[2], 1);
     }
     default: return s[0][x];
     }
 }
 
 /* The common case of colour, without the way through 64-bit numbers: seven times as fast. */
-#define RGB(type)                                                                                            \
-    do {                                                                                                     \
-        const type *s[4] = {0};                                                                              \
-        for (int k = 0; k < page->used_count; k++)                                                           \
-            s[k] = (const type *)planes[separate ? k : 0] + (separate ? 0 : page->used[k]);                  \
-        for (size_t x = 0, at = 0; x < page->width; x++, at += step)                                         \
-            ((type *)out)[x] = (type)(page->alpha && !s[3][at] ? 0 : dm_luma(s[0][at], s[1][at], s[2][at])); \
+#define RGB(type)                                                                                                    \
+    do {                                                                                                             \
+        const type *s[4] = {0};                                                                                      \
+        for (int k = 0; k < page->used_count; k++)                                                                   \
+            s[k] = (const type *)planes[separate ? k : 0] + (separate ? 0 : page->used[k]);                          \
+        for (size_t x = 0, at = 0; x < page->width; x++, at += step)                                                 \
+            ((type *)out)[x] = (type)dm_sample_of(sample, s[0][at], s[1][at], s[2][at], page->alpha ? s[3][at] : 1); \
     } while (0)
 static void rgb_row(const dm_tiff_page *page, const uint8_t *const planes[], bool separate, void *out) {
+    const int sample = (int)page->sample;
     const size_t step = separate ? 1 : page->samples;
     if (page->bits == 8)
         RGB(uint8_t);
@@ -235,9 +239,11 @@ void dm_tiff_row(const dm_tiff_page *page, const uint8_t *const planes[], const 
             widen(page, planes[separate ? k : 0], separate ? begin : begin * samples + page->used[k],
                   separate ? 1 : samples, count, file_big, s[k]);
         const uint64_t *alpha = page->alpha ? s[page->used_count - 1] : NULL;
+        const bool hides = alpha && page->sample <= DISTMAP_SAMPLE_LUMA && page->sample != DISTMAP_SAMPLE_INDEX;
         for (size_t x = 0; x < count; x++) {
-            const uint64_t v = colour_value(page, s, x, table);
-            store(page, alpha && !alpha[x] ? 0 : turn ? largest - v : v, begin + x, out);
+            const bool is_alpha = alpha && page->sample == DISTMAP_SAMPLE_ALPHA;
+            const uint64_t v = is_alpha ? alpha[x] : colour_value(page, s, x, table);
+            store(page, hides && !alpha[x] ? 0 : turn && !is_alpha ? largest - v : v, begin + x, out);
         }
     }
 }

@@ -123,4 +123,45 @@ refuses 1 "out/d.tif: tiff holds axes t c z .* y x in this order, not w z y x" e
 works "its own TIFF read back" edt "$data/horse.png" --channel luma -o out/d.tif --threshold 128 --spacing 0.5,0.25
 check "its own TIFF read back: the pitches" matches "$("$distmap" info out/d.tif)" "spacing +0.5 x 0.25"
 
+
+# Lengths in units, and a length that a map tells is within itself, whatever the unit it is given in.
+nifti mm.nii "5 4 3" "0.4 0.4 0.65" 1 "0.4 0 0 0 0 0.4 0 0 0 0 0.65 0"
+for unit in 1.5mm 1500um 1500000nm 0.15cm 0.0015m; do
+    run edt mm.nii -o out/d.npy --sites nonzero --limit $unit --quiet
+    cp out/d.npy "limit_$unit.npy"
+    check "--limit $unit is 1.5 mm" cmp "limit_$unit.npy" limit_1.5mm.npy
+done
+"$distmap" edt mm.nii -o limit_plain.npy --sites nonzero --limit 1.5 --quiet
+check "--limit without a unit is in the file's" cmp limit_plain.npy limit_1.5mm.npy
+"$distmap" edt mm.nii -o lengths.npy --sites nonzero --dtype float64 --quiet
+for length in $(npy_values lengths.npy f8 | tr ' ' '\n' | sort -gu | tail -n +2); do
+    exact=$(python3 -c "print(repr(min((x for x in __import__('struct').unpack('<60d', open('lengths.npy', 'rb').read()[-480:])), key=lambda x: abs(x - $length))))")
+    "$distmap" edt mm.nii -o d.npy --sites nonzero --dtype float64 --limit "${exact}mm" --quiet
+    check "--limit ${exact}mm, which the map tells, keeps it" test "$(npy_values d.npy f8 | tr ' ' '\n' | grep -cx -- "$length")" -gt 0
+    "$distmap" morph mm.nii -o m.npy --op dilate --radius "${exact}mm" --quiet
+    check "--radius ${exact}mm has what is within the limit" equal "$(npy_values m.npy u1 | tr ' ' '\n' | grep -cx 1)" \
+        "$(npy_values d.npy f8 | tr ' ' '\n' | grep -cvx inf)"
+done
+nifti other.nii "5 4 3" "0.4 0.4 0.65" 1 "0.4 0 0 0 0 0.4 0 0 0 0 0.65 0"
+python3 -c "
+data = bytearray(open('other.nii', 'rb').read())
+data[352], data[-1] = 0, 1
+open('other.nii', 'wb').write(data)"
+hausdorff=$("$distmap" compare mm.nii other.nii --json --quiet | python3 -c "import json, sys; print(json.load(sys.stdin)['symmetric']['hausdorff'])")
+for tolerance in $hausdorff ${hausdorff}mm; do
+    check "compare --tolerance $tolerance, its own Hausdorff distance: surface Dice 1" equal \
+        "$("$distmap" compare mm.nii other.nii --tolerance $tolerance --json --quiet | grep -o '"surface_dice": [^,]*')" '"surface_dice": 1.0'
+done
+less=$(python3 -c "import math; print(math.nextafter($hausdorff, 0))")
+check "and less is not within" equal \
+    "$("$distmap" compare mm.nii other.nii --tolerance "$less" --json --quiet | grep -o '"surface_dice": [^,]*')" '"surface_dice": 0.0'
+refuses 1 "--limit: is in s, but mm.nii is in mm" edt mm.nii -o out/d.npy --limit 5s
+refuses 1 "--limit: is in mm, but four.npy tells no unit: give one with --spacing" edt four.npy -o out/d.npy --limit 5mm
+refuses 1 "--limit: steps have no unit, but it is given in mm" edt mm.nii -o out/d.npy --limit 5mm --metric cityblock
+refuses 1 "--radius: is in furlong, but mm.nii is in mm" morph mm.nii -o out/d.npy --op erode --radius 1furlong
+refuses 2 "--limit: '5m/s' is not a number" edt mm.nii -o out/d.npy --limit 5m/s
+refuses 2 "--limit: -5 is out of range" edt mm.nii -o out/d.npy --limit=-5mm
+refuses 2 "--limit: 'mm' is not a number" edt mm.nii -o out/d.npy --limit mm
+works "a unit by --spacing" edt four.npy -o out/d.npy --spacing 1mm --limit 5000um --quiet
+
 finish

@@ -1,5 +1,8 @@
 """What arrays mean: signs, what is no array, where there is no distance."""
 
+import array
+import pathlib
+
 import distmap
 import numpy as np
 import pytest
@@ -48,3 +51,81 @@ def test_fill_of_each_function():
         distmap.edt(full, fill=1e300)
     with pytest.raises(TypeError, match="fill is 'x', must be a number"):
         distmap.edt(full, fill="x")
+
+
+class WithArray:
+    def __array__(self, dtype=None, copy=None):
+        return np.array([1, 0, 1], np.uint8)
+
+
+class WithInterface:
+    def __init__(self):
+        self.kept = np.array([1, 0, 1], np.uint8)
+        self.__array_interface__ = self.kept.__array_interface__
+
+
+class WithDlpack:
+    def __init__(self):
+        self.kept = np.array([1, 0, 1], np.uint8)
+
+    def __dlpack__(self, **options):
+        return self.kept.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.kept.__dlpack_device__()
+
+
+@pytest.mark.parametrize("array", [
+    [1, 0, 1], (1, 0, 1), [True, False, True], [1.0, 0, 1], [np.uint8(1), 0, 1], array.array("B", (1, 0, 1)), bytearray(b"\1\0\1"),
+    memoryview(b"\1\0\1"), WithArray(), WithInterface(), WithDlpack()], ids=lambda array: type(array).__name__)
+def test_arrays_are_taken(array):
+    assert distmap.edt(array).tolist() == [1, 0, 1]
+
+
+class FakeItk:
+    """As SimpleITK's images are: a length, and elements by number, but no buffer."""
+    __module__ = "SimpleITK.SimpleITK"
+
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, at):
+        if not 0 <= at < 3:
+            raise IndexError
+        return at
+
+
+Fake = type("Image", (FakeItk,), {"__module__": "SimpleITK.SimpleITK"})
+FakeNifti = type("Nifti1Image", (), {"__module__": "nibabel.nifti1"})
+
+
+@pytest.mark.parametrize("given, text", [
+    (Fake(), r"the input is a Image, which is no array: give SimpleITK.GetArrayFromImage\(image\), and sampling="),
+    (FakeNifti(), r"give numpy.asarray\(image.dataobj\), and sampling=image.header.get_zooms\(\)"),
+    (distmap.Image(np.ones(3)), "give image.array, and sampling=image.pitches"),
+    ("mask.png", r"the input is a str, which is no array: give distmap.imread\(path\).array"),
+    (pathlib.Path("mask.png"), r"give distmap.imread\(path\).array"),
+    (None, "is a NoneType, which is no array: arrays have a buffer"), (1, "is a int"), ({1, 0}, "is a set"),
+    ({0: 1}, "is a dict"), (range(3), "is a range"), (iter([1, 0]), "no array"), (["a", "b"], "is a list, .*its elements are no numbers"),
+    ([1, None], "its elements are no numbers"), ([Fake()], "its elements are no numbers"), (np.ndarray, "is a type"),
+], ids=lambda given: type(given).__name__)
+def test_what_is_no_array(given, text):
+    for call in (distmap.edt, distmap.transform, distmap.skeleton, distmap.local_thickness, distmap.chamfer,
+                 lambda given: distmap.dilate(given, 1), lambda given: distmap.esf(given, 2), lambda given: distmap.cvt(given, 1)):
+        with pytest.raises(TypeError, match=text):
+            call(given)
+    with pytest.raises(TypeError, match=text.replace("the input", "a")):
+        distmap.compare(given, np.ones(3))
+
+
+def test_nor_does_scipys_twin_take_it():
+    from distmap.scipy import distance_transform_edt
+
+    for given in (Fake(), pathlib.Path("mask.png"), [None, 1]):
+        with pytest.raises(TypeError, match="which is no array|its elements are no numbers"):
+            distance_transform_edt(given)
+
+
+def test_ragged_lists_are_refused():
+    with pytest.raises((TypeError, ValueError)):
+        distmap.edt([[1, 0], [1]])

@@ -87,7 +87,51 @@ def test_a_radius_is_a_distance(spacing, seed):
         assert np.array_equal(distmap.dilate(shape, radius, spacing), distances <= radius)
 
 
+@drawn(100, spacing=SPACINGS, seed=st.integers(0, 2**32 - 1))
+def test_labels_grow_by_a_distance_of_their_map(spacing, seed):
+    rng = np.random.default_rng(seed)
+    labels = np.where(rng.random((19, 23)) < 0.02, rng.integers(1, 9, (19, 23)), 0)
+    labels[9, 11] = 3
+    distances = distmap.edt(labels, spacing, sites="nonzero", dtype=np.float64)
+    distance = float(rng.choice(distances[distances > 0]))
+    grown = distmap.expand_labels(labels, distance, spacing)
+    assert np.array_equal(grown != 0, distances <= distance)
+    index = distmap.feature_transform(labels, spacing, "nonzero", limit=distance)
+    assert np.array_equal(index >= 0, distances <= distance)
+    assert np.array_equal(distmap.dilate(labels, distance, spacing, labels=True), grown)
+
+
+@drawn(100, spacing=SPACINGS, points=st.sampled_from(("surface", "set")), seed=st.integers(0, 2**32 - 1))
+def test_the_hausdorff_distance_is_a_tolerance(spacing, points, seed):
+    rng = np.random.default_rng(seed)
+    a, b = rng.random((2, 15, 17)) < 0.05
+    a[3, 4] = b[9, 2] = True
+    hausdorff = distmap.compare(a, b, spacing, points=points).hausdorff
+    assert distmap.compare(a, b, spacing, points=points, tolerance=hausdorff).surface_dice == 1
+    less = np.nextafter(hausdorff, 0)
+    assert hausdorff == 0 or distmap.compare(a, b, spacing, points=points, tolerance=less).surface_dice < 1
+
+
+@drawn(60, spacing=SPACINGS, surface=st.sampled_from(("centre", "half")), seed=st.integers(0, 2**32 - 1))
+def test_a_limit_of_signed_maps_and_labels(spacing, surface, seed):
+    rng = np.random.default_rng(seed)
+    mask = (rng.random((19, 23)) > 0.3).astype(np.uint8)
+    mask[3, 5], mask[4, 5] = 0, 1
+    centres = np.abs(distmap.signed_distance(mask, spacing, dtype=np.float64))
+    limit = float(rng.choice(centres.ravel()))
+    got = distmap.signed_distance(mask, spacing, dtype=np.float64, limit=limit, surface=surface)
+    assert np.array_equal(np.isfinite(got), centres <= limit)
+    labels = rng.integers(0, 4, (19, 23))
+    distances = distmap.edt(labels, spacing, labels=True, sites="none", dtype=np.float64)
+    limit = float(rng.choice(distances[np.isfinite(distances)]))
+    got = distmap.edt(labels, spacing, labels=True, sites="none", dtype=np.float64, limit=limit)
+    assert np.array_equal(got, np.where(distances <= limit, distances, np.inf))
+
+
 def test_the_root_of_13():
+    labels = np.zeros((9, 9), np.uint8)
+    labels[4, 4] = 7
+    assert distmap.expand_labels(labels, np.hypot(2, 3))[2, 1] == 7 and (distmap.expand_labels(labels, np.hypot(2, 3)) > 0).sum() == 45
     dot = np.zeros((9, 9), bool)
     dot[4, 4] = True
     ball = distmap.dilate(dot, math.sqrt(13))
