@@ -16,6 +16,16 @@ static void draw_image(distmap_image_info *info, const char *ending) {
         info->shape[a] = 1 + draw(info->ndim == 1 ? 300 : 20);
         info->chunk[a] = strcmp(ending, ".npy") == 0 ? 0 : draw(9);
     }
+    if (strcmp(ending, ".precomputed") == 0) { /* volumes alone, in nanometres, of some types */
+        static const distmap_dtype held[] = {DISTMAP_UINT8, DISTMAP_UINT16, DISTMAP_UINT32, DISTMAP_UINT64,
+                                             DISTMAP_FLOAT32};
+        *info = (distmap_image_info){.dtype = held[draw(5)], .ndim = 3};
+        for (int a = 0; a < 3; a++) {
+            info->shape[a] = 1 + draw(20);
+            info->chunk[a] = draw(9);
+            info->axis[a] = (distmap_axis){.unit = "nm", .pitch = 1 + draw(100)};
+        }
+    }
 }
 
 /* A drawn box, of whole chunks if `whole`, and its elements. */
