@@ -81,8 +81,9 @@ done
 
 # ---- Killed and gone on ----
 lines() { grep -c "^$1 [0-9]" "out/.distmap-$2.state" 2>/dev/null; }
+# Nice, so that who waits for a line sees it before the run has ended, also where other tests take the processors.
 interrupt() { # output, what to wait for, how often, signal: starts a run, ends it there; then its exit status is $status
-    "$distmap" edt $image.npy -o "out/$1" --sites 0..40000 --memory $memory --resume --quiet 2>stderr &
+    nice -n 19 "$distmap" edt $image.npy -o "out/$1" --sites 0..40000 --memory $memory --resume --quiet 2>stderr &
     local run=$!
     while [[ $(lines "$2" "$1") -lt $3 ]] && kill -0 $run 2>/dev/null; do sleep 0.01; done
     kill "-$4" $run 2>/dev/null
