@@ -72,11 +72,8 @@ static void print_axis(const distmap_axis *axis, int64_t length) {
 
 void print_model(const distmap_image_info *info) {
     char number[40];
-    int columns = 0;
-    for (int a = 0; a < info->ndim; a++) {
+    for (int a = 0; a < info->ndim; a++)
         print_axis(&info->axis[a], info->shape[a]);
-        columns += in_space(info, a);
-    }
     for (int w = 0; w < info->world_ndim; w++) {
         printf("%-8s %c = %s", w ? "" : "world", "xyz"[w], number_text(info->origin[w], number));
         for (int a = 0, s = 0; a < info->ndim; a++)
