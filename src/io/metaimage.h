@@ -36,8 +36,6 @@ distmap_status dm_meta_make(const distmap_writer *writer, dm_text *text, bool *p
 
 /* The writing half, for the codec's row in metaimage_read.c. */
 distmap_status dm_meta_create(distmap_writer *writer);
-distmap_status dm_meta_write(distmap_writer *writer, int64_t count, const void *slices);
 distmap_status dm_meta_finish(distmap_writer *writer);
-void dm_meta_discard(distmap_writer *writer);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "io/convert.h"
 #include "io/deflate.h"
+#include "io/headed.h"
 #include "io/metaimage.h"
 
 /* Any first line of such a header, and a key that every one of them has; comments may be long. */
@@ -103,7 +104,7 @@ const dm_codec dm_codec_metaimage = {
     .min_ndim = 2,
     .max_ndim = DM_META_AXES + 1,
     .create = dm_meta_create,
-    .write = dm_meta_write,
+    .write = dm_headed_write,
     .finish = dm_meta_finish,
-    .discard = dm_meta_discard,
+    .discard = dm_headed_discard,
 };

@@ -1,5 +1,5 @@
 /* Writing MetaImage: .mha in one file, .mhd with its elements in NAME.raw (or .zraw), plain, or packed by zlib where the image came from
- * a packed one. Of two files the elements take their name first: where there is a header, they are there.
+ * a packed one.
  *
  * ITK takes lengths for millimetres, so that every unit of length is turned into them. A file that the image came from is followed: its
  * numbers are written again to the last bit where they still say the same, and its other keys with them, but for those about values of elements.
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "io/convert.h"
-#include "io/deflate.h"
+#include "io/headed.h"
 #include "io/metaimage.h"
 #include "io/vectors.h"
 
@@ -230,10 +230,8 @@ distmap_status dm_meta_make(const distmap_writer *writer, dm_text *text, bool *p
 /* ---- The files ---- */
 
 typedef struct state {
-    dm_output elements; /* of a pair */
-    bool pair;
-    dm_deflate *stream; /* NULL: plain */
-    int64_t size_at;    /* where in the header the packed bytes are to stand */
+    dm_headed files;
+    int64_t size_at; /* where in the header the packed bytes are to stand */
 } state;
 
 /* The last lines: how elements are packed, where they are. Only when they are there is it known how many bytes they take. */
@@ -244,17 +242,11 @@ static distmap_status end_header(distmap_writer *writer, state *s, dm_text *text
         s->size_at = (int64_t)text->bytes;
         dm_text_add(text, "%*s\n", SIZE_DIGITS, "");
     }
-    if (dm_ends_with(writer->output.file, ".mhd")) {
-        TRY(dm_beside_create(&writer->output, packed ? ".zraw" : ".raw", &s->elements, &name));
-        s->pair = true;
-    }
+    if (dm_ends_with(writer->output.file, ".mhd"))
+        TRY(dm_headed_part(writer, packed ? ".zraw" : ".raw", &name));
     dm_text_add(text, "ElementDataFile = %s\n", name ? name : "LOCAL");
     free(name);
-    if (text->failed)
-        return dm_no_memory(writer->output.name);
-    TRY(dm_output_write(&writer->output, text->data, text->bytes));
-    s->stream = packed ? dm_deflate_open(s->pair ? &s->elements : &writer->output, false) : NULL;
-    return packed && !s->stream ? dm_no_memory(writer->output.name) : DISTMAP_OK;
+    return dm_headed_begin(writer, text, packed, false);
 }
 
 distmap_status dm_meta_create(distmap_writer *writer) {
@@ -270,34 +262,14 @@ distmap_status dm_meta_create(distmap_writer *writer) {
     return status;
 }
 
-distmap_status dm_meta_write(distmap_writer *writer, int64_t count, const void *slices) {
-    state *s = writer->state;
-    const size_t bytes = (size_t)count * writer->slice_bytes;
-    return s->stream ? dm_deflate_write(s->stream, slices, bytes)
-                     : dm_output_write(s->pair ? &s->elements : &writer->output, slices, bytes);
-}
-
 distmap_status dm_meta_finish(distmap_writer *writer) {
-    state *s = writer->state;
-    if (s->stream) {
+    const state *s = writer->state;
+    int64_t packed;
+    TRY(dm_headed_end(writer, &packed));
+    if (s->files.stream) {
         char size[SIZE_DIGITS + 1];
-        int64_t packed;
-        TRY(dm_deflate_finish(s->stream, &packed));
         const int digits = snprintf(size, sizeof size, "%lld", (long long)packed);
         TRY(dm_output_write_at(&writer->output, s->size_at, size, (size_t)digits));
     }
-    if (!s->pair)
-        return DISTMAP_OK;
-    s->pair = false;
-    return dm_output_finish(&s->elements);
-}
-
-void dm_meta_discard(distmap_writer *writer) {
-    state *s = writer->state;
-    if (!s)
-        return;
-    dm_deflate_close(&s->stream);
-    if (s->pair)
-        dm_output_abort(&s->elements);
-    free(s);
+    return dm_headed_finish(writer);
 }

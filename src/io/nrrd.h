@@ -45,8 +45,6 @@ distmap_status dm_nrrd_make(const distmap_writer *writer, dm_text *text, bool *p
 
 /* The writing half, for the codec's row in nrrd_read.c. */
 distmap_status dm_nrrd_create(distmap_writer *writer);
-distmap_status dm_nrrd_write(distmap_writer *writer, int64_t count, const void *slices);
 distmap_status dm_nrrd_finish(distmap_writer *writer);
-void dm_nrrd_discard(distmap_writer *writer);
 
 #endif

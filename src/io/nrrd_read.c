@@ -6,6 +6,7 @@
 
 #include "io/convert.h"
 #include "io/deflate.h"
+#include "io/headed.h"
 #include "io/nrrd.h"
 
 static bool nrrd_sniff(const uint8_t *head, size_t bytes) { return bytes >= 8 && !memcmp(head, "NRRD000", 7); }
@@ -104,7 +105,7 @@ const dm_codec dm_codec_nrrd = {
     .min_ndim = 1,
     .max_ndim = DISTMAP_MAX_AXES,
     .create = dm_nrrd_create,
-    .write = dm_nrrd_write,
+    .write = dm_headed_write,
     .finish = dm_nrrd_finish,
-    .discard = dm_nrrd_discard,
+    .discard = dm_headed_discard,
 };

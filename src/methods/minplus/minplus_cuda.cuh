@@ -125,7 +125,7 @@ DM_DEVICE float mc_root(float x) {
 /* sqrtf of an integer below 2^32, correctly rounded. The root s of float(n), rounded down, is less than that of n by no more than 1.3
  * of its last places, and more by no more than 0.3: so the nearest number is s or the next one. With s = m 2^-e, m an integer of 24 bits,
  * it is the next one where n 2^2e > (m + 1/2)^2, which is where it is more than m^2 + m. Both are known to differ by less than 2^31, so
- * that 32 bits of each will do. (A GPU has been through all n, with 1 / sqrt as much as two places off.) */
+ * that 32 bits of each will do. (A GPU has been through all n, with 1 / sqrt as much as three places off.) */
 DM_DEVICE float mc_large_root(uint32_t n) {
     const float x = (float)n, r = mc_per_root(x + 1e-30f), near = x * r;
     const uint32_t s = __float_as_uint(mc_fma_down(fmaf(-near, near, x), 0.5f * r, near));
