@@ -136,6 +136,7 @@ typedef struct mc_stage {
     mc_divisor by_strips, by_units;
     int32_t wx2, wy2;     /* squared pitch along rows (plane stage), and along columns */
     float per_wx2;        /* 1 / wx2 */
+    float apart[2];       /* by how much distances of neighbours in a column, and in a row, differ at most: their pitch */
     mc_entry *entries;    /* [plane][strip][row], row 0's; as many strips as groups have */
     mc_rows source;       /* z stage: int32 squared distances, with sites offsets; NULL in the plane stage */
     int32_t source_w2[2]; /* squared pitches of dy and dx in offsets */

@@ -11,12 +11,13 @@ typedef struct pixel {
     bool any;
 } pixel;
 
-/* As ROOTS, LARGE_ROOTS of numbers from 2^24 on, SQUARES, or DISTANCES in a unit, all of which there are, to as many rows, less than
- * 4 GiB apart; LIMITED, in general. */
-typedef enum storing { ROOTS, LARGE_ROOTS, SQUARES, DISTANCES, LIMITED } storing;
+/* As ROOTS of numbers below 2^24, CLOSE_ROOTS of any that lie close together, LARGE_ROOTS of any, SQUARES, or DISTANCES in a unit, all
+ * of which there are, to as many rows, less than 4 GiB apart; LIMITED, in general. */
+typedef enum storing { ROOTS, CLOSE_ROOTS, LARGE_ROOTS, SQUARES, DISTANCES, LIMITED } storing;
 
 template <storing HOW, int HEIGHT, typename At>
-DM_DEVICE bool store_as(const mc_stage &p, int64_t plane, int32_t strip, int32_t y, const At &at) {
+DM_DEVICE bool store_as(const mc_stage &p, int64_t plane, int32_t strip, int32_t y, const At &at,
+                        const mc_close &close = {}) {
     const int32_t x = strip * 32 + (int32_t)threadIdx.x % 32;
     bool none = false;
     if (x >= p.width)
@@ -28,6 +29,7 @@ DM_DEVICE bool store_as(const mc_stage &p, int64_t plane, int32_t strip, int32_t
     for (int r = 0; r < HEIGHT; r++) {
         const pixel d2 = at(r);
         const uint32_t result = HOW == ROOTS         ? __float_as_uint(mc_root(d2.number))
+                                : HOW == CLOSE_ROOTS ? __float_as_uint(mc_close_root(d2.square, close))
                                 : HOW == LARGE_ROOTS ? __float_as_uint(mc_large_root(d2.square))
                                 : HOW == DISTANCES   ? __float_as_uint(mc_unit_root(p, d2.square, d2.number))
                                 : HOW == SQUARES     ? d2.square * p.factor
@@ -39,6 +41,19 @@ DM_DEVICE bool store_as(const mc_stage &p, int64_t plane, int32_t strip, int32_t
         row += p.target.stride[2];
     }
     return none;
+}
+
+/* Distances that may be 4096 or more. */
+template <int HEIGHT, typename At>
+DM_DEVICE void store_large(const mc_stage &p, int64_t plane, int32_t strip, int32_t y, const At &at) {
+    const float root = mc_root(at(0).number), apart = (HEIGHT - 1) * p.apart[0] + 1; /* for what is rounded */
+    const mc_close close = mc_close_to(root, apart);
+    if (__all_sync(MC_WHOLE, root + apart < 4096))
+        store_as<ROOTS, HEIGHT>(p, plane, strip, y, at);
+    else if (__all_sync(MC_WHOLE, close.fits))
+        store_as<CLOSE_ROOTS, HEIGHT>(p, plane, strip, y, at, close);
+    else
+        store_as<LARGE_ROOTS, HEIGHT>(p, plane, strip, y, at);
 }
 
 /* By a warp: its pixels from row y on, at(r) being that of row y + r. LARGE: squares may be 2^24 or more. Nothing that is left has a
@@ -53,8 +68,10 @@ DM_DEVICE void store_pixels(const mc_stage &p, int64_t plane, int32_t strip, int
         store_as<SQUARES, HEIGHT>(p, plane, strip, y, at);
     else if (p.in_unit)
         store_as<DISTANCES, HEIGHT>(p, plane, strip, y, at);
+    else if (LARGE)
+        store_large<HEIGHT>(p, plane, strip, y, at);
     else
-        store_as<LARGE ? LARGE_ROOTS : ROOTS, HEIGHT>(p, plane, strip, y, at);
+        store_as<ROOTS, HEIGHT>(p, plane, strip, y, at);
 }
 
 #endif

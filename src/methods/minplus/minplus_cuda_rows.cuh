@@ -124,42 +124,66 @@ static inline row_results results_of(const mc_stage *p) {
     return p->large ? ALL_LARGE_ROOTS : ALL_ROOTS;
 }
 
-/* How results of which there are all are stored: as ROOTS of numbers below 2^24, LARGE_ROOTS of any, SQUARES, or DISTANCES in a unit. */
-typedef enum row_storing { ROW_ROOTS, ROW_LARGE_ROOTS, ROW_SQUARES, ROW_DISTANCES } row_storing;
+/* How results of which there are all are stored: as ROOTS of numbers below 2^24, CLOSE_ROOTS of any that lie close together,
+ * LARGE_ROOTS of any, SQUARES, or DISTANCES in a unit. */
+typedef enum row_storing { ROW_ROOTS, ROW_CLOSE_ROOTS, ROW_LARGE_ROOTS, ROW_SQUARES, ROW_DISTANCES } row_storing;
 
-/* Results of COLUMNS columns from x on and HEIGHT rows from y on, less wy2 i^2. All have sites within the limit. Where all are in the
- * image, and neighbours lie side by side, they are stored together. */
+template <row_storing HOW> DM_DEVICE uint32_t plain_result(const mc_stage &p, uint32_t d2, const mc_close &close) {
+    return HOW == ROW_ROOTS         ? __float_as_uint(mc_root((float)d2))
+           : HOW == ROW_CLOSE_ROOTS ? __float_as_uint(mc_close_root(d2, close))
+           : HOW == ROW_LARGE_ROOTS ? __float_as_uint(mc_large_root(d2))
+           : HOW == ROW_SQUARES     ? d2 * p.factor
+                                    : __float_as_uint(mc_unit_root(p, d2, (float)d2));
+}
+
+template <int HEIGHT, int COLUMNS>
+DM_DEVICE uint32_t squared_at(const mc_stage &p, const int32_t best[COLUMNS][HEIGHT], int c, int i) {
+    return (uint32_t)best[c][i] + (uint32_t)p.wy2 * (uint32_t)(i * i);
+}
+
+/* store_plain() where all is in the image and neighbours lie side by side: stored together. */
+template <row_storing HOW, int HEIGHT, int COLUMNS>
+DM_DEVICE void store_inside(const mc_stage &p, char *to, const int32_t best[COLUMNS][HEIGHT], const mc_close &close) {
+    const auto result = [&](int c, int i) {
+        return plain_result<HOW>(p, squared_at<HEIGHT, COLUMNS>(p, best, c, i), close);
+    };
+    char *const first = mc_forget(to);
+#pragma unroll
+    for (int i = 0; i < HEIGHT; i++) {
+        char *const row = first + mc_wide((uint32_t)p.target.stride[2], (uint32_t)i);
+        if (COLUMNS == 1)
+            *(uint32_t *)row = result(0, i);
+        else
+            *(uint2 *)row = make_uint2(result(0, i), result(COLUMNS - 1, i));
+    }
+}
+
+/* Results of COLUMNS columns from x on and HEIGHT rows from y on, less wy2 i^2. All have sites within the limit. */
 template <row_storing HOW, int HEIGHT, int COLUMNS>
 DM_DEVICE void store_plain(const mc_stage &p, char *to, int32_t x, int32_t y, const int32_t best[COLUMNS][HEIGHT]) {
     static_assert(COLUMNS == 1 || COLUMNS == 2, "x is a multiple of it");
     const int64_t next = p.target.stride[2];
-    const auto result = [&](int c, int i) {
-        const uint32_t d2 = (uint32_t)best[c][i] + (uint32_t)p.wy2 * (uint32_t)(i * i);
-        return HOW == ROW_ROOTS         ? __float_as_uint(mc_root((float)d2))
-               : HOW == ROW_LARGE_ROOTS ? __float_as_uint(mc_large_root(d2))
-               : HOW == ROW_SQUARES     ? d2 * p.factor
-                                        : __float_as_uint(mc_unit_root(p, d2, (float)d2));
-    };
     const bool inside = y + HEIGHT <= p.height && (x | 31) < p.width && next == (uint32_t)next;
     const bool aligned = p.target.stride[3] == 4 && (((uintptr_t)to | (uintptr_t)next) & 7) == 0;
+    mc_close close = {};
     if (inside && (COLUMNS == 1 || aligned)) {
-        char *const first = mc_forget(to);
-#pragma unroll
-        for (int i = 0; i < HEIGHT; i++) {
-            char *const row = first + mc_wide((uint32_t)next, (uint32_t)i);
-            if (COLUMNS == 1)
-                *(uint32_t *)row = result(0, i);
-            else
-                *(uint2 *)row = make_uint2(result(0, i), result(COLUMNS - 1, i));
-        }
-        return;
+        if (HOW != ROW_LARGE_ROOTS)
+            return store_inside<HOW, HEIGHT, COLUMNS>(p, to, best, close);
+        const float root = mc_root((float)squared_at<HEIGHT, COLUMNS>(p, best, 0, 0));
+        const float apart = (HEIGHT - 1) * p.apart[0] + (COLUMNS - 1) * p.apart[1] + 1; /* for what is rounded */
+        if (root + apart < 4096)
+            return store_inside<ROW_ROOTS, HEIGHT, COLUMNS>(p, to, best, close);
+        close = mc_close_to(root, apart);
+        if (close.fits)
+            return store_inside<ROW_CLOSE_ROOTS, HEIGHT, COLUMNS>(p, to, best, close);
     }
 #pragma unroll
     for (int i = 0; i < HEIGHT; i++, to += next)
 #pragma unroll
         for (int c = 0; c < COLUMNS; c++)
             if (y + i < p.height && x + c < p.width)
-                *(uint32_t *)(to + c * p.target.stride[3]) = result(c, i);
+                *(uint32_t *)(to + c * p.target.stride[3]) =
+                    plain_result<HOW>(p, squared_at<HEIGHT, COLUMNS>(p, best, c, i), close);
 }
 
 /* The same of kinds, under their caps; the rows are of one band. Whether one has no site. */

@@ -158,6 +158,8 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
         s->wy2 /= dm_axis_counts(plan, 2) ? (int32_t)s->factor : 1;
     }
     s->per_wx2 = 1.0f / (float)s->wx2;
+    s->apart[0] = sqrtf((float)s->wy2);
+    s->apart[1] = sqrtf((float)plan->w2[DM_X]);
     s->large = largest(plan, s, axis == 1) >= DM_UNIT_EXACT_FLOAT;
     for (int64_t k = 0; k <= MC_REACH + 1; k++) {
         const int64_t cost = s->wy2 * k * k;
