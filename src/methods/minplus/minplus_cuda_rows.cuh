@@ -186,7 +186,24 @@ DM_DEVICE void store_plain(const mc_stage &p, char *to, int32_t x, int32_t y, co
                     plain_result<HOW>(p, squared_at<HEIGHT, COLUMNS>(p, best, c, i), close);
 }
 
-/* The same of kinds, under their caps; the rows are of one band. Whether one has no site. */
+/* Squared distances of a column from row y on, with the roots of numbers below 2^24 if SMALL. Whether one has no site. */
+template <bool SMALL, int HEIGHT>
+DM_DEVICE bool store_column(const mc_stage &p, char *to, int32_t y, const uint32_t d2[HEIGHT], uint32_t negative) {
+    bool none = false;
+#pragma unroll
+    for (int i = 0; i < HEIGHT; i++, to += p.target.stride[2]) {
+        if (y + i >= p.height)
+            break;
+        const float root = SMALL ? mc_root((float)d2[i]) : mc_distance(p, d2[i]);
+        if (p.negative)
+            mc_store_signed(p, to, d2[i], root, negative >> i, &none);
+        else
+            mc_store(p, to, d2[i], root, &none);
+    }
+    return none;
+}
+
+/* store_plain() of kinds, under their caps; the rows are of one band. Whether one has no site. */
 template <int HEIGHT, int COLUMNS>
 DM_DEVICE bool store_kinds(const mc_stage &p, int64_t plane, int32_t x, int32_t y,
                            const int32_t best[COLUMNS][HEIGHT]) {
@@ -198,24 +215,20 @@ DM_DEVICE bool store_kinds(const mc_stage &p, int64_t plane, int32_t x, int32_t 
             break;
         const int64_t at = mc_band_at(p, plane, y, x + c);
         const uint2 across = mc_across(p, at);
-        const uint32_t ground = mc_ground(p, at), negative = p.negative ? p.negative[at] : 0;
+        const uint32_t ground = mc_ground(p, at), negative = p.negative ? p.negative[at] >> y % 32 : 0;
         char *to = mc_row(p.target, plane, y) + (x + c) * p.target.stride[3];
+        uint32_t d2[HEIGHT], bits = 0;
 #pragma unroll
         for (int i = 0; i < HEIGHT; i++) {
-            if (y + i >= p.height)
-                break;
             const int row = y % 32 + i;
             const uint32_t e = entry_distance(across, row, 1), b = (uint32_t)best[c][i];
             const uint32_t cap = has_any(across) ? (uint32_t)p.wy2 * (e * e) : (uint32_t)MC_NOTHING;
             const uint32_t found = b == MC_NOTHING ? b : b + (uint32_t)p.wy2 * (uint32_t)(i * i);
-            const uint32_t d2 = ground >> row & 1 ? 0 : min(found, cap);
-            const float root = mc_distance(p, d2);
-            if (p.negative)
-                mc_store_signed(p, to, d2, root, negative >> row, &none);
-            else
-                mc_store(p, to, d2, root, &none);
-            to += p.target.stride[2];
+            d2[i] = ground >> row & 1 ? 0 : min(found, cap);
+            bits |= y + i < p.height ? d2[i] : 0;
         }
+        none |= !p.in_unit && bits < DM_UNIT_EXACT_FLOAT ? store_column<true, HEIGHT>(p, to, y, d2, negative)
+                                                         : store_column<false, HEIGHT>(p, to, y, d2, negative);
     }
     return none;
 }
