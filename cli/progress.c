@@ -1,9 +1,13 @@
 /* Time, signals, and a progress bar that shows up only on a terminal and only when there is something to wait for.
  * mpirun gives its processes no terminal: what they share says now and then how far it is, by a line.
  */
+#include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,14 +24,52 @@ void signals_ignore(void) {
     signal(SIGXFSZ, SIG_IGN);
 }
 
-static volatile sig_atomic_t caught;
+/* ---- Signals ----
+ *
+ * The first one is noted. It interrupts a system call that waits, but what it finds just before such a call, or in another thread, it
+ * does not: so from then on an alarm interrupts the main thread again and again, which passes it on to the threads that said
+ * that they wait for files. A second one that comes later than a moment after it, when this cannot have been in vain, kills.
+ */
+enum { AGAIN_US = 20000, MOMENT_S = 1, MOST_WAITING = 8 };
 
-static void note(int number) { caught = number; }
+static volatile sig_atomic_t caught;
+static double caught_at;
+static pthread_t main_thread;
+enum { FREE, TAKEN, READY };
+static struct {
+    pthread_t thread;
+    atomic_int state;
+} waiting[MOST_WAITING];
+
+static void note(int number) {
+    const int error = errno;
+    if (caught == number && seconds_now() - caught_at > MOMENT_S) {
+        signal(number, SIG_DFL);
+        raise(number);
+    } else if (!caught) {
+        caught_at = seconds_now();
+        caught = number;
+        setitimer(ITIMER_REAL, &(struct itimerval){{0, AGAIN_US}, {0, AGAIN_US}}, NULL);
+    }
+    errno = error;
+}
+
+static void again(int number) {
+    const int error = errno;
+    if (pthread_equal(pthread_self(), main_thread))
+        for (int i = 0; i < MOST_WAITING; i++)
+            if (atomic_load(&waiting[i].state) == READY)
+                pthread_kill(waiting[i].thread, number);
+    errno = error;
+}
 
 void signals_catch(void) {
+    main_thread = pthread_self();
     /* Without SA_RESTART, so that a blocked write gives up too. */
-    struct sigaction action = {.sa_handler = note};
+    struct sigaction action = {.sa_handler = again};
     sigemptyset(&action.sa_mask);
+    sigaction(SIGALRM, &action, NULL);
+    action.sa_handler = note;
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction before;
@@ -35,6 +77,24 @@ void signals_catch(void) {
         if (before.sa_handler != SIG_IGN) /* as nohup sets it */
             sigaction(numbers[i], &action, NULL);
     }
+    distmap_io_on_interrupt(signal_caught);
+}
+
+int signals_reach_me(void) {
+    for (int i = 0; i < MOST_WAITING; i++) {
+        int state = FREE;
+        if (atomic_compare_exchange_strong(&waiting[i].state, &state, TAKEN)) {
+            waiting[i].thread = pthread_self();
+            atomic_store(&waiting[i].state, READY);
+            return i;
+        }
+    }
+    return MOST_WAITING;
+}
+
+void signals_leave_me(int place) {
+    if (place < MOST_WAITING)
+        atomic_store(&waiting[place].state, FREE);
 }
 
 int signal_caught(void) { return caught; }

@@ -26,11 +26,23 @@
  *     prints and never exits. Arguments are checked before any output is written. An execution that was cancelled, or that
  *     met a bad value in a sampled function, may leave outputs partly written, and its status says so.
  *  8. Threads. Contexts are independent: plans of different contexts may run concurrently. One context, and the plans
- *     made from it, serve one thread at a time. A forked child may use what it inherited, contexts of a GPU aside.
+ *     made from it, serve one thread at a time. A forked child may use what it inherited, contexts of a GPU aside, also what another
+ *     thread was executing at the time. See "Misuse" below.
  *  9. Streams. A plan of a GPU's context, given views in device memory, enqueues its work on the context's stream and
  *     returns: no allocation, no synchronisation. Views in host memory are staged, if the plan was made for it
  *     (distmap_plan_options.host_views), and execute then returns when the outputs are complete, as it does when timed.
  * 10. Progress and cancel: one callback, called during execute by the thread that called it. (GPU: with host views.)
+ *
+ * Misuse of contexts and plans is told by DISTMAP_ERROR_ARGUMENT, and does no harm:
+ *
+ *   - an execution, a wait or a change of stream while the context is in use, by another thread or by an execution from which
+ *     the call comes (by a progress callback, or an executor's task);
+ *   - any use of a plan whose context was destroyed first. The context's memory stays until its last plan is destroyed;
+ *     distmap_context_destroy() sets the error text;
+ *   - the destruction of a plan in use: distmap_plan_destroy() sets the error text and leaves *plan as it is;
+ *   - any use of a handle that was destroyed, for as long as its memory was not given to something else.
+ *
+ * Plans may be made and destroyed while another thread uses their context, if its allocator may be called then.
  *
  * C17 and C++17. Functions return DISTMAP_OK (zero) or an error; structs are zero-initialised for defaults.
  */
@@ -201,7 +213,7 @@ typedef struct distmap_context distmap_context;
 /* Makes a context; `options` NULL means all defaults. Owned by the caller; destroy it after its plans. The environment
  * variable DISTMAP_ISA (plain, sse4, avx2, avx512, neon) caps the instruction set, read here. */
 DISTMAP_API distmap_status distmap_context_create(const distmap_context_options *options, distmap_context **context);
-/* Frees *context and sets it to NULL; NULL and pointers to NULL are fine. */
+/* Frees *context, once it has no plans any more, and sets it to NULL; NULL and pointers to NULL are fine. */
 DISTMAP_API void distmap_context_destroy(distmap_context **context);
 /* From now on its plans enqueue on this stream (see distmap_context_options.stream). CUDA contexts only. Executions of one
  * plan share its scratch: on different streams they are for the caller to put in order. */
@@ -805,7 +817,7 @@ typedef struct distmap_agreement {
 
 /* Waits for the last execute to be complete. FIELD_COMPARISON only. */
 DISTMAP_API distmap_status distmap_plan_agreement(distmap_plan *plan, distmap_agreement *agreement);
-/* Frees *plan and sets it to NULL; NULL and pointers to NULL are fine. */
+/* Frees *plan and sets it to NULL; NULL and pointers to NULL are fine. One in use stays as it is. */
 DISTMAP_API void distmap_plan_destroy(distmap_plan **plan);
 
 enum {

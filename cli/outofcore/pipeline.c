@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "../cli.h"
 #include "pipeline.h"
 
 enum { STAGES = 3, WORK = 1, TEXT = 512 };
@@ -47,8 +48,11 @@ static void *run_stage(void *user) {
     struct shared *s = stage->shared;
     const struct pipeline *p = s->pipeline;
     pipeline_stage *const stages[] = {p->fetch, p->work, p->store};
+    const int place = stage->number == WORK ? -1 : signals_reach_me();
     for (int64_t item = p->first; item < p->end && may_begin(s, stage->number, item); item++)
         tell(s, stage->number, item, stages[stage->number](p->user, item, (int)(item % PIPELINE_SLOTS)));
+    if (place >= 0)
+        signals_leave_me(place);
     return NULL;
 }
 

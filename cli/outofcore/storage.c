@@ -15,7 +15,7 @@ static distmap_status failed(const char *name, const char *what) {
 distmap_status storage_read(int fd, const char *name, int64_t at, void *to, size_t bytes) {
     for (char *place = to; bytes;) {
         const ssize_t n = pread(fd, place, bytes, at);
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && errno == EINTR && !signal_caught())
             continue;
         if (n == 0)
             return distmap_error_set(DISTMAP_ERROR_IO, "%s: is shorter than what was written to it", name);
@@ -31,7 +31,7 @@ distmap_status storage_read(int fd, const char *name, int64_t at, void *to, size
 distmap_status storage_write(int fd, const char *name, int64_t at, const void *from, size_t bytes) {
     for (const char *place = from; bytes;) {
         const ssize_t n = pwrite(fd, place, bytes, at);
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && errno == EINTR && !signal_caught())
             continue;
         if (n <= 0)
             return failed(name, "write");
@@ -50,7 +50,7 @@ static distmap_status move_runs(int fd, const char *name, int64_t at, char *memo
         for (int i = 0; i < count; i++)
             pieces[i] = (struct iovec){memory + (size_t)(done + i) * r->stride, r->run};
         const ssize_t n = (reads ? preadv : pwritev)(fd, pieces, count, at);
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && errno == EINTR && !signal_caught())
             continue;
         if (n == 0)
             return distmap_error_set(DISTMAP_ERROR_IO, "%s: is shorter than what was written to it", name);

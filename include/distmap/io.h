@@ -136,6 +136,11 @@ DISTMAP_API size_t distmap_path_file_bytes(const char *path);
  * begin afterwards. */
 DISTMAP_API distmap_status distmap_io_set_threads(int threads);
 
+/* `asked` is called when a signal's handler interrupts a read, a write or a wait for a lock, which may last for ever where a pipe is
+ * stalled: what is nonzero ends that with DISTMAP_ERROR_IO. NULL, as at the beginning: it goes on. For the whole process; the
+ * function may be called by any thread that reads or writes. */
+DISTMAP_API void distmap_io_on_interrupt(int (*asked)(void));
+
 /* ---- Reading ---- */
 
 typedef struct distmap_reader distmap_reader;

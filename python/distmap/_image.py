@@ -21,16 +21,18 @@ NAME = "libdistmap_io.so.0"
 ERRORS = EXCEPTIONS | {"io": OSError, "format": ValueError}
 
 
-def candidates():
+def find():
+    if named := os.environ.get("DISTMAP_IO_LIBRARY"):
+        return named
     core = Path(library().path)
-    yield core.parent / NAME
-    yield core.parent / "io" / NAME
+    beside = core.parent / NAME  # of a bare name, which the loader found somewhere, that would be the current folder
+    return str(beside) if core.name != str(core) and beside.exists() else NAME
 
 
 @functools.cache
 def io_library():
     """The library. Its functions are called without Python's global lock."""
-    path = os.environ.get("DISTMAP_IO_LIBRARY") or str(next((path for path in candidates() if path.exists()), NAME))
+    path = find()
     try:
         loaded = c.CDLL(path)
         for name, (result, arguments) in _io_structs.FUNCTIONS.items():

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/internal.h"
+#include "core/use.h"
 
 #define bad(...) dm_error(DISTMAP_ERROR_ARGUMENT, __VA_ARGS__)
 
@@ -148,8 +149,9 @@ static distmap_directed symmetric_of(const distmap_plan *plan, const distmap_dir
 }
 
 distmap_status distmap_plan_agreement(distmap_plan *plan, distmap_agreement *agreement) {
-    if (!plan || !agreement)
-        return bad("%s is NULL", plan ? "agreement" : "plan");
+    TRY(dm_plan_check(plan));
+    if (!agreement)
+        return bad("agreement is NULL");
     if (plan->problem.field != DISTMAP_FIELD_COMPARISON)
         return bad("plan: its problem's field is not COMPARISON");
     TRY(distmap_plan_wait(plan));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/internal.h"
+#include "core/use.h"
 #include "cpu/isa.h"
 #include "cpu/pool.h"
 
@@ -88,8 +89,8 @@ distmap_status distmap_context_create(const distmap_context_options *options, di
     if (!self)
         return DISTMAP_ERROR_MEMORY;
     *self = made;
-    distmap_status status = DISTMAP_OK;
-    if (!self->executor.run && self->threads > 1) {
+    distmap_status status = dm_context_live(self);
+    if (status == DISTMAP_OK && !self->executor.run && self->threads > 1) {
         status = dm_pool_create(self, self->threads, &self->pool);
         if (status == DISTMAP_OK)
             self->executor = (distmap_executor){self->threads, dm_pool_run, self->pool};
@@ -102,26 +103,43 @@ distmap_status distmap_context_create(const distmap_context_options *options, di
     return status;
 }
 
-void distmap_context_destroy(distmap_context **context) {
-    if (!context || !*context)
+void dm_context_release(distmap_context *context) {
+    if (!dm_context_let_go(context))
         return;
-    (*context)->device->close(*context);
-    const distmap_context copy = **context;
-    dm_pool_destroy(&copy, &(*context)->pool);
-    dm_release(&copy, *context, sizeof **context);
+    context->device->close(context);
+    const distmap_context copy = *context;
+    dm_pool_destroy(&copy, &context->pool);
+    dm_release(&copy, context, sizeof *context);
+}
+
+void distmap_context_destroy(distmap_context **context) {
+    if (!context || !*context || dm_context_check(*context) != DISTMAP_OK)
+        return;
+    const int plans = atomic_load(&(*context)->holders) - 1;
+    if (plans > 0)
+        dm_error(DISTMAP_ERROR_ARGUMENT, "context: it is destroyed before %d of its plans, which do nothing any more",
+                 plans);
+    dm_context_end(*context);
+    dm_context_release(*context);
     *context = NULL;
 }
 
-int distmap_context_threads(const distmap_context *context) { return context ? context->threads : 0; }
+int distmap_context_threads(const distmap_context *context) {
+    return dm_context_check(context) == DISTMAP_OK ? context->threads : 0;
+}
 
-const char *distmap_context_isa(const distmap_context *context) { return context ? context->device->isa(context) : ""; }
+const char *distmap_context_isa(const distmap_context *context) {
+    return dm_context_check(context) == DISTMAP_OK ? context->device->isa(context) : "";
+}
 
 distmap_status distmap_context_set_stream(distmap_context *context, void *stream) {
-    if (!context)
-        return dm_error(DISTMAP_ERROR_ARGUMENT, "context is NULL");
-    if (!context->device->set_stream)
-        return dm_error(DISTMAP_ERROR_UNSUPPORTED, "context: the device %s has no streams", context->device->name);
-    return context->device->set_stream(context, stream);
+    TRY(dm_context_use_begin(context));
+    const distmap_status status =
+        context->device->set_stream
+            ? context->device->set_stream(context, stream)
+            : dm_error(DISTMAP_ERROR_UNSUPPORTED, "context: the device %s has no streams", context->device->name);
+    dm_context_use_end(context);
+    return status;
 }
 
 /* ---- Parallel regions ---- */

@@ -17,7 +17,7 @@
 /* CUDA sources are C++, which had its own name for this header until C++23. */
 #ifdef __cplusplus
 #include <atomic>
-using std::atomic_int, std::atomic_uint, std::atomic_fetch_or_explicit, std::memory_order_relaxed;
+using std::atomic_int, std::atomic_uint, std::atomic_uintptr_t, std::atomic_fetch_or_explicit, std::memory_order_relaxed;
 extern "C" {
 #else
 #include <stdatomic.h>
@@ -93,6 +93,9 @@ struct distmap_context {
     struct dm_pool *pool; /* NULL: one thread, or the caller's executor */
     struct dm_cuda *cuda; /* the GPU and its stream; NULL on the CPU. Of several GPUs the first one's */
     struct dm_team *team; /* several GPUs; else NULL */
+    atomic_uint word;     /* this, and what follows: see use.h */
+    atomic_int holders;
+    atomic_uintptr_t user;
 };
 
 void *dm_allocate(const distmap_context *context, size_t bytes); /* aligned to 64; NULL with the error text set */
@@ -121,6 +124,8 @@ struct dm_method;
 struct dm_cuda_plan;
 struct dm_team_plan;
 struct distmap_plan {
+    atomic_uint word; /* see use.h */
+    atomic_uintptr_t user;
     distmap_context *context;
     const struct dm_method *method;
     /* As given, with axes and spacing filled in. Where its memory order counts (order.c) it is the problem of the transposed
@@ -283,6 +288,9 @@ distmap_status dm_parallel(distmap_plan *plan, size_t count, distmap_task *task,
 
 /* For devices: an execution begins, on views that were checked. */
 void dm_execution_start(distmap_plan *plan);
+
+/* distmap_plan_execute() for who has the context to himself already: operations, of their inner plans. */
+distmap_status dm_plan_execute(distmap_plan *plan, const distmap_arrays *arrays);
 
 /* To be called by a worker that met an error: the first one becomes the execution's status. */
 void dm_fail(distmap_plan *plan, distmap_status status);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/internal.h"
+#include "core/use.h"
 
 const char *const dm_axis_names[DM_NDIM] = {"t", "z", "y", "x"};
 
@@ -55,11 +56,12 @@ distmap_status dm_phases_stop(distmap_plan *plan, distmap_status status) {
     return status;
 }
 
-size_t distmap_plan_phase_count(const distmap_plan *plan) { return plan ? (size_t)plan->phases.count : 0; }
+size_t distmap_plan_phase_count(const distmap_plan *plan) {
+    return dm_plan_check(plan) == DISTMAP_OK ? (size_t)plan->phases.count : 0;
+}
 
 distmap_status distmap_plan_phase_get(const distmap_plan *plan, size_t i, distmap_phase *phase) {
-    if (!plan)
-        return dm_error(DISTMAP_ERROR_ARGUMENT, "plan is NULL");
+    TRY(dm_plan_check(plan));
     if (!phase)
         return dm_error(DISTMAP_ERROR_ARGUMENT, "phase is NULL");
     if (i >= (size_t)plan->phases.count)

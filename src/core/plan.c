@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/internal.h"
+#include "core/use.h"
 
 #define bad(...) dm_error(DISTMAP_ERROR_ARGUMENT, __VA_ARGS__)
 
@@ -102,8 +103,7 @@ static distmap_status prepare(const distmap_context *context, const distmap_prob
     static const distmap_plan_options defaults;
     if (!options)
         options = &defaults;
-    if (!context)
-        return bad("context is NULL");
+    TRY(dm_context_check(context));
     *plan = (distmap_plan){.context = (distmap_context *)context,
                            .host_views = options->host_views,
                            .timed = options->timed,
@@ -146,6 +146,7 @@ distmap_status distmap_plan_create(distmap_context *context, const distmap_probl
     if (!self)
         return DISTMAP_ERROR_MEMORY;
     memcpy(self, &made, sizeof *self);
+    dm_plan_live(self, context);
     void *scratch = options ? options->scratch : NULL;
     distmap_status status = DISTMAP_OK;
     if (scratch && options->scratch_bytes < self->scratch_bytes)
@@ -178,9 +179,7 @@ void dm_execution_start(distmap_plan *plan) {
     dm_phases_start(plan);
 }
 
-distmap_status distmap_plan_execute(distmap_plan *plan, const distmap_arrays *arrays) {
-    if (!plan)
-        return bad("plan is NULL");
+distmap_status dm_plan_execute(distmap_plan *plan, const distmap_arrays *arrays) {
     dm_arrays normal;
     TRY(dm_arrays_check(plan, arrays, &normal));
     dm_execution_start(plan);
@@ -189,19 +188,27 @@ distmap_status distmap_plan_execute(distmap_plan *plan, const distmap_arrays *ar
     return explain(plan->context->device->execute(plan, &normal));
 }
 
+distmap_status distmap_plan_execute(distmap_plan *plan, const distmap_arrays *arrays) {
+    TRY(dm_use_begin(plan));
+    const distmap_status status = dm_plan_execute(plan, arrays);
+    dm_use_end(plan);
+    return status;
+}
+
 distmap_status distmap_plan_execute_slabs(distmap_plan *plan, const distmap_arrays *slabs) {
-    if (!plan)
-        return bad("plan is NULL");
+    TRY(dm_plan_check(plan));
     if (!slabs)
         return bad("slabs is NULL");
-    if (!plan->context->device->execute_slabs)
-        return distmap_plan_execute(plan, slabs);
-    return explain(plan->context->device->execute_slabs(plan, slabs));
+    TRY(dm_use_begin(plan));
+    const distmap_status status = plan->context->device->execute_slabs
+                                      ? explain(plan->context->device->execute_slabs(plan, slabs))
+                                      : dm_plan_execute(plan, slabs);
+    dm_use_end(plan);
+    return status;
 }
 
 distmap_status distmap_plan_slab(const distmap_plan *plan, int i, int64_t *first, int64_t *count) {
-    if (!plan)
-        return bad("plan is NULL");
+    TRY(dm_plan_check(plan));
     if (!first || !count)
         return bad("%s is NULL", first ? "count" : "first");
     if (plan->context->device->slab)
@@ -215,13 +222,14 @@ distmap_status distmap_plan_slab(const distmap_plan *plan, int i, int64_t *first
 }
 
 distmap_status distmap_plan_wait(distmap_plan *plan) {
-    if (!plan)
-        return bad("plan is NULL");
-    return explain(plan->context->device->wait(plan));
+    TRY(dm_use_begin(plan));
+    const distmap_status status = explain(plan->context->device->wait(plan));
+    dm_use_end(plan);
+    return status;
 }
 
 void distmap_plan_describe(const distmap_plan *plan, distmap_description *description) {
-    if (!plan || !description)
+    if (!description || dm_plan_check(plan) != DISTMAP_OK)
         return;
     *description = (distmap_description){
         .method = plan->method->info.name,
@@ -239,16 +247,18 @@ void distmap_plan_describe(const distmap_plan *plan, distmap_description *descri
 }
 
 unsigned distmap_plan_flags(const distmap_plan *plan) {
-    if (!plan)
-        return 0;
     distmap_plan *self = (distmap_plan *)plan;
-    self->context->device->wait(self);
-    return atomic_load(&self->flags);
+    if (dm_use_begin(self) == DISTMAP_OK) {
+        self->context->device->wait(self);
+        dm_use_end(self);
+    }
+    return dm_plan_check(self) == DISTMAP_OK ? atomic_load(&self->flags) : 0;
 }
 
 distmap_status distmap_plan_convergence(distmap_plan *plan, distmap_convergence *convergence) {
-    if (!plan || !convergence)
-        return bad("%s is NULL", plan ? "convergence" : "plan");
+    TRY(dm_plan_check(plan));
+    if (!convergence)
+        return bad("convergence is NULL");
     if (plan->problem.field != DISTMAP_FIELD_EDGE_STRENGTH)
         return bad("plan: its problem's field is not EDGE_STRENGTH");
     TRY(distmap_plan_wait(plan));
@@ -261,7 +271,16 @@ void distmap_plan_destroy(distmap_plan **plan) {
     if (!plan || !*plan)
         return;
     distmap_plan *self = *plan;
-    self->context->device->release(self);
-    dm_release(self->context, self, sizeof *self);
+    if (!dm_plan_lives(self))
+        return;
+    if (dm_plan_is_used(self)) {
+        bad("plan: it is in use, and cannot be destroyed");
+        return;
+    }
+    distmap_context *context = self->context;
+    dm_plan_end(self);
+    context->device->release(self);
+    dm_release(context, self, sizeof *self);
+    dm_context_release(context);
     *plan = NULL;
 }

@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "core/use.h"
 #include "cuda/team.h"
 
 struct dm_team_plan {
@@ -66,6 +67,7 @@ static distmap_status reserve_part(distmap_plan *plan, int r) {
     if (!part)
         return DISTMAP_ERROR_MEMORY;
     make_part(plan, r, part);
+    dm_plan_live(part, member);
     own->part[r] = part;
     TRY(member->device->reserve(part, NULL));
     int previous;

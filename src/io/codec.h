@@ -186,6 +186,8 @@ void dm_append(char *text, size_t size, const char *separator, const char *word)
 distmap_status dm_broken(const dm_input *input, const char *format, ...) DISTMAP_PRINTF(2, 3);      /* _FORMAT */
 distmap_status dm_unsupported(const dm_input *input, const char *format, ...) DISTMAP_PRINTF(2, 3); /* _UNSUPPORTED */
 distmap_status dm_no_memory(const char *name);
+/* Whether a system call that failed is to be made again: a signal interrupted it, and nobody asked to stop (input.c). */
+bool dm_goes_on(void);
 
 /* ---- Sizes: nothing is believed that the file cannot hold ---- */
 

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +22,23 @@ static distmap_status fail(const char *name, const char *what) {
     return distmap_error_set(DISTMAP_ERROR_IO, "%s: %s: %s", name, what, strerror(errno));
 }
 
+static int (*_Atomic asked_to_stop)(void);
+
+void distmap_io_on_interrupt(int (*asked)(void)) { atomic_store(&asked_to_stop, asked); }
+
+bool dm_goes_on(void) {
+    if (errno != EINTR)
+        return false;
+    int (*const asked)(void) = atomic_load(&asked_to_stop);
+    const bool stop = asked && asked();
+    errno = EINTR;
+    return !stop;
+}
+
 static bool write_all(int fd, const char *data, size_t bytes) {
     while (bytes) {
         const ssize_t n = write(fd, data, bytes);
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && dm_goes_on())
             continue;
         if (n <= 0)
             return false;
@@ -49,7 +63,7 @@ static distmap_status spool(dm_input *input) {
     distmap_status status = DISTMAP_OK;
     for (;;) {
         const ssize_t n = read(input->fd, input->buffer, BUFFER_BYTES);
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && dm_goes_on())
             continue;
         if (n < 0)
             status = fail(input->name, "cannot read");
@@ -111,7 +125,7 @@ void dm_input_close(dm_input *input) {
 int64_t dm_read_at(int fd, int64_t offset, void *data, size_t bytes) {
     for (size_t got = 0; got < bytes;) {
         const ssize_t n = pread(fd, (char *)data + got, bytes - got, offset + (int64_t)got);
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && dm_goes_on())
             continue;
         if (n < 0)
             return -1;

@@ -129,7 +129,7 @@ static distmap_status write_all(dm_output *output, int64_t offset, const void *d
         const ssize_t n = output->error ? -1
                           : offset < 0  ? write(output->fd, from, bytes)
                                         : pwrite(output->fd, from, bytes, offset + (from - (const char *)data));
-        if (n < 0 && !output->error && errno == EINTR)
+        if (n < 0 && !output->error && dm_goes_on())
             continue;
         if (n <= 0) {
             if (!output->error)

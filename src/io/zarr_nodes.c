@@ -113,7 +113,7 @@ static distmap_status consolidate(dm_zarr_nodes *nodes, int folder, const char *
     json_object *text = NULL;
     *pending = (struct dm_zarr_pending){.fd = folder};
     /* A file system without locks has none to wait for. */
-    while (nodes->adds && flock(folder, LOCK_EX) && errno == EINTR)
+    while (nodes->adds && flock(folder, LOCK_EX) && dm_goes_on())
         ;
     TRY(dm_zarr_load(&input, folder, file_of(version), &text));
     json_object *list = list_of(text, version);

@@ -50,7 +50,7 @@ void op_inner_release(distmap_plan *plan) {
 distmap_status op_inner_run(distmap_plan *plan, int number, const distmap_arrays *arrays, unsigned flags) {
     distmap_plan *inner = plan->inner[number];
     inner->progress_from = plan->progress_base;
-    const distmap_status status = distmap_plan_execute(inner, arrays);
+    const distmap_status status = dm_plan_execute(inner, arrays);
     plan->progress_base += inner->progress_span;
     dm_flag(plan, atomic_load(&inner->flags) & flags);
     return status;

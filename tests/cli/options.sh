@@ -29,8 +29,15 @@ refuses 2 "takes no argument" bench mask.pgm
 refuses 2 "report: -o OUT.html is missing" report
 refuses 2 "report takes one input" report a.json b.json -o out/r.html
 refuses 2 "no option --json" report -o out/r.html --json
-PYTHONHOME=/nowhere refuses 1 "report: there is no Python with matplotlib and the package distmap" report -o out/r.html
+PYTHON=/bin/false refuses 1 "report: there is no Python with matplotlib and the package distmap" report -o out/r.html
 refuses 1 "report: .*(there is no such file or folder|there is no Python)" report none.json -o out/r.html
+# Python runs nothing that lies in the current folder, nor where PYTHONPATH says.
+for module in matplotlib distmap json sitecustomize; do
+    echo "open('$work/was_run', 'a').write('$module ')" >"$module.py"
+done
+PYTHONPATH=$work run report none.json -o out/r.html
+rm ./*.py
+check "report: no module of the current folder is run" equal "$(cat was_run 2>&1)" "cat: was_run: No such file or directory"
 refuses 2 "no option --bogus" edt mask.pgm -o out/d.npy --bogus
 refuses 2 "no option --labels" info mask.pgm --labels
 refuses 2 "no option --metric" voronoi mask.pgm -o out/d.npy --metric squared

@@ -97,6 +97,29 @@ for signal in INT:130 TERM:143 HUP:129; do
     check "SIG${signal%:*}: nothing is said" equal "$(cat stderr)" ""
 done
 
+# A stalled pipe: somebody has it open and does not read. A signal ends the wait, also that of another thread.
+mkfifo stalled
+ln -s stalled stalled.npy
+sleep 300 <>stalled &
+reader=$!
+{
+    printf 'P5 2000 2000 255\n'
+    yes | head -c 4000000
+} >large.pgm
+exec 9<>stalled
+for how in "edt slow.pgm -o -" "edt slow.pgm -o stalled.npy" "edt large.pgm -o - --memory 34M"; do
+    for signal in INT:130 TERM:143; do
+        began=$(date +%s%N)
+        timeout --preserve-status -s "${signal%:*}" -k 5 0.5 "$distmap" $how --quiet >&9 2>stderr 9>&-
+        code=$?
+        took=$((($(date +%s%N) - began) / 1000000))
+        check "a stalled pipe: $how: SIG${signal%:*}: status" equal "$code" "${signal#*:}"
+        check "a stalled pipe: $how: SIG${signal%:*}: within a second" test $took -lt 1500
+    done
+done
+exec 9>&-
+kill $reader
+
 # A progress bar on a terminal, and only there. (A terminal is what script(1) gives.)
 if command -v script >/dev/null; then
     script -qec "timeout --preserve-status -s INT 1.5 '$distmap' $slow" /dev/null </dev/null >bar.txt 2>&1

@@ -155,3 +155,18 @@ def test_without_the_library(monkeypatch):
         distmap.imread("a.png")
     monkeypatch.undo()
     _image.io_library.cache_clear()
+
+
+def test_no_library_of_the_current_folder(monkeypatch, tmp_path):
+    from distmap import _image
+
+    monkeypatch.delenv("DISTMAP_IO_LIBRARY", raising=False)
+    beside = _image.find()
+    for folder in (tmp_path, tmp_path / "io"):  # where the core library is one that the loader found by its name
+        folder.mkdir(exist_ok=True)
+        (folder / _image.NAME).touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(_image.library(), "path", "libdistmap.so.0")
+    assert _image.find() == _image.NAME
+    monkeypatch.undo()
+    assert _image.find() == beside and beside.startswith("/")
