@@ -248,15 +248,18 @@ static int check_names(const struct options *options) {
 
 static int run(const struct options *options) {
     static const double usual_sizes[] = {1024, 4096}, usual_volumes[] = {128};
+    struct text_file text = {0};
     struct bench bench = {.options = options, .table = !options->json && !options->quiet};
     if (options->suite)
         return suite_run(options);
     int status = check_names(options);
-    if (status || (options->output && (status = json_write(NULL, options->output))))
+    if (status || (options->output && (status = text_file_open(&text, options->output))))
         return status;
     bench.device = options->device == DISTMAP_DEVICE_CUDA ? "cuda" : "cpu";
-    if (place_open_on(options, options->device, NULL, NULL, &bench.place, &bench.context))
+    if (place_open_on(options, options->device, NULL, NULL, &bench.place, &bench.context)) {
+        text_file_drop(&text);
         return fail_library();
+    }
     bench.seed = pattern_seed(options);
     const int threads = distmap_context_threads(bench.context);
     bench.copy = copy_bandwidth(threads);
@@ -273,14 +276,17 @@ static int run(const struct options *options) {
         status = time_sides(&bench, 3, &options->volumes, usual_volumes, 1);
     if (status == 0 && (options->json || options->output)) {
         json_object *report = whole_report(&bench);
-        if (options->output)
-            status = json_write(report, options->output);
+        if (options->output) {
+            json_put(report, text.file);
+            status = text_file_finish(&text, options->no_sync);
+        }
         if (options->json)
             json_print(report);
         else
             json_object_put(report);
     }
     json_object_put(bench.results);
+    text_file_drop(&text);
     distmap_context_destroy(&bench.context);
     return status;
 }

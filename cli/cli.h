@@ -107,7 +107,7 @@ struct options {
     char limit_unit[16], radius_unit[16], tolerance_unit[16]; /* of lengths; "": the file's */
     int64_t memory;      /* bytes; 0: as much as it takes */
     char *scratch;       /* folder; NULL: beside the output */
-    bool resume;
+    bool resume, no_sync;
     name_list pass_axes;   /* pass: along which */
     int64_t shard, shards; /* pass: number `shard` of `shards`, from 1 on; 0: not given */
     number_list chunks;    /* pass; count 0: chosen */
@@ -409,7 +409,6 @@ struct sink {
     distmap_image_info info;
     distmap_view view; /* where to put the result */
     void *buffer;      /* owned; NULL when the file is mapped */
-    bool named;        /* its file has its name */
 };
 
 /* Refuses outputs that are the input, or each other; needs the file system only. */
@@ -423,11 +422,26 @@ int sink_open(struct sink *sink, const char *path, const distmap_image_info *inp
               distmap_image_kind kind, const struct fill *fill);
 /* Writes what lies in the buffer (nothing to do where the file is mapped). */
 int sink_write(struct sink *sink, const struct options *options);
-/* Gives all files their names, when all are whole; if one fails, none is left (but what was added to a file that was there). */
-int sinks_commit(struct sink *const *sinks, int count);
+/* Gives all files their names, when all are whole and, but for `no_sync`, on the disk; if one fails, all is as it was. */
+int sinks_commit(struct sink *const *sinks, int count, bool no_sync);
 void sink_close(struct sink *sink);
 /* A file, or a folder with all that it holds. */
 void remove_all(const char *path);
+
+/* ---- Text files (text_file.c) ---- */
+
+/* Whole or not at all, as sinks are. Errors are told. */
+struct text_file {
+    FILE *file;
+    struct sink sink; /* for sinks_commit(), when the file is closed */
+};
+
+int text_file_open(struct text_file *text, const char *path);
+int text_file_close(struct text_file *text);
+/* Closes it, and gives it its name alone; of a run that was cut off too, which may leave what it has. */
+int text_file_finish(struct text_file *text, bool no_sync);
+/* What is left of it goes, at any time. */
+void text_file_drop(struct text_file *text);
 
 /* ---- Elements of any type (elements.c) ---- */
 
@@ -508,6 +522,7 @@ struct job {
     distmap_problem problem;
     struct work work;
     struct sink map, index;
+    struct text_file text; /* cvt */
     struct preview preview;
     struct fill fill;
     double largest;                  /* of a distance map; < 0: not a distance map */
@@ -590,27 +605,10 @@ struct json_object *json_shape(int ndim, const int64_t *shape);
 struct json_object *json_decimal(double value); /* with the fewest digits, from 15 on, that read back as it: 0.65 */
 struct json_object *json_number(double value);  /* infinities and NaN, which JSON lacks, as null */
 void json_print(struct json_object *object);    /* and lets go of it */
-/* Writes it to a text file; or with NULL only sees whether that could be. */
-int json_write(struct json_object *object, const char *path);
+/* Into a text file that is open. */
+void json_put(struct json_object *object, FILE *file);
 /* "328 x 400" */
 const char *shape_text(int ndim, const int64_t *shape, char *text, size_t size);
-
-/* ---- Text files (text_file.c) ---- */
-
-/* Whole or not at all: written under a name of its own until it takes that of `path`. Errors are told. */
-struct text_file {
-    FILE *file;
-    const char *path;
-    char part[PATH_MAX];
-    bool exists; /* the part */
-};
-
-int text_file_open(struct text_file *text, const char *path);
-int text_file_close(struct text_file *text);
-/* Of one that was opened and closed; of none it does nothing. */
-int text_file_take_name(struct text_file *text);
-/* What is left of it goes, at any time. */
-void text_file_drop(struct text_file *text);
 
 /* ---- The machine ---- */
 

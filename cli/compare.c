@@ -258,7 +258,7 @@ static int compute_with(struct job *job, struct source *other, const struct opti
     if ((status = job_judge(job, options)))
         return status;
     if (options->preview && ((status = paint(job, &job->source.view, &other->view, found.forward.hausdorff)) ||
-                             (status = sinks_commit((struct sink *const[]){&job->preview.sink}, 1))))
+                             (status = sinks_commit((struct sink *const[]){&job->preview.sink}, 1, options->no_sync))))
         return status;
     if (options->json)
         give_json(job, options, &problem->comparison, &found);

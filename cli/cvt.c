@@ -14,7 +14,6 @@ struct extra {
     int32_t *sites, *labels; /* labels: for the preview alone */
     double *centroids;
     double share; /* of the largest weight, on the average */
-    struct text_file text;
 };
 
 static void *allocate(const struct options *options, int64_t count, size_t size) {
@@ -118,16 +117,12 @@ static bool is_text(const struct options *options) {
     return ends_in(options->output, ".csv") || ends_in(options->output, ".svg");
 }
 
-static int write_text(const struct job *job, struct extra *extra, const struct options *options, double radius) {
-    int status = text_file_open(&extra->text, options->output);
-    if (status)
-        return status;
+static int write_text(struct job *job, const struct extra *extra, const struct options *options, double radius) {
     if (ends_in(options->output, ".csv"))
-        write_csv(extra->text.file, job, extra);
+        write_csv(job->text.file, job, extra);
     else
-        write_svg(extra->text.file, job, extra, radius);
-    status = text_file_close(&extra->text);
-    return status ? status : signal_caught() ? fail("interrupted") : 0;
+        write_svg(job->text.file, job, extra, radius);
+    return text_file_close(&job->text);
 }
 
 /* ---- The run ---- */
@@ -136,7 +131,8 @@ static int open_outputs(struct job *job, const struct options *options) {
     const distmap_image_info list = {
         .dtype = DISTMAP_INT32, .ndim = 2, .shape = {job->problem.cvt.points, job->problem.ndim}};
     int status =
-        is_text(options) ? 0 : sink_open(&job->map, options->output, &list, DISTMAP_INT32, DISTMAP_KIND_UNKNOWN, NULL);
+        is_text(options) ? text_file_open(&job->text, options->output)
+                         : sink_open(&job->map, options->output, &list, DISTMAP_INT32, DISTMAP_KIND_UNKNOWN, NULL);
     if (status == 0 && options->index)
         status = sink_open(&job->index, options->index, job->source.info, DISTMAP_INT32, DISTMAP_KIND_LABELS, NULL);
     return status ? status : preview_open(&job->preview, options, &job->problem, job->source.info, false);
@@ -190,15 +186,13 @@ static int compute(struct job *job, struct extra *extra, const struct options *o
         memcpy(job->map.view.data, extra->sites, (size_t)(lists[0] * lists[1]) * sizeof *extra->sites);
     else if ((status = write_text(job, extra, options, radius)))
         return status;
-    status = job_finish(job, options);
-    return status ? status : text_file_take_name(&extra->text);
+    return job_finish(job, options);
 }
 
 static int run(const struct options *options) {
     struct job job = {.largest = -1, .components = -1, .sites = -1};
     struct extra extra = {0};
     const int status = compute(&job, &extra, options);
-    text_file_drop(&extra.text);
     free(extra.labels);
     free(extra.sites);
     free(extra.centroids);

@@ -115,7 +115,8 @@ int job_finish(struct job *job, const struct options *options) {
     int status;
     if ((status = job_judge(job, options)) || (status = sink_write(&job->map, options)) ||
         (status = sink_write(&job->index, options)) ||
-        (status = sinks_commit((struct sink *const[]){&job->map, &job->index, &job->preview.sink}, 3)))
+        (status = sinks_commit((struct sink *const[]){&job->map, &job->index, &job->preview.sink, &job->text.sink}, 4,
+                               options->no_sync)))
         return status;
     job->write_seconds = seconds_now() - began;
     report_give(job, options);
@@ -124,6 +125,7 @@ int job_finish(struct job *job, const struct options *options) {
 
 void job_close(struct job *job) {
     preview_close(&job->preview);
+    text_file_drop(&job->text);
     sink_close(&job->index);
     sink_close(&job->map);
     work_end(&job->work);

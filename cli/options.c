@@ -136,6 +136,11 @@ static int read_memory(struct options *o, const char *option, const char *text) 
 static int read_scratch(struct options *o, const char *option, const char *text) {
     return read_path(&o->scratch, option, text);
 }
+static int read_no_sync(struct options *o, const char *option, const char *text) {
+    (void)option, (void)text;
+    o->no_sync = true;
+    return 0;
+}
 static int read_resume(struct options *o, const char *option, const char *text) {
     (void)option, (void)text;
     o->resume = true;
@@ -523,6 +528,8 @@ static const option_row rows[] = {
     {"param", 0, PLANS | BENCH, "K=V", read_param, "set a parameter of the method; may be given again"},
     {"param", 0, TUNE, "K=V", read_param, "hold a parameter of the method at this value; may be given again"},
     {"no-tuned", 0, PLANS | BENCH, NULL, read_no_tuned, "use defaults, not what 'distmap tune' stored"},
+    {"no-sync", 0, PLANS | BENCH, NULL, read_no_sync,
+     "do not wait until outputs are on the disk: faster, but a power failure soon after may cost them"},
     {"json", 0, ALL, NULL, read_json, "print the results as JSON on stdout"},
     {"strict", 0, PLANS, NULL, read_strict, "take a warning for an error: status 3, and nothing is written"},
     {"quiet", 'q', ALL | REPORT, NULL, read_quiet, "say nothing but errors"},

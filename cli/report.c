@@ -45,18 +45,9 @@ void json_print(json_object *object) {
     json_object_put(object);
 }
 
-int json_write(json_object *object, const char *path) {
-    struct text_file text = {0};
-    int status = text_file_open(&text, path);
-    if (!status && object) {
-        fputs(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE),
-              text.file);
-        fputc('\n', text.file);
-        if (!(status = text_file_close(&text)))
-            status = text_file_take_name(&text);
-    }
-    text_file_drop(&text);
-    return status;
+void json_put(json_object *object, FILE *file) {
+    fputs(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE), file);
+    fputc('\n', file);
 }
 
 static json_object *path_or_null(const char *path) { return path ? json_object_new_string(path) : NULL; }

@@ -11,7 +11,7 @@
 
 #include "cli.h"
 
-enum { BAND_BYTES = 8 << 20, OPEN_FOLDERS = 16 };
+enum { BAND_BYTES = 8 << 20, OPEN_FOLDERS = 16, SINKS = 8 };
 
 /* ---- Which files are the same ---- */
 
@@ -132,19 +132,13 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
 
 void remove_all(const char *path) { nftw(path, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS); }
 
-int sinks_commit(struct sink *const *sinks, int count) {
+int sinks_commit(struct sink *const *sinks, int count, bool no_sync) {
+    distmap_writer *writers[SINKS];
     if (signal_caught())
         return fail("interrupted");
-    for (int i = 0; i < count; i++)
-        if (sinks[i]->path) {
-            if (distmap_writer_finish(&sinks[i]->writer)) {
-                const int status = fail_library();
-                for (int k = 0; k < i; k++)
-                    if (sinks[k]->named && strcmp(sinks[k]->path, "-") != 0 && !is_dataset(sinks[k]->path))
-                        remove_all(sinks[k]->path);
-                return status;
-            }
-            sinks[i]->named = true;
-        }
-    return 0;
+    for (int i = 0; i < count; i++) {
+        writers[i] = sinks[i]->writer;
+        sinks[i]->writer = NULL;
+    }
+    return distmap_writers_finish(writers, count, no_sync ? DISTMAP_FINISH_UNSYNCED : 0) ? fail_library() : 0;
 }

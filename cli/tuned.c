@@ -196,7 +196,9 @@ int tuned_check(void) {
     const int folder = open_folder(path);
     if (folder < 0)
         return fail("%s: cannot write: %s", path, strerror(errno));
-    const int status = json_write(NULL, path);
+    struct text_file text = {0};
+    const int status = text_file_open(&text, path);
+    text_file_drop(&text);
     close(folder);
     return status;
 }
@@ -233,7 +235,13 @@ int tuned_store(const struct options *options, const struct place *place, const 
     json_object_array_add(entries, entry);
     json_object_object_add(whole, "format", json_object_new_int(FORMAT));
     json_object_object_add(whole, "entries", entries);
-    const int status = json_write(whole, path);
+    struct text_file text = {0};
+    int status = text_file_open(&text, path);
+    if (status == 0) {
+        json_put(whole, text.file);
+        status = text_file_finish(&text, false);
+    }
+    text_file_drop(&text);
     json_object_put(whole);
     json_object_put(root);
     close(folder);

@@ -222,7 +222,7 @@ static int write_outputs(struct distributed *d) {
     if (job->index.path && (status = output_write(&job->index, d->first, d->count, d->arrays.index.data)))
         return status;
     if (ranks_own() == 0)
-        status = sinks_commit((struct sink *const[]){&job->map, &job->index}, 2);
+        status = sinks_commit((struct sink *const[]){&job->map, &job->index}, 2, d->options.no_sync);
     progress_end();
     job->write_seconds = seconds_now() - began;
     return ranks_agree(status);

@@ -181,7 +181,7 @@ static int compute(struct outofcore *o) {
     job->out_of_core.parts = o->steps.layout.size;
     job->out_of_core.limit = o->options->memory;
     job->out_of_core.peak = memory_peak();
-    if ((status = sinks_commit((struct sink *const[]){&job->map, &job->index}, 2)))
+    if ((status = sinks_commit((struct sink *const[]){&job->map, &job->index}, 2, o->options->no_sync)))
         return status;
     report_give(job, o->options);
     return 0;

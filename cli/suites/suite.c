@@ -151,14 +151,16 @@ static json_object *report(const struct suite *s, double seconds) {
     return object;
 }
 
-static int give(const struct suite *s, double seconds) {
+static int give(struct suite *s, double seconds) {
     const struct options *options = s->options;
     if (!options->json && !options->output)
         return 0;
     json_object *object = report(s, seconds);
     int status = 0;
-    if (options->output)
-        status = json_write(object, options->output);
+    if (options->output) {
+        json_put(object, s->text.file);
+        status = text_file_finish(&s->text, options->no_sync);
+    }
     if (options->json)
         json_print(object);
     else
@@ -187,7 +189,7 @@ static int open_contexts(struct suite *s) {
 int suite_run(const struct options *options) {
     int row = 0;
     int status = suite_find("--suite", options->suite, &row);
-    if (status || (options->output && (status = json_write(NULL, options->output))))
+    if (status)
         return status;
     struct machine machine;
     machine_look(&machine);
@@ -198,14 +200,17 @@ int suite_run(const struct options *options) {
                       .memory_bytes = machine.memory_bytes,
                       .cells = json_object_new_array()};
     signals_catch();
-    status = open_contexts(&s);
+    status = options->output ? text_file_open(&s.text, options->output) : 0;
+    const bool opened = status == 0;
+    if (status == 0)
+        status = open_contexts(&s);
     if (status == 0)
         say(options, "%s%s, seed %" PRIu64 ", %d threads, %s", s.info->name, s.quick ? ", quick" : "", s.seed,
             distmap_context_threads(s.cpu), distmap_context_isa(s.gpu ? s.cuda : s.cpu));
     const double began = seconds_now();
     if (status == 0)
         status = s.info->run(&s);
-    if (status == 0 || signal_caught()) { /* a run that is cut off leaves what it has */
+    if (opened && (status == 0 || signal_caught())) { /* a run that is cut off leaves what it has */
         const int given = give(&s, seconds_now() - began);
         status = status ? status : given;
     }
@@ -214,6 +219,7 @@ int suite_run(const struct options *options) {
     if (status == 0 && s.wrong)
         status = fail("%d cells are wrong", s.wrong);
     give_up_memory(&s);
+    text_file_drop(&s.text);
     json_object_put(s.cells);
     distmap_context_destroy(&s.cuda);
     distmap_context_destroy(&s.cpu);

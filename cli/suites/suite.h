@@ -46,6 +46,7 @@ struct suite_time {
 struct suite {
     const struct options *options;
     const struct suite_info *info;
+    struct text_file text; /* -o */
     bool quick, gpu;     /* images are small; there is a GPU to use */
     double cell_seconds; /* what a single run may take */
     double once_seconds; /* what takes longer is run once, on a CPU */

@@ -168,7 +168,8 @@ DISTMAP_API distmap_status distmap_reader_read_box(distmap_reader *reader, const
                                                    void *out);
 /* When the file's elements lie in it as they are (uncompressed NPY, NIfTI, PGM, TIFF in one piece), a read-only view of all
  * of them, memory-mapped, valid until the reader is closed, with strides for Fortran order; otherwise, or with more than DISTMAP_MAX_NDIM
- * axes, a view with data NULL. */
+ * axes, a view with data NULL. If the file is cut short meanwhile, whoever looks at what is gone gets a SIGBUS, as
+ * of every mapping; distmap_reader_read() an error. */
 DISTMAP_API distmap_view distmap_reader_map(distmap_reader *reader);
 DISTMAP_API void distmap_reader_close(distmap_reader **reader);
 
@@ -178,9 +179,12 @@ typedef struct distmap_writer distmap_writer;
 
 /* Starts a file of info->dtype and shape in the format that the name's ending tells, with as much of the other members as the
  * format holds (chunk: 0 is chosen; format, stored and held_bytes are ignored). It is written beside its name and takes the name only
- * in distmap_writer_finish(). "-": standard output, as NPY. A dtype that the format cannot hold is an error that names those that it
+ * in distmap_writer_finish(). Names mean what they mean to a shell's redirection: links are followed, and stay; pipes and devices are
+ * written as they are; a file that may not be written is refused. One that is replaced hands on its mode and, as far as this process may,
+ * its owner. What a killed process left beside its outputs is removed by the next one that writes into the same folder. "-": standard output, as NPY. A dtype that the format cannot hold is an error that names those that it
  * can; so are axes, where it can hold none of that meaning in that order. "out.h5:/a/b" adds a dataset to the HDF5 file if there is
- * one, on a copy of it, and overwrites none; "out.h5" is a new file with the dataset /data. "out.zarr" is a folder, and must not be
+ * one, on a copy of it, and overwrites none; "out.h5" is a new file with the dataset /data. Who adds to a file waits for
+ * others that do, until they have finished. "out.zarr" is a folder, and must not be
  * there, a Zarr array of version 3; so is "out.precomputed"; "out.ome.zarr" is an OME-Zarr image. "out.zarr/a/b" is an array in a group, in the version
  * of that, and makes the groups that are missing; nothing is overwritten, and all appears at once. "out.hdr", "out.mhd", "out.nhdr"
  * and "out.yaml" are headers, whose elements go to a file beside them (out.img, .raw or .zraw, .raw or .raw.gz, .pgm). */
@@ -216,8 +220,18 @@ DISTMAP_API distmap_status distmap_writer_put(distmap_writer *writer, const int6
                                               const void *elements);
 /* Waits until all that was put is on the disk. */
 DISTMAP_API distmap_status distmap_writer_sync(distmap_writer *writer);
-/* Completes the file and gives it its name; *writer is gone in any case. On error no file is left. */
+/* Completes the file, waits until it is on the disk and gives it its name; *writer is gone in any case. On error no file is left, and
+ * what had the name still has it. */
 DISTMAP_API distmap_status distmap_writer_finish(distmap_writer **writer);
+/* The same for several outputs as one: all take their names, or none does. writers[i] may be NULL, and is NULL afterwards. Of outputs that
+ * are written as they come (standard output, pipes, devices) only the end is left to fail. `flags`: 0, or DISTMAP_FINISH_UNSYNCED. If
+ * the process dies meanwhile, or the machine, some may have their names, but each is the old file or the new one, whole. An error that
+ * says that a folder could not be written to the disk comes when all have their names. */
+DISTMAP_API distmap_status distmap_writers_finish(distmap_writer **writers, int count, unsigned flags);
+enum { DISTMAP_FINISH_UNSYNCED = 1 }; /* nobody waits for the disk: after a power failure files may be of zeros, or be the old ones */
+/* A file of any bytes, by the same rules. Only distmap_writer_append(), the finish functions and distmap_writer_abort() take it. */
+DISTMAP_API distmap_status distmap_writer_open_bytes(const char *path, distmap_writer **writer);
+DISTMAP_API distmap_status distmap_writer_append(distmap_writer *writer, const void *data, size_t bytes);
 /* Gives up: removes what was written (of a shared writer nothing). NULL and pointers to NULL are fine. */
 DISTMAP_API void distmap_writer_abort(distmap_writer **writer);
 

@@ -51,6 +51,7 @@ struct distmap_reader {
 struct distmap_writer {
     const dm_codec *codec;
     dm_output output;
+    dm_output beside; /* the elements, where they have a file beside their header's; opened by the codec */
     distmap_image_info info;
     const uint8_t (*palette)[3]; /* during the codec's open only; NULL: none */
     int64_t slice_elements;
@@ -96,8 +97,12 @@ struct dm_codec {
     distmap_status (*put)(distmap_writer *writer, const dm_box *box,
                           const void *elements);      /* not empty. Where info.shares */
     distmap_status (*finish)(distmap_writer *writer);                                   /* may be NULL */
-    distmap_status (*named)(distmap_writer *writer);                                    /* it has its name. May be NULL */
-    void (*discard)(distmap_writer *writer); /* frees the state; after finish too. May be NULL */
+    /* When names are taken, all NULL or none. The folder that is locked meanwhile, "a/b/", the caller's; NULL: no memory. What depends
+     * on what others did since the writer was opened, before the output's own name is taken. And names beyond that one. */
+    char *(*home)(const distmap_writer *writer);
+    distmap_status (*arrive)(distmap_writer *writer, const dm_commit *commit);
+    distmap_status (*take)(distmap_writer *writer, dm_commit *commit);
+    void (*discard)(distmap_writer *writer); /* frees the state, if there is one; after finish too */
     /* By several processes; NULL where the format is written in one piece. `depth` is at least 1. `pack` gets whole pieces, and at
      * least one element; it fills in all but the name, also before it fails. */
     int64_t (*depth)(const distmap_image_info *info);
@@ -124,6 +129,8 @@ bool dm_lies_in_any(const char *path, const char *endings);
 const dm_codec *dm_codec_of_name(const char *file);
 /* The codec that writes a file of that name and form, or why there is none. Checks both. */
 distmap_status dm_codec_choose(const char *path, const distmap_image_info *info, const dm_codec **codec);
+/* Frees the codec's state and the mapping (writer.c). */
+void dm_writer_release(distmap_writer *writer);
 
 /* Takes "FILE:/DATASET" apart: copies of the whole and of the file's name, which the caller frees, also after an error; *dataset
  * points into the first one, or is NULL. */

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "distmap/io.h"
+#include "io/temporary.h"
 
 /* ---- Input ---- */
 
@@ -42,8 +43,11 @@ const char *dm_input_map(dm_input *input);
 
 /* ---- Output ---- */
 
+/* How far a name is taken. */
+typedef enum dm_taken { DM_NOT_TAKEN, DM_TAKEN_NEW, DM_TAKEN_OVER } dm_taken;
+
 typedef struct dm_output {
-    char *name;          /* as the caller gave it */
+    char *name;          /* as the caller gave it; NULL: not open */
     char *file;          /* what of it names the file */
     const char *dataset; /* what of it names something in the file; NULL: nothing */
     char *target;        /* the name to take; NULL: a stream (standard output, a pipe, a device) written as it comes */
@@ -52,30 +56,60 @@ typedef struct dm_output {
     bool is_folder;      /* what takes the name is a folder, and `fd` is it */
     int error;           /* errno of the first write that failed; 0: none. For libraries that swallow it */
     bool abandoned;      /* writes are dropped: the file is about to be removed */
-    bool grows;          /* the target as it was is part of it */
-    struct stat was;     /* then: the target */
+    bool replaces;       /* there is a target, */
+    struct stat was;     /* and this is what it was */
+    bool grows;          /* the target as it was is part of it, under `lock` */
+    dm_lock lock;
+    /* While a transaction takes names (commit.c). */
+    dm_taken taken;
+    struct stat made; /* what it is, whatever its name */
+    char *kept;  /* where that is what had the name before; NULL: nowhere */
+    int kept_fd; /* marks it */
+    struct dm_output *before; /* the one whose name was taken before */
 } dm_output;
 
-/* `part` (NULL: a random one) is the name until the output is finished; what a file of that name holds stays. */
+/* `part` (NULL: a new one) is the name until the output is finished; what a file of that name holds stays. */
 distmap_status dm_output_open(dm_output *output, const char *path, const char *part);
 /* The same for a folder. There must be none of that name. `target`, which is the path or a folder that it is in, takes its name; the
  * output's from then on. */
 distmap_status dm_output_open_folder(dm_output *output, const char *path, char *target, const char *part);
 /* Removes a file, or a folder with all that it holds. */
 void dm_output_remove(const char *path);
+/* "a/b/" for "a/b/c", "" for "c"; NULL: no memory. The caller frees it. */
+char *dm_output_folder(const char *path);
 /* Writes all of it at the current place, or sets output->error. */
 distmap_status dm_output_write(dm_output *output, const void *data, size_t bytes);
 /* The same at `offset`, wherever the current place is, which stays. */
 distmap_status dm_output_write_at(dm_output *output, int64_t offset, const void *data, size_t bytes);
-/* Begins with what the target holds, if there is one (*there), which must be writable. It must stay as it is until the output is
- * finished, so that what another program does to it meanwhile is not lost. */
+/* Begins with what the target holds, if there is one (*there). Others that would add to it wait from now on until the output is
+ * finished; a program that does not, and changes it meanwhile, is noticed, so that what it did is not lost. */
 distmap_status dm_output_begin_with_target(dm_output *output, bool *there);
+bool dm_output_target_changed(const dm_output *output);
 /* "NAME: cannot write: REASON", from output->error. */
 distmap_status dm_output_failed(const dm_output *output);
-/* Closes, and gives the file its name. On failure nothing is left. */
-distmap_status dm_output_finish(dm_output *output);
-/* Closes and removes, or leaves it under its name until now. */
+/* All that was written is with the system, and if `synced` on the disk. */
+distmap_status dm_output_complete(dm_output *output, bool synced);
+/* Closes, and removes what has no name; or leaves it under its name until now. */
 void dm_output_abort(dm_output *output);
 void dm_output_leave(dm_output *output);
+
+/* ---- Several outputs, all or none (commit.c) ---- */
+
+typedef struct dm_commit {
+    bool synced;     /* names too are on the disk at the end */
+    bool alone;      /* one output alone, of one name: nothing needs to be given back */
+    dm_output *last; /* whose name was taken; from there `before` */
+    dm_lock *locks;  /* of folders */
+    int lock_count;
+} dm_commit;
+
+/* Locks the folders of names that will be taken, all at once. Some may be the same. */
+distmap_status dm_commit_lock(dm_commit *commit, const char *const *folders, int count);
+/* Renames the complete output to its target. It stays where it is in memory until the end. */
+distmap_status dm_commit_take(dm_commit *commit, dm_output *output);
+/* After a failure: gives all names back to what had them. */
+void dm_commit_give_back(dm_commit *commit);
+/* All names are taken: forgets what had them. An error says that they may not be on the disk. */
+distmap_status dm_commit_settle(dm_commit *commit);
 
 #endif

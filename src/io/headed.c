@@ -4,15 +4,11 @@
 #include "io/headed.h"
 
 static dm_output *output_of(distmap_writer *writer) {
-    dm_headed *s = writer->state;
-    return s->pair ? &s->elements : &writer->output;
+    return writer->beside.name ? &writer->beside : &writer->output;
 }
 
 distmap_status dm_headed_part(distmap_writer *writer, const char *ending, char **name) {
-    dm_headed *s = writer->state;
-    TRY(dm_beside_create(&writer->output, ending, &s->elements, name));
-    s->pair = true;
-    return DISTMAP_OK;
+    return dm_beside_create(&writer->output, ending, &writer->beside, name);
 }
 
 distmap_status dm_headed_begin(distmap_writer *writer, const dm_text *header, bool packed, bool gzip) {
@@ -35,20 +31,10 @@ distmap_status dm_headed_end(distmap_writer *writer, int64_t *packed) {
     return s->stream ? dm_deflate_finish(s->stream, packed) : DISTMAP_OK;
 }
 
-distmap_status dm_headed_finish(distmap_writer *writer) {
-    dm_headed *s = writer->state;
-    if (!s->pair)
-        return DISTMAP_OK;
-    s->pair = false;
-    return dm_output_finish(&s->elements);
-}
-
 void dm_headed_discard(distmap_writer *writer) {
     dm_headed *s = writer->state;
     if (!s)
         return;
     dm_deflate_close(&s->stream);
-    if (s->pair)
-        dm_output_abort(&s->elements);
     free(s);
 }

@@ -1,5 +1,4 @@
-/* Writing a text header and elements: in one file or the elements in one of their own beside it, plain or packed. Of two files the
- * elements take their name first: where there is a header, they are there. MetaImage, NRRD. */
+/* Writing a text header and elements: in one file or the elements in one of their own beside it, plain or packed. MetaImage, NRRD. */
 #ifndef DISTMAP_IO_HEADED_H
 #define DISTMAP_IO_HEADED_H
 
@@ -8,8 +7,6 @@
 
 /* A writer's state, or how it begins. */
 typedef struct dm_headed {
-    dm_output elements; /* of a pair */
-    bool pair;
     dm_deflate *stream; /* NULL: plain */
 } dm_headed;
 
@@ -17,9 +14,8 @@ typedef struct dm_headed {
 distmap_status dm_headed_part(distmap_writer *writer, const char *ending, char **name);
 /* Writes the header, behind or beside which elements follow, if `packed` by zlib or gzip. */
 distmap_status dm_headed_begin(distmap_writer *writer, const dm_text *header, bool packed, bool gzip);
-/* The end; *packed: the bytes that packed elements became. The header may still be written into until dm_headed_finish(). */
+/* The end; *packed: the bytes that packed elements became. The header may still be written into. */
 distmap_status dm_headed_end(distmap_writer *writer, int64_t *packed);
-distmap_status dm_headed_finish(distmap_writer *writer);
 /* A codec's `write` and `discard`. */
 distmap_status dm_headed_write(distmap_writer *writer, int64_t count, const void *slices);
 void dm_headed_discard(distmap_writer *writer);

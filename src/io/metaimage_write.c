@@ -269,7 +269,7 @@ distmap_status dm_meta_finish(distmap_writer *writer) {
     if (s->files.stream) {
         char size[SIZE_DIGITS + 1];
         const int digits = snprintf(size, sizeof size, "%lld", (long long)packed);
-        TRY(dm_output_write_at(&writer->output, s->size_at, size, (size_t)digits));
+        return dm_output_write_at(&writer->output, s->size_at, size, (size_t)digits);
     }
-    return dm_headed_finish(writer);
+    return DISTMAP_OK;
 }

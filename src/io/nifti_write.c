@@ -2,7 +2,7 @@
  * 32767 or the image came from one.
  *
  * bool becomes uint8. gzip is zlib's level 3: volumes of distances shrink little more at higher levels, at several times
- * the time. Of a pair the elements take their name first: where there is a header, they are there.
+ * the time.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,9 +14,7 @@
 #include "io/nifti.h"
 
 typedef struct state {
-    gzFile gz;          /* NULL: plain */
-    dm_output elements; /* of a pair */
-    bool pair;
+    gzFile gz; /* NULL: plain */
 } state;
 
 static distmap_status failed(distmap_writer *writer, gzFile gz) {
@@ -31,7 +29,7 @@ static distmap_status failed(distmap_writer *writer, gzFile gz) {
 static distmap_status put(distmap_writer *writer, const void *data, size_t bytes) {
     state *s = writer->state;
     if (!s->gz)
-        return dm_output_write(s->pair ? &s->elements : &writer->output, data, bytes);
+        return dm_output_write(writer->beside.name ? &writer->beside : &writer->output, data, bytes);
     const char *from = data;
     while (bytes) {
         errno = 0;
@@ -55,15 +53,14 @@ static distmap_status open_gz(distmap_writer *writer, state *s) {
     return DISTMAP_OK;
 }
 
-static distmap_status open_elements(distmap_writer *writer, state *s) {
+static distmap_status open_elements(distmap_writer *writer) {
     const char *file = writer->output.file;
     char *name = strdup(file);
     if (!name)
         return dm_no_memory(writer->output.name);
     memcpy(name + strlen(file) - 4, ".img", 4);
-    const distmap_status status = dm_output_open(&s->elements, name, NULL);
+    const distmap_status status = dm_output_open(&writer->beside, name, NULL);
     free(name);
-    s->pair = !status;
     return status;
 }
 
@@ -76,7 +73,7 @@ distmap_status dm_nifti_create(distmap_writer *writer) {
     size_t bytes;
     TRY(dm_nifti_make(writer, pair, start, &bytes));
     if (pair) {
-        TRY(open_elements(writer, s));
+        TRY(open_elements(writer));
         return dm_output_write(&writer->output, start, bytes);
     }
     if (dm_ends_with(writer->output.name, ".gz"))
@@ -90,10 +87,6 @@ distmap_status dm_nifti_write(distmap_writer *writer, int64_t count, const void 
 
 distmap_status dm_nifti_finish(distmap_writer *writer) {
     state *s = writer->state;
-    if (s->pair) {
-        s->pair = false;
-        return dm_output_finish(&s->elements);
-    }
     if (!s->gz)
         return DISTMAP_OK;
     errno = 0;
@@ -106,7 +99,5 @@ void dm_nifti_discard(distmap_writer *writer) {
     state *s = writer->state;
     if (s && s->gz)
         gzclose(s->gz);
-    if (s && s->pair)
-        dm_output_abort(&s->elements);
     free(s);
 }

@@ -31,6 +31,5 @@ distmap_status dm_nrrd_create(distmap_writer *writer) {
 
 distmap_status dm_nrrd_finish(distmap_writer *writer) {
     int64_t packed;
-    TRY(dm_headed_end(writer, &packed));
-    return dm_headed_finish(writer);
+    return dm_headed_end(writer, &packed);
 }

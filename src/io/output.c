@@ -1,109 +1,93 @@
-/* A file, or a folder, that takes its name only when it is whole.
+/* The life of one output file, or folder: opened here under a name that does not count (temporary.c) in the folder of what it
+ * means (target.c), written, completed, which waits for the disk; and named or given up by the transaction that it is part of
+ * (commit.c). So a reader sees the old file or the new one, whoever dies.
  *
- * It is written as .distmap-RANDOM in its target's folder, with the mode that the umask gives, and renamed at the end: a
- * reader sees the old file or the new one. A symbolic link is followed, so that the link stays. Devices and pipes are
- * written directly: to replace them would do harm.
+ * Descriptors, devices and pipes are written directly: to replace them would do harm.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/codec.h"
+#include "io/target.h"
+#include "io/temporary.h"
 
-enum { COPY_BYTES = 1 << 20, OPEN_FOLDERS = 16 };
+enum { COPY_BYTES = 1 << 20 };
 
 static distmap_status fail(const dm_output *output, const char *what) {
     return distmap_error_set(DISTMAP_ERROR_IO, "%s: %s: %s", output->name, what, strerror(errno));
 }
 
-/* Makes the file, or the folder, of that name and opens it. `flags` may say that there must be none. */
-static int open_new(const dm_output *output, const char *name, int flags) {
-    if (!output->is_folder)
-        return open(name, O_RDWR | O_CREAT | O_CLOEXEC | flags, 0666);
-    if (mkdir(name, 0777) && (flags & O_EXCL || errno != EEXIST))
-        return -1;
-    return open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+/* ---- Opening ---- */
+
+char *dm_output_folder(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
 }
 
-/* Makes output->temp beside output->target and opens it. */
+/* What replaces a file is closed to others until it has that one's mode. */
 static distmap_status create_temp(dm_output *output) {
-    const char *slash = strrchr(output->target, '/');
-    const int folder = slash ? (int)(slash - output->target) + 1 : 0;
-    for (int attempt = 0; attempt < 100; attempt++) {
-        uint64_t number;
-        if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
-            return fail(output, "cannot make a name");
-        free(output->temp);
-        if (asprintf(&output->temp, "%.*s.distmap-%016llx", folder, output->target, (unsigned long long)number) < 0) {
-            output->temp = NULL;
-            return distmap_error_set(DISTMAP_ERROR_MEMORY, "%s: out of memory", output->name);
-        }
-        output->fd = open_new(output, output->temp, O_EXCL);
-        if (output->fd >= 0)
-            return DISTMAP_OK;
-        if (errno != EEXIST)
-            break;
+    char *folder = dm_output_folder(output->target), name[DM_TEMPORARY_NAME];
+    if (!folder)
+        return dm_no_memory(output->name);
+    const int at = open(*folder ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    output->fd = at < 0 ? -1
+                        : dm_temporary_open(at, output->is_folder,
+                                            output->is_folder  ? 0777
+                                            : output->replaces ? 0600
+                                                               : 0666,
+                                            name);
+    distmap_status status = DISTMAP_OK;
+    if (output->fd < 0)
+        status = distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot create a file in folder %s: %s", output->name,
+                                   *folder ? folder : ".", strerror(errno));
+    else if (asprintf(&output->temp, "%s%s", folder, name) < 0) {
+        dm_remove_at(at, name);
+        output->temp = NULL;
+        status = dm_no_memory(output->name);
+    } else {
+        dm_temporary_sweep(at);
+        dm_target_hand_on(output);
     }
-    free(output->temp);
-    output->temp = NULL;
-    return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot create a file in folder %.*s: %s", output->name,
-                             folder ? folder : 1, folder ? output->target : ".", strerror(errno));
+    if (at >= 0)
+        close(at);
+    free(folder);
+    return status;
 }
 
 static distmap_status open_part(dm_output *output, const char *part) {
     output->temp = strdup(part);
     if (!output->temp)
         return dm_no_memory(output->name);
-    output->fd = open_new(output, part, 0);
-    return output->fd < 0 ? fail(output, "cannot create the file for its parts") : DISTMAP_OK;
-}
-
-static distmap_status open_folder(dm_output *output, const char *part) {
-    struct stat info;
-    if (!lstat(output->file, &info))
-        return distmap_error_set(DISTMAP_ERROR_IO, "%s: is there already, and is not overwritten", output->name);
-    return part ? open_part(output, part) : create_temp(output);
-}
-
-static distmap_status open_target(dm_output *output, const char *part, bool standard) {
-    const char *path = output->file;
-    if (output->is_folder)
-        return open_folder(output, part);
-    if (standard) {
-        output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-        return output->fd < 0 ? fail(output, "cannot write") : DISTMAP_OK;
-    }
-    struct stat info;
-    const bool exists = !stat(path, &info);
-    if (exists && S_ISDIR(info.st_mode))
-        return distmap_error_set(DISTMAP_ERROR_IO, "%s: is a folder, not a file", output->name);
-    if (exists && !S_ISREG(info.st_mode)) {
-        output->fd = open(path, O_WRONLY | O_CLOEXEC);
-        return output->fd < 0 ? fail(output, "cannot open for writing") : DISTMAP_OK;
-    }
-    const bool link = exists && !lstat(path, &info) && S_ISLNK(info.st_mode);
-    output->target = link ? realpath(path, NULL) : strdup(path);
-    if (!output->target)
-        return fail(output, "cannot open for writing");
-    return part ? open_part(output, part) : create_temp(output);
+    if (!output->is_folder)
+        output->fd = open(part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    else if (!mkdir(part, 0777) || errno == EEXIST)
+        output->fd = open(part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (output->fd < 0)
+        return fail(output, "cannot create the file for its parts");
+    dm_target_hand_on(output);
+    return DISTMAP_OK;
 }
 
 static distmap_status open_either(dm_output *output, const char *path, char *folder, const char *part) {
-    *output = (dm_output){.fd = -1, .is_folder = folder != NULL, .target = folder};
+    *output = (dm_output){.fd = -1, .is_folder = folder != NULL, .target = folder, .lock = {.fd = -1}, .kept_fd = -1};
     const bool standard = !strcmp(path, "-");
+    struct stat info;
     distmap_status status =
         dm_name_take(standard ? "standard output" : path, &output->name, &output->file, &output->dataset);
-    if (!status)
-        status = open_target(output, part, standard);
+    if (!status && !folder)
+        status = dm_target_find(output, standard);
+    else if (!status && !lstat(output->file, &info))
+        status = distmap_error_set(DISTMAP_ERROR_IO, "%s: is there already, and is not overwritten", output->name);
+    if (!status && output->target)
+        status = part ? open_part(output, part) : create_temp(output);
     if (status)
         dm_output_abort(output);
     return status;
@@ -116,6 +100,8 @@ distmap_status dm_output_open(dm_output *output, const char *path, const char *p
 distmap_status dm_output_open_folder(dm_output *output, const char *path, char *target, const char *part) {
     return open_either(output, path, target, part);
 }
+
+/* ---- Writing ---- */
 
 distmap_status dm_output_failed(const dm_output *output) {
     return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot write: %s", output->name,
@@ -150,6 +136,8 @@ distmap_status dm_output_write_at(dm_output *output, int64_t offset, const void 
     return write_all(output, offset, data, bytes);
 }
 
+/* ---- What is there is added to ---- */
+
 /* All bytes of `fd` to the output's beginning: by sharing them where the file system can. */
 static distmap_status copy_from(dm_output *output, int fd) {
     if (!ioctl(output->fd, FICLONE, fd))
@@ -165,48 +153,43 @@ static distmap_status copy_from(dm_output *output, int fd) {
 }
 
 distmap_status dm_output_begin_with_target(dm_output *output, bool *there) {
-    *there = !stat(output->target, &output->was);
+    TRY(dm_lock_growth(&output->lock, output->name, output->target));
+    output->grows = true;
+    *there = output->replaces = !stat(output->target, &output->was); /* what others did while we waited */
     if (!*there)
         return DISTMAP_OK;
-    /* Whoever may write to anything is told too. */
-    if (!(output->was.st_mode & 0222) || access(output->target, W_OK))
-        return distmap_error_set(DISTMAP_ERROR_IO, "%s: is read-only: nothing is added to it", output->name);
+    dm_target_hand_on(output);
     const int fd = open(output->target, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return fail(output, "cannot read what it holds");
-    output->grows = true;
-    distmap_status status = fchmod(output->fd, output->was.st_mode & 0777) ? fail(output, "cannot write") : DISTMAP_OK;
-    if (!status)
-        status = copy_from(output, fd);
+    const distmap_status status = copy_from(output, fd);
     close(fd);
     return status;
 }
 
-static bool target_changed(const dm_output *output) {
+bool dm_output_target_changed(const dm_output *output) {
     struct stat now;
     const struct stat *was = &output->was;
-    return stat(output->target, &now) || now.st_dev != was->st_dev || now.st_ino != was->st_ino ||
+    if (stat(output->target, &now))
+        return output->replaces;
+    return !output->replaces || now.st_dev != was->st_dev || now.st_ino != was->st_ino ||
            now.st_size != was->st_size || now.st_mtim.tv_sec != was->st_mtim.tv_sec ||
            now.st_mtim.tv_nsec != was->st_mtim.tv_nsec;
 }
 
-distmap_status dm_output_finish(dm_output *output) {
-    distmap_status status = output->error ? dm_output_failed(output) : DISTMAP_OK;
-    const int fd = output->fd;
-    output->fd = -1;
-    if (close(fd) && !status)
-        status = fail(output, "cannot write");
-    if (!status && output->grows && target_changed(output))
-        status = distmap_error_set(DISTMAP_ERROR_IO, "%s: was changed by another program meanwhile: nothing was added",
-                                   output->name);
-    if (!status && output->target && rename(output->temp, output->target))
-        status = fail(output, "cannot take its name");
-    if (!status) {
-        free(output->temp);
-        output->temp = NULL;
-    }
-    dm_output_abort(output);
-    return status;
+/* ---- The end ---- */
+
+/* A network's file system tells at a closing what it could not write: the descriptor's copy is closed, for the file stays ours. A
+ * folder's files are more than its descriptor: all of the file system. */
+distmap_status dm_output_complete(dm_output *output, bool synced) {
+    if (output->error)
+        return dm_output_failed(output);
+    const int copy = fcntl(output->fd, F_DUPFD_CLOEXEC, 3);
+    if (copy < 0 || close(copy))
+        return fail(output, "cannot write");
+    if (synced && output->target && (output->is_folder ? syncfs(output->fd) : fsync(output->fd)))
+        return fail(output, "cannot write to the disk");
+    return DISTMAP_OK;
 }
 
 void dm_output_leave(dm_output *output) {
@@ -215,22 +198,21 @@ void dm_output_leave(dm_output *output) {
     dm_output_abort(output);
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place) {
-    (void)info, (void)kind, (void)place;
-    remove(path);
-    return 0;
-}
+void dm_output_remove(const char *path) { dm_remove_at(AT_FDCWD, path); }
 
-void dm_output_remove(const char *path) { nftw(path, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS); }
-
+/* The temporary goes before its lock does. */
 void dm_output_abort(dm_output *output) {
-    if (output->fd >= 0)
-        close(output->fd);
     if (output->temp)
         dm_output_remove(output->temp);
+    if (output->fd >= 0)
+        close(output->fd);
+    if (output->kept_fd >= 0)
+        close(output->kept_fd);
+    dm_lock_release(&output->lock);
+    free(output->kept);
     free(output->temp);
     free(output->target);
     free(output->file);
     free(output->name);
-    *output = (dm_output){.fd = -1};
+    *output = (dm_output){.fd = -1, .lock = {.fd = -1}, .kept_fd = -1};
 }

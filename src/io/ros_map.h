@@ -26,7 +26,5 @@ distmap_status dm_ros_parse(const dm_input *input, char *text, dm_ros_map *map);
 /* The writing half, for the codec's row in ros_map_read.c. */
 distmap_status dm_ros_create(distmap_writer *writer);
 distmap_status dm_ros_write(distmap_writer *writer, int64_t count, const void *slices);
-distmap_status dm_ros_finish(distmap_writer *writer);
-void dm_ros_discard(distmap_writer *writer);
 
 #endif

@@ -115,6 +115,4 @@ const dm_codec dm_codec_ros_map = {
     .max_ndim = 2,
     .create = dm_ros_create,
     .write = dm_ros_write,
-    .finish = dm_ros_finish,
-    .discard = dm_ros_discard,
 };

@@ -77,22 +77,13 @@ static void print(dm_text *text, const dm_ros_map *map, const char *image) {
     dm_text_add(text, "free_thresh: %s\n", dm_number_text(map->free, number));
 }
 
-typedef struct state {
-    dm_output picture;
-    bool pair;
-} state;
-
 distmap_status dm_ros_create(distmap_writer *writer) {
-    state *s = writer->state = calloc(1, sizeof *s);
     dm_ros_map map = {.occupied = 0.65, .free = 0.196, .mode = "trinary"};
     dm_text text = {0};
     char *name = NULL, head[64];
-    if (!s)
-        return dm_no_memory(writer->output.name);
     TRY(find_place(writer, &map));
     TRY(follow(writer, &map));
-    TRY(dm_beside_create(&writer->output, ".pgm", &s->picture, &name));
-    s->pair = true;
+    TRY(dm_beside_create(&writer->output, ".pgm", &writer->beside, &name));
     distmap_status status = DISTMAP_OK;
     if (strpbrk(name, "\"\\"))
         status = distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: a map's name must have no \" and no \\", writer->output.name);
@@ -103,26 +94,12 @@ distmap_status dm_ros_create(distmap_writer *writer) {
         status = dm_output_write(&writer->output, text.data, text.bytes);
     const int bytes = snprintf(head, sizeof head, "P5\n%lld %lld\n255\n", (long long)writer->info.shape[1], (long long)writer->info.shape[0]);
     if (!status)
-        status = dm_output_write(&s->picture, head, (size_t)bytes);
+        status = dm_output_write(&writer->beside, head, (size_t)bytes);
     free(text.data);
     free(name);
     return status;
 }
 
 distmap_status dm_ros_write(distmap_writer *writer, int64_t count, const void *slices) {
-    state *s = writer->state;
-    return dm_output_write(&s->picture, slices, (size_t)count * writer->slice_bytes);
-}
-
-distmap_status dm_ros_finish(distmap_writer *writer) {
-    state *s = writer->state;
-    s->pair = false;
-    return dm_output_finish(&s->picture);
-}
-
-void dm_ros_discard(distmap_writer *writer) {
-    state *s = writer->state;
-    if (s && s->pair)
-        dm_output_abort(&s->picture);
-    free(s);
+    return dm_output_write(&writer->beside, slices, (size_t)count * writer->slice_bytes);
 }

@@ -1,5 +1,5 @@
 /* distmap_writer: finds the codec by the name's ending, checks that it can hold the elements, keeps count of slices, or takes
- * boxes. */
+ * boxes. How it ends stands in finish.c. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -102,7 +102,7 @@ distmap_status dm_codec_choose(const char *path, const distmap_image_info *info,
 
 static distmap_status open_output(dm_output *output, const dm_codec *codec, const char *path, const char *part) {
     char *target = NULL;
-    *output = (dm_output){.fd = -1};
+    *output = (dm_output){.fd = -1, .lock = {.fd = -1}, .kept_fd = -1};
     if (!codec->is_folder)
         return dm_output_open(output, path, part);
     const distmap_status status = codec->target(path, &target);
@@ -132,6 +132,7 @@ static distmap_status create(const char *path, const char *part, bool shared, co
     distmap_writer *made = calloc(1, sizeof *made);
     if (!made)
         return dm_no_memory(path);
+    made->beside = (dm_output){.fd = -1, .lock = {.fd = -1}, .kept_fd = -1};
     made->info = *info;
     for (int a = 0; a < DISTMAP_MAX_AXES; a++)
         if (a >= info->ndim || !codec->info.chunked)
@@ -272,43 +273,23 @@ distmap_view distmap_writer_map(distmap_writer *writer) {
     return distmap_view_make((char *)writer->map + writer->raw_offset, info->dtype, info->ndim, info->shape);
 }
 
-/* Frees the codec's state and the mapping. */
-static void release(distmap_writer *writer) {
-    if (writer->codec && writer->codec->discard)
+void dm_writer_release(distmap_writer *writer) {
+    if (writer->state)
         writer->codec->discard(writer);
+    writer->state = NULL;
     if (writer->map)
         munmap(writer->map, writer->map_bytes);
     writer->map = NULL;
 }
 
-distmap_status distmap_writer_finish(distmap_writer **writer) {
-    if (!writer || !*writer)
-        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "writer: must not be NULL");
+static void give_up(distmap_writer **writer, void (*end)(dm_output *output)) {
     distmap_writer *w = *writer;
-    distmap_status status = DISTMAP_OK;
-    if (w->shared)
-        status = distmap_error_set(DISTMAP_ERROR_ARGUMENT, "writer: is shared, and left rather than finished");
-    else if (!w->map && !w->placed && w->done < w->info.shape[0])
-        status = distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: only %lld of its %lld slices were written",
-                                   w->output.name, (long long)w->done, (long long)w->info.shape[0]);
-    if (!status && w->codec->finish)
-        status = w->codec->finish(w);
-    if (status) {
-        distmap_writer_abort(writer);
-        return status;
-    }
-    const bool has_more = w->codec->named != NULL; /* to do then */
-    if (!has_more)
-        release(w);
-    status = dm_output_finish(&w->output);
-    if (has_more && !status)
-        status = w->codec->named(w);
-    if (has_more)
-        release(w);
+    dm_writer_release(w);
+    end(&w->beside);
+    end(&w->output);
     dm_image_disown(&w->info);
     free(w);
     *writer = NULL;
-    return status;
 }
 
 void distmap_writer_abort(distmap_writer **writer) {
@@ -318,20 +299,11 @@ void distmap_writer_abort(distmap_writer **writer) {
         distmap_writer_leave(writer);
         return;
     }
-    (*writer)->output.abandoned = true;
-    release(*writer);
-    dm_output_abort(&(*writer)->output);
-    dm_image_disown(&(*writer)->info);
-    free(*writer);
-    *writer = NULL;
+    (*writer)->output.abandoned = (*writer)->beside.abandoned = true;
+    give_up(writer, dm_output_abort);
 }
 
 void distmap_writer_leave(distmap_writer **writer) {
-    if (!writer || !*writer)
-        return;
-    release(*writer);
-    dm_output_leave(&(*writer)->output);
-    dm_image_disown(&(*writer)->info);
-    free(*writer);
-    *writer = NULL;
+    if (writer && *writer)
+        give_up(writer, dm_output_leave);
 }

@@ -219,15 +219,14 @@ int dm_zarr_open_below(int folder, const char *path);
 
 /* ---- zarr_store.c: files of a store, written. `name` is for messages ---- */
 
-enum { DM_ZARR_ASIDE = 40 };
-/* Under a name that does not count, `aside`. */
-distmap_status dm_zarr_store_aside(const char *name, int folder, const void *data, size_t bytes,
-                                   char aside[DM_ZARR_ASIDE]);
 /* With the folders that it is in, where they are missing. */
 distmap_status dm_zarr_store(const char *name, int folder, const char *file, const void *data, size_t bytes);
 
 /* ---- zarr_place.c ---- */
 
+/* The folder, "/a/b/", that holds the outermost group above `target`, whatever name that was reached by; NULL: no memory. The caller
+ * frees it. */
+char *dm_zarr_place_home(const char *target);
 /* The folder that takes its name at the end, for an output of that name: the outermost that is not there yet. The caller frees it. */
 distmap_status dm_zarr_place(const char *path, char **target);
 /* The version of the group that it is put into, or of a new store. */
@@ -239,18 +238,13 @@ enum { DM_ZARR_TEXTS = 40, DM_ZARR_GROUPS = 16 };
 
 typedef struct dm_zarr_nodes {
     char *name; /* for messages */
-    bool adds;  /* consolidated metadata is to be changed, not only looked for */
     int texts, groups;
     struct dm_zarr_node_text {
         char *path;       /* below the folder that takes its name at the end */
         const char *file; /* "zarr.json" */
         char *text;
     } text[DM_ZARR_TEXTS];
-    struct dm_zarr_pending {
-        int fd;
-        char aside[DM_ZARR_ASIDE]; /* "": nothing is to be changed */
-        const char *file;
-    } group[DM_ZARR_GROUPS]; /* above it, from the inside out */
+    dm_output group[DM_ZARR_GROUPS]; /* the new texts of those above it that have consolidated metadata, from the inside out */
 } dm_zarr_nodes;
 
 /* Writes one of a node's files, whose text is taken; NULL is no memory. */
@@ -260,10 +254,11 @@ distmap_status dm_zarr_nodes_add_group(dm_zarr_nodes *nodes, int folder, const c
                                        json_object *attributes);
 /* Forgets the nodes above `path`: they are not added after all. The others' paths are then below it. */
 void dm_zarr_nodes_leave_out(dm_zarr_nodes *nodes, const char *path);
-/* Prepares the consolidated metadata of all groups above `target`; whether there is any. */
-distmap_status dm_zarr_nodes_consolidate(dm_zarr_nodes *nodes, const char *target, int version, bool *any);
+/* Prepares the consolidated metadata of all groups above `target` where `commit` is not NULL; whether there is any. */
+distmap_status dm_zarr_nodes_consolidate(dm_zarr_nodes *nodes, const char *target, int version, const dm_commit *commit,
+                                         bool *any);
 /* Puts it in its place. */
-distmap_status dm_zarr_nodes_named(dm_zarr_nodes *nodes);
+distmap_status dm_zarr_nodes_take(dm_zarr_nodes *nodes, dm_commit *commit);
 /* Also removes what was prepared and not put in its place. */
 void dm_zarr_nodes_free(dm_zarr_nodes *nodes);
 
@@ -273,7 +268,9 @@ distmap_status dm_zarr_create(distmap_writer *writer);
 distmap_status dm_zarr_write(distmap_writer *writer, int64_t count, const void *slices);
 distmap_status dm_zarr_put(distmap_writer *writer, const dm_box *box, const void *elements);
 distmap_status dm_zarr_finish(distmap_writer *writer);
-distmap_status dm_zarr_named(distmap_writer *writer);
+char *dm_zarr_home(const distmap_writer *writer);
+distmap_status dm_zarr_arrive(distmap_writer *writer, const dm_commit *commit);
+distmap_status dm_zarr_take(distmap_writer *writer, dm_commit *commit);
 void dm_zarr_discard(distmap_writer *writer);
 
 #endif

@@ -1,8 +1,8 @@
 /* The nodes that an output adds to a store: groups, one array, and what metadata of all of a group's nodes in one place
  * (consolidated: version 2's .zmetadata, a member of version 3's zarr.json) must tell of them.
  *
- * Such a text is written anew beside the old one before the output takes its name, and takes that one's place just after; the
- * group is locked meanwhile, so that two who add something do not lose each other's.
+ * Such a text is written anew beside the old one before the output takes its name, and takes that one's place just after, as a
+ * part of the transaction, under whose lock two who add something do not lose each other's.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "io/zarr.h"
@@ -20,11 +19,8 @@ void dm_zarr_nodes_free(dm_zarr_nodes *nodes) {
         free(nodes->text[i].path);
         free(nodes->text[i].text);
     }
-    for (int i = 0; i < nodes->groups; i++) {
-        if (*nodes->group[i].aside)
-            unlinkat(nodes->group[i].fd, nodes->group[i].aside, 0);
-        close(nodes->group[i].fd); /* and unlocks */
-    }
+    for (int i = 0; i < nodes->groups; i++)
+        dm_output_abort(&nodes->group[i]);
     free(nodes->name);
     *nodes = (dm_zarr_nodes){0};
 }
@@ -106,33 +102,41 @@ static bool add_texts(const dm_zarr_nodes *nodes, json_object *list, const char 
     return true;
 }
 
-/* Of the group in `folder`, below which the output is `prefix`. Takes the folder. */
-static distmap_status consolidate(dm_zarr_nodes *nodes, int folder, const char *prefix, int version, bool *has) {
+static distmap_status write_text(const dm_commit *commit, dm_output *output, const char *parent, const char *file,
+                                 const char *text) {
+    char *path;
+    if (asprintf(&path, "%s/%s", parent, file) < 0)
+        return dm_no_memory(file);
+    distmap_status status = dm_output_open(output, path, NULL);
+    if (!status)
+        status = dm_output_write(output, text, strlen(text));
+    if (!status)
+        status = dm_output_complete(output, commit->synced);
+    free(path);
+    return status;
+}
+
+/* Of the group in `folder`, whose name is `parent`, below which the output is `prefix`. */
+static distmap_status consolidate(dm_zarr_nodes *nodes, int folder, const char *parent, const char *prefix, int version,
+                                  const dm_commit *commit, bool *has) {
     const dm_input input = {.name = nodes->name};
-    struct dm_zarr_pending *pending = &nodes->group[nodes->groups++];
     json_object *text = NULL;
-    *pending = (struct dm_zarr_pending){.fd = folder};
-    /* A file system without locks has none to wait for. */
-    while (nodes->adds && flock(folder, LOCK_EX) && dm_goes_on())
-        ;
     TRY(dm_zarr_load(&input, folder, file_of(version), &text));
     json_object *list = list_of(text, version);
     distmap_status status = DISTMAP_OK;
     *has = list != NULL;
-    if (list && nodes->adds) {
+    if (list && commit) {
         char *written = add_texts(nodes, list, prefix, version) ? dm_zarr_finished(json_object_get(text)) : NULL;
-        pending->file = file_of(version);
-        status = written ? dm_zarr_store_aside(nodes->name, folder, written, strlen(written), pending->aside)
+        status = written ? write_text(commit, &nodes->group[nodes->groups++], parent, file_of(version), written)
                          : dm_no_memory(nodes->name);
-        if (status)
-            *pending->aside = '\0';
         free(written);
     }
     json_object_put(text);
     return status;
 }
 
-distmap_status dm_zarr_nodes_consolidate(dm_zarr_nodes *nodes, const char *target, int version, bool *any) {
+distmap_status dm_zarr_nodes_consolidate(dm_zarr_nodes *nodes, const char *target, int version, const dm_commit *commit,
+                                         bool *any) {
     char *path = strdup(target);
     *any = false;
     if (!path)
@@ -150,7 +154,8 @@ distmap_status dm_zarr_nodes_consolidate(dm_zarr_nodes *nodes, const char *targe
                 close(fd);
             break;
         }
-        status = consolidate(nodes, fd, target + (slash ? slash - path + 1 : 0), version, &has);
+        status = consolidate(nodes, fd, parent, target + (slash ? slash - path + 1 : 0), version, commit, &has);
+        close(fd);
         *any |= has;
         if (!slash)
             break;
@@ -159,13 +164,8 @@ distmap_status dm_zarr_nodes_consolidate(dm_zarr_nodes *nodes, const char *targe
     return status;
 }
 
-distmap_status dm_zarr_nodes_named(dm_zarr_nodes *nodes) {
-    for (int i = 0; i < nodes->groups; i++) {
-        struct dm_zarr_pending *p = &nodes->group[i];
-        if (*p->aside && renameat(p->fd, p->aside, p->fd, p->file))
-            return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot write its group's %s: %s", nodes->name, p->file,
-                                     strerror(errno));
-        *p->aside = '\0';
-    }
+distmap_status dm_zarr_nodes_take(dm_zarr_nodes *nodes, dm_commit *commit) {
+    for (int i = 0; i < nodes->groups; i++)
+        TRY(dm_commit_take(commit, &nodes->group[i]));
     return DISTMAP_OK;
 }

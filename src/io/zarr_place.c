@@ -63,6 +63,28 @@ distmap_status dm_zarr_place(const char *path, char **target) {
     }
 }
 
+char *dm_zarr_place_home(const char *target) {
+    char *folder = dm_output_folder(target), *path = folder ? realpath(*folder ? folder : ".", NULL) : NULL, *home = NULL;
+    if (!path && folder) { /* renaming will tell why */
+        home = folder;
+        folder = NULL;
+    }
+    for (bool is_node = path; is_node;) {
+        const int fd = open(*path ? path : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        char *slash = strrchr(path, '/');
+        is_node = fd >= 0 && slash && dm_zarr_is_node(fd);
+        if (fd >= 0)
+            close(fd);
+        if (is_node)
+            *slash = '\0';
+    }
+    if (path && asprintf(&home, "%s/", strcmp(path, "/") ? path : "") < 0)
+        home = NULL;
+    free(folder);
+    free(path);
+    return home;
+}
+
 distmap_status dm_zarr_parent_version(const char *name, const char *target, int *version) {
     const char *slash = strrchr(target, '/');
     char *parent = strndup(target, slash ? (size_t)(slash - target) + 1 : 0);

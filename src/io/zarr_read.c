@@ -116,6 +116,8 @@ const dm_codec dm_codec_zarr = {
     .write = dm_zarr_write,
     .put = dm_zarr_put,
     .finish = dm_zarr_finish,
-    .named = dm_zarr_named,
+    .home = dm_zarr_home,
+    .arrive = dm_zarr_arrive,
+    .take = dm_zarr_take,
     .discard = dm_zarr_discard,
 };

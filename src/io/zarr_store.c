@@ -3,10 +3,9 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,31 +27,17 @@ static bool make_folders(int folder, const char *file) {
     return true;
 }
 
-distmap_status dm_zarr_store_aside(const char *name, int folder, const void *data, size_t bytes,
-                                   char aside[DM_ZARR_ASIDE]) {
-    uint64_t number;
-    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
-        return failed(name, errno);
-    snprintf(aside, DM_ZARR_ASIDE, ".distmap-%016llx", (unsigned long long)number);
-    dm_output file = {.name = (char *)name, .fd = openat(folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
-    if (file.fd < 0)
-        return failed(name, errno);
-    dm_output_write(&file, data, bytes);
-    if (close(file.fd) && !file.error)
-        file.error = errno;
-    if (!file.error)
-        return DISTMAP_OK;
-    unlinkat(folder, aside, 0);
-    return failed(name, file.error);
-}
-
 distmap_status dm_zarr_store(const char *name, int folder, const char *file, const void *data, size_t bytes) {
-    char aside[DM_ZARR_ASIDE];
-    TRY(dm_zarr_store_aside(name, folder, data, bytes, aside));
-    if (!renameat(folder, aside, folder, file) ||
-        (errno == ENOENT && make_folders(folder, file) && !renameat(folder, aside, folder, file)))
-        return DISTMAP_OK;
-    const distmap_status status = failed(name, errno);
-    unlinkat(folder, aside, 0);
-    return status;
+    char aside[DM_TEMPORARY_NAME];
+    dm_output output = {.name = (char *)name, .fd = dm_temporary_open(folder, false, 0666, aside)};
+    if (output.fd < 0)
+        return failed(name, errno);
+    if (!dm_output_write(&output, data, bytes) && !dm_output_complete(&output, false) &&
+        renameat(folder, aside, folder, file) &&
+        (errno != ENOENT || !make_folders(folder, file) || renameat(folder, aside, folder, file)))
+        output.error = errno;
+    if (output.error)
+        unlinkat(folder, aside, 0);
+    close(output.fd);
+    return output.error ? failed(name, output.error) : DISTMAP_OK;
 }

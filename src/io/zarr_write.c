@@ -21,8 +21,7 @@ typedef struct state {
     dm_rows rows;
     int64_t written; /* slices */
     dm_zarr_nodes nodes;
-    char *target; /* that takes its name, */
-    char *husk;   /* and what of it does not: a folder around what was made */
+    char *husk; /* of what was made, that which takes no name: a folder around it */
     int workers;
     struct {
         char *chunk, *packed;
@@ -132,7 +131,7 @@ static distmap_status check_shared(const distmap_writer *writer, state *s) {
     if (strcmp(output->target, output->file) != 0)
         return distmap_error_set(DISTMAP_ERROR_IO, "%s: there is no group %s, which several processes do not make",
                                  output->name, output->target);
-    TRY(dm_zarr_nodes_consolidate(&s->nodes, output->target, s->version, &any));
+    TRY(dm_zarr_nodes_consolidate(&s->nodes, output->target, s->version, NULL, &any));
     return any ? distmap_error_set(DISTMAP_ERROR_UNSUPPORTED,
                                    "%s: its group has consolidated metadata, which several processes do not keep true",
                                    output->name)
@@ -160,8 +159,7 @@ distmap_status dm_zarr_create(distmap_writer *writer) {
         return dm_no_memory(output->name);
     s->folder = dm_zarr_open_below(output->fd, ".");
     s->nodes.name = strdup(output->name);
-    s->target = strdup(output->target);
-    if (s->folder < 0 || !s->nodes.name || !s->target)
+    if (s->folder < 0 || !s->nodes.name)
         return dm_no_memory(output->name);
     TRY(dm_zarr_parent_version(output->name, output->target, &s->version));
     if (writer->shared)
@@ -263,26 +261,26 @@ static distmap_status place_again(distmap_writer *writer, state *s) {
     output->temp = temp;
     free(output->target);
     output->target = target;
-    free(s->target);
-    return (s->target = strdup(target)) ? DISTMAP_OK : dm_no_memory(output->name);
+    return DISTMAP_OK;
 }
 
 distmap_status dm_zarr_finish(distmap_writer *writer) {
     state *s = writer->state;
-    bool any;
-    TRY(dm_rows_end(writer, &s->rows, put_rows));
-    TRY(place_again(writer, s));
-    s->nodes.adds = true;
-    return dm_zarr_nodes_consolidate(&s->nodes, writer->output.target, s->version, &any);
+    return dm_rows_end(writer, &s->rows, put_rows);
 }
 
-/* What has its name already loses it again if it cannot be told of. */
-distmap_status dm_zarr_named(distmap_writer *writer) {
+char *dm_zarr_home(const distmap_writer *writer) { return dm_zarr_place_home(writer->output.target); }
+
+distmap_status dm_zarr_arrive(distmap_writer *writer, const dm_commit *commit) {
     state *s = writer->state;
-    const distmap_status status = dm_zarr_nodes_named(&s->nodes);
-    if (status)
-        dm_output_remove(s->target);
-    return status;
+    bool any;
+    TRY(place_again(writer, s));
+    return dm_zarr_nodes_consolidate(&s->nodes, writer->output.target, s->version, commit, &any);
+}
+
+distmap_status dm_zarr_take(distmap_writer *writer, dm_commit *commit) {
+    state *s = writer->state;
+    return dm_zarr_nodes_take(&s->nodes, commit);
 }
 
 void dm_zarr_discard(distmap_writer *writer) {
@@ -301,7 +299,6 @@ void dm_zarr_discard(distmap_writer *writer) {
         close(s->folder);
     free(s->rows.gathered);
     free(s->husk);
-    free(s->target);
     free(s);
     writer->state = NULL;
 }

@@ -9,7 +9,7 @@ script=$(realpath "$0")
 distmap=$(realpath "$1")
 project=$(realpath "$2")
 data=$project/data
-work=$(mktemp -d)
+work=$(TMPDIR=${TMPDIR:-$([[ -w /dev/shm ]] && echo /dev/shm || echo /tmp)} mktemp -d) # in memory where that can be: nothing is to wait for a disk
 out=$work/out
 trap 'rm -rf "$work"' EXIT
 mkdir "$out"

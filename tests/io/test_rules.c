@@ -224,16 +224,20 @@ static void test_links_and_modes(void **state) {
     const uint8_t bits[2] = {1, 0};
     save("real.npy", "old", 3);
     assert_int_equal(symlink("real.npy", "link.npy"), 0);
+    chmod("real.npy", 0604);
     const mode_t mask = umask(027);
     assert_int_equal(write_all("link.npy", &info, bits, 1), DISTMAP_OK);
+    assert_int_equal(write_all("new.npy", &info, bits, 1), DISTMAP_OK);
     umask(mask);
     struct stat s;
+    assert_int_equal(lstat("new.npy", &s), 0);
+    assert_int_equal(s.st_mode & 0777, 0640);
     assert_int_equal(lstat("link.npy", &s), 0);
     assert_true(S_ISLNK(s.st_mode));
     assert_int_equal(lstat("real.npy", &s), 0);
     assert_true(S_ISREG(s.st_mode) && s.st_size > 100);
-    assert_int_equal(s.st_mode & 0777, 0640);
-    remove("link.npy"), remove("real.npy");
+    assert_int_equal(s.st_mode & 0777, 0604); /* as it was */
+    remove("link.npy"), remove("real.npy"), remove("new.npy");
 }
 
 /* Standard input from a pipe and from a file, standard output. */
