@@ -39,6 +39,7 @@ static int unknown(const char *name) {
 }
 
 int main(int argc, const char **argv) {
+    distmap_io_own_helper(argc, argv);
     signals_ignore();
     if (argc < 2)
         return unknown(NULL);

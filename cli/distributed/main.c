@@ -6,6 +6,7 @@
 int main(int argc, char **argv) {
     struct options options = {0};
     bool answered = false;
+    distmap_io_own_helper(argc, (const char *const *)argv);
     signals_ignore();
     ranks_begin(&argc, &argv);
     int status = 0;

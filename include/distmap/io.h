@@ -6,9 +6,10 @@
  *
  * Every function returns a status of distmap.h and sets distmap_error_text() with the file's name in it. Nothing is
  * allocated on a header's word alone: a size that the file cannot hold is an error first (but Zarr and precomputed volumes leave out chunks of one value,
- * so that its word cannot be checked). HDF5 is read by libhdf5, which must
- * not be given files from people who mean harm, and is called by one thread at a time; a program that calls it itself from other
- * threads needs a libhdf5 that is safe for that.
+ * so that its word cannot be checked). HDF5 is read only where the name says so, by
+ * libhdf5 in a child process, since there are files on which it crashes or never returns: that is an error of the file then. It is written in
+ * the caller's process, by one thread at a time; a program that calls libhdf5 itself from other threads needs one that is safe for
+ * that.
  */
 #ifndef DISTMAP_IO_H
 #define DISTMAP_IO_H
@@ -129,7 +130,7 @@ DISTMAP_API bool distmap_image_same_grid(const distmap_image_info *a, const dist
 DISTMAP_API double distmap_unit_ratio(const char *from, const char *to);
 
 /* How many bytes of `path` name a file: all of them, but in "FILE:/DATASET" those of FILE, for formats in which one file
- * holds several images (HDF5). FILE is what stands before the first ":/" and is a regular file or ends in .h5 or .hdf5. */
+ * holds several images (HDF5). FILE is what stands before the first ":/" and is a regular file or ends in .h5, .hdf5 or .hdf. */
 DISTMAP_API size_t distmap_path_file_bytes(const char *path);
 
 /* How many threads pack and unpack chunks (Zarr), at most, in this process: 0, as many as there are processors for it. Of calls that
@@ -140,6 +141,11 @@ DISTMAP_API distmap_status distmap_io_set_threads(int threads);
  * stalled: what is nonzero ends that with DISTMAP_ERROR_IO. NULL, as at the beginning: it goes on. For the whole process; the
  * function may be called by any thread that reads or writes. */
 DISTMAP_API void distmap_io_on_interrupt(int (*asked)(void));
+
+/* The child process that reads HDF5 is the program distmap-io-helper, which is installed with the library (libexec/distmap). A program
+ * that calls this first of all in main() can be it too, and is so from then on: one that is linked with the static library needs no
+ * other file. In such a child it does not return. */
+DISTMAP_API void distmap_io_own_helper(int argc, const char *const *argv);
 
 /* ---- Reading ---- */
 

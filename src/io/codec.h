@@ -77,6 +77,7 @@ struct dm_codec {
     distmap_format_info info;
     /* Reading. `head` is the file's first `bytes` bytes, at most DM_SNIFF_BYTES. */
     bool (*sniff)(const uint8_t *head, size_t bytes);
+    bool by_name; /* what `sniff` recognises is read only where the name says that it is such a file */
     distmap_status (*open)(distmap_reader *reader);
     bool (*sniff_folder)(int folder); /* for a format that is a folder, in place of sniff; may be NULL, as sniff may */
     distmap_status (*read)(distmap_reader *reader, int64_t first, int64_t count, void *out); /* count > 0 */

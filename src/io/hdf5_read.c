@@ -1,8 +1,12 @@
-/* Reading HDF5: one dataset, named after the file as in vol.h5:/volumes/mask, or the only one there is.
+/* Reading HDF5, in the child: one dataset, named after the file as in vol.h5:/volumes/mask, or the only one there is.
  *
  * A dataset in one piece, of elements as they are in memory, is read and mapped like a raw file, and HDF5 closed again. Others
  * are read by slabs. Chunks that are deeper than a band would be unpacked again for each band; so one row of them is kept, if
  * that is not beyond measure.
+ *
+ * libhdf5 1.10 does not compare what a layout or a filter gives with what elements take, and then hands out what lies behind it in
+ * memory: so a layout's size is checked here, and chunks are unpacked by hdf5_unpack.c, in the caller's process, wherever their
+ * filters are known to it: then only the chunks' places are libhdf5's to tell (hdf5_locate.c).
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,19 +16,6 @@
 #include "io/hdf5.h"
 
 enum { CACHE_BYTES = 64 << 20, LISTED = 6 };
-
-typedef struct state {
-    hid_t file, dataset, type; /* the type in memory; < 0: closed */
-    char path[512];            /* of the dataset */
-} state;
-
-static bool hdf5_sniff(const uint8_t *head, size_t bytes) {
-    static const uint8_t signature[] = "\x89HDF\r\n\x1a\n";
-    for (size_t at = 0; at + 8 <= bytes; at = at ? 2 * at : 512) /* behind a block of the user's, if there is one */
-        if (!memcmp(head + at, signature, 8))
-            return true;
-    return false;
-}
 
 /* ---- Which dataset ---- */
 
@@ -48,7 +39,7 @@ static herr_t visit(hid_t file, const char *name, const H5O_info_t *object, void
     return 0;
 }
 
-static distmap_status find_only(distmap_reader *reader, state *s) {
+static distmap_status find_only(distmap_reader *reader, dm_hdf5_set *s) {
     struct found found = {0};
     char why[200];
     if (H5Ovisit(s->file, H5_INDEX_NAME, H5_ITER_INC, visit, &found) < 0)
@@ -62,7 +53,7 @@ static distmap_status find_only(distmap_reader *reader, state *s) {
     return DISTMAP_OK;
 }
 
-static distmap_status find(distmap_reader *reader, state *s) {
+static distmap_status find(distmap_reader *reader, dm_hdf5_set *s) {
     char why[200];
     s->file = dm_hdf5_open_input(&reader->input, why);
     if (s->file < 0)
@@ -75,7 +66,7 @@ static distmap_status find(distmap_reader *reader, state *s) {
     return DISTMAP_OK;
 }
 
-static distmap_status open_dataset(distmap_reader *reader, state *s) {
+static distmap_status open_dataset(distmap_reader *reader, dm_hdf5_set *s) {
     char why[200];
     const hid_t object = H5Oopen(s->file, s->path, H5P_DEFAULT);
     if (object < 0)
@@ -91,7 +82,7 @@ static distmap_status open_dataset(distmap_reader *reader, state *s) {
 
 /* ---- Its form ---- */
 
-static distmap_status take_shape(distmap_reader *reader, const state *s) {
+static distmap_status take_shape(distmap_reader *reader, const dm_hdf5_set *s) {
     distmap_image_info *info = &reader->info;
     hsize_t shape[H5S_MAX_RANK];
     const hid_t space = H5Dget_space(s->dataset);
@@ -110,7 +101,7 @@ static distmap_status take_shape(distmap_reader *reader, const state *s) {
 }
 
 /* Appends the filters' names to the text on how it is stored. *ratio: by how much they may shrink; 0: nobody knows. */
-static distmap_status take_filters(distmap_reader *reader, const state *s, hid_t made, int64_t *ratio) {
+static distmap_status take_filters(distmap_reader *reader, const dm_hdf5_set *s, hid_t made, int64_t *ratio) {
     *ratio = 1;
     for (int i = 0; i < H5Pget_nfilters(made); i++) {
         unsigned flags, settings;
@@ -131,7 +122,7 @@ static distmap_status take_filters(distmap_reader *reader, const state *s, hid_t
 }
 
 /* A row of chunks is kept between bands, where that is little. Beside it libhdf5 holds a chunk before and behind a filter. */
-static void keep_chunks(distmap_reader *reader, state *s, const hsize_t *chunk) {
+static void keep_chunks(distmap_reader *reader, dm_hdf5_set *s, const hsize_t *chunk) {
     const distmap_image_info *info = &reader->info;
     double one = (double)distmap_dtype_size(info->dtype) * (double)chunk[0], count = 1;
     for (int a = 1; a < info->ndim; a++) {
@@ -139,24 +130,24 @@ static void keep_chunks(distmap_reader *reader, state *s, const hsize_t *chunk) 
         count *= (double)(info->shape[a] / (int64_t)chunk[a] + (info->shape[a] % (int64_t)chunk[a] > 0));
     }
     reader->info.held_bytes = (size_t)fmin(2 * one, 0x1p62);
-    if (one * count > CACHE_BYTES || count > 1e5)
+    s->form.keeps_row = one * count <= CACHE_BYTES && count <= 1e5 && (s->form.filters || !s->form.ours);
+    if (!s->form.keeps_row)
+        return;
+    reader->info.held_bytes += (size_t)(one * count);
+    if (s->form.ours)
         return;
     const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
     H5Pset_chunk_cache(access, 10 * (size_t)count + 1, (size_t)(one * count), 1);
     H5Dclose(s->dataset);
     s->dataset = H5Dopen2(s->file, s->path, access);
     H5Pclose(access);
-    reader->info.held_bytes += (size_t)(one * count);
 }
 
-/* In one piece, unpacked, as in memory but for the order of bytes. Enumerations lie as their integers do. */
-static bool lies_raw(const state *s, hid_t stored, bool *swapped) {
-    if (H5Dget_offset(s->dataset) > (haddr_t)INT64_MAX) /* of HADDR_UNDEF, or of a broken file */
-        return false;
-    *swapped = H5Tequal(stored, s->type) <= 0;
+bool dm_hdf5_is_same(const dm_hdf5_set *s, bool *swapped) {
+    *swapped = H5Tequal(s->stored, s->type) <= 0;
     if (!*swapped)
         return true;
-    const hid_t turned = H5Tget_class(stored) == H5T_ENUM ? H5Tget_super(stored) : H5Tcopy(stored);
+    const hid_t turned = H5Tget_class(s->stored) == H5T_ENUM ? H5Tget_super(s->stored) : H5Tcopy(s->stored);
     const H5T_class_t kind = H5Tget_class(turned);
     bool same = kind == H5T_INTEGER || kind == H5T_FLOAT;
     *swapped = same && H5Tequal(turned, s->type) <= 0;
@@ -165,7 +156,20 @@ static bool lies_raw(const state *s, hid_t stored, bool *swapped) {
     return same;
 }
 
-static distmap_status take_layout(distmap_reader *reader, state *s, hid_t made, hid_t stored) {
+/* Elements in one piece, also those within the header: their layout has a size of its own. */
+static distmap_status check_storage(const distmap_reader *reader, const dm_hdf5_set *s) {
+    int64_t bytes;
+    H5D_space_status_t space;
+    TRY(dm_shape_bytes(reader->input.name, reader->info.ndim, reader->info.shape, H5Tget_size(s->stored), &bytes));
+    if (H5Dget_space_status(s->dataset, &space) >= 0 && space == H5D_SPACE_STATUS_NOT_ALLOCATED)
+        return DISTMAP_OK; /* of the fill value */
+    const hsize_t there = H5Dget_storage_size(s->dataset);
+    return there >= (hsize_t)bytes ? DISTMAP_OK
+                                   : dm_broken(&reader->input, "%s is broken: it has room for %llu bytes of its %lld",
+                                               s->path, (unsigned long long)there, (long long)bytes);
+}
+
+static distmap_status take_layout(distmap_reader *reader, dm_hdf5_set *s, hid_t made) {
     distmap_image_info *info = &reader->info;
     hsize_t chunk[DISTMAP_MAX_AXES];
     int64_t ratio, bytes;
@@ -177,7 +181,10 @@ static distmap_status take_layout(distmap_reader *reader, state *s, hid_t made, 
         return dm_unsupported(&reader->input, "%s keeps its elements in other files", s->path);
     TRY(dm_shape_bytes(reader->input.name, info->ndim, info->shape, distmap_dtype_size(info->dtype), &bytes));
     dm_append(info->stored, sizeof info->stored, "", layout == H5D_CONTIGUOUS ? "in one piece" : "");
-    if (layout == H5D_CONTIGUOUS && lies_raw(s, stored, &swapped))
+    if (layout != H5D_CHUNKED)
+        TRY(check_storage(reader, s));
+    /* Not HADDR_UNDEF, nor what a broken file says. */
+    if (layout == H5D_CONTIGUOUS && H5Dget_offset(s->dataset) <= (haddr_t)INT64_MAX && dm_hdf5_is_same(s, &swapped))
         return dm_raw_open(reader, (int64_t)H5Dget_offset(s->dataset), swapped, false);
     if (layout == H5D_CHUNKED) {
         if (H5Pget_chunk(made, info->ndim, chunk) != info->ndim)
@@ -188,9 +195,12 @@ static distmap_status take_layout(distmap_reader *reader, state *s, hid_t made, 
             dm_append(info->stored, sizeof info->stored, a ? "x" : "", length);
         }
         dm_append(info->stored, sizeof info->stored, " ", "chunks");
-        keep_chunks(reader, s, chunk);
     }
     TRY(take_filters(reader, s, made, &ratio));
+    if (layout == H5D_CHUNKED) {
+        TRY(dm_hdf5_form_take(reader, made));
+        keep_chunks(reader, s, chunk);
+    }
     /* Chunks that were never written cost nothing, and hold the fill value. */
     H5D_space_status_t space;
     if (ratio && H5Dget_space_status(s->dataset, &space) >= 0 && space == H5D_SPACE_STATUS_ALLOCATED)
@@ -198,9 +208,10 @@ static distmap_status take_layout(distmap_reader *reader, state *s, hid_t made, 
     return DISTMAP_OK;
 }
 
-static distmap_status describe(distmap_reader *reader, state *s) {
-    const hid_t stored = H5Dget_type(s->dataset), made = H5Dget_create_plist(s->dataset);
-    reader->info.dtype = dm_hdf5_dtype(stored, &s->type);
+static distmap_status describe(distmap_reader *reader, dm_hdf5_set *s) {
+    const hid_t made = H5Dget_create_plist(s->dataset);
+    s->stored = H5Dget_type(s->dataset);
+    reader->info.dtype = dm_hdf5_dtype(s->stored, &s->type);
     distmap_status status =
         reader->info.dtype
             ? take_shape(reader, s)
@@ -211,31 +222,32 @@ static distmap_status describe(distmap_reader *reader, state *s) {
     if (!status) {
         status = dm_hdf5_model_read(reader, s->dataset);
         if (!status)
-            status = take_layout(reader, s, made, stored);
+            status = take_layout(reader, s, made);
     }
     dm_append(reader->info.stored, sizeof reader->info.stored, ", ", s->path);
     H5Pclose(made);
-    H5Tclose(stored);
     return status;
 }
 
-/* ---- The codec ---- */
+/* ---- The reader ---- */
 
-static void close_all(state *s) {
+static void close_all(dm_hdf5_set *s) {
     if (s->type >= 0)
         H5Tclose(s->type);
+    if (s->stored >= 0)
+        H5Tclose(s->stored);
     if (s->dataset >= 0)
         H5Dclose(s->dataset);
     if (s->file >= 0)
         H5Fclose(s->file);
-    s->file = s->dataset = s->type = -1;
+    s->file = s->dataset = s->type = s->stored = -1;
 }
 
-static distmap_status hdf5_open(distmap_reader *reader) {
-    state *s = reader->state = malloc(sizeof *s);
+distmap_status dm_hdf5_here_open(distmap_reader *reader) {
+    dm_hdf5_set *s = reader->state = calloc(1, sizeof *s);
     if (!s)
         return dm_no_memory(reader->input.name);
-    *s = (state){-1, -1, -1, ""};
+    s->file = s->dataset = s->type = s->stored = -1;
     dm_hdf5_call call;
     dm_hdf5_begin(&call);
     distmap_status status = find(reader, s);
@@ -249,11 +261,11 @@ static distmap_status hdf5_open(distmap_reader *reader) {
     return status;
 }
 
-static distmap_status read_slab(distmap_reader *reader, state *s, int64_t first, int64_t count, void *out) {
+static distmap_status read_slab(distmap_reader *reader, dm_hdf5_set *s, const dm_hdf5_part *part, void *out) {
     const distmap_image_info *info = &reader->info;
-    hsize_t from[DISTMAP_MAX_AXES] = {(hsize_t)first}, size[DISTMAP_MAX_AXES];
+    hsize_t from[DISTMAP_MAX_AXES] = {(hsize_t)part->first, (hsize_t)part->row}, size[DISTMAP_MAX_AXES];
     for (int a = 0; a < info->ndim; a++)
-        size[a] = (hsize_t)(a ? info->shape[a] : count);
+        size[a] = (hsize_t)(a == 0 ? part->count : a == 1 ? part->rows : info->shape[a]);
     const hid_t there = H5Dget_space(s->dataset), here = H5Screate_simple(info->ndim, size, NULL);
     char why[200];
     const bool good = H5Sselect_hyperslab(there, H5S_SELECT_SET, from, NULL, size, NULL) >= 0 &&
@@ -265,47 +277,25 @@ static distmap_status read_slab(distmap_reader *reader, state *s, int64_t first,
     return status;
 }
 
-static distmap_status hdf5_read(distmap_reader *reader, int64_t first, int64_t count, void *out) {
-    if (reader->raw.is)
-        return dm_raw_read(reader, first, count, out);
+distmap_status dm_hdf5_here_read(distmap_reader *reader, const dm_hdf5_part *part, void *out) {
+    dm_hdf5_set *s = reader->state;
     dm_hdf5_call call;
     dm_hdf5_begin(&call);
-    const distmap_status status = read_slab(reader, reader->state, first, count, out);
+    const distmap_status status = read_slab(reader, s, part, out);
     dm_hdf5_end(&call);
     return status;
 }
 
-static void hdf5_close(distmap_reader *reader) {
-    state *s = reader->state;
-    if (s && s->file >= 0) {
+void dm_hdf5_here_close(distmap_reader *reader) {
+    dm_hdf5_set *s = reader->state;
+    if (!s)
+        return;
+    if (s->file >= 0) {
         dm_hdf5_call call;
         dm_hdf5_begin(&call);
         close_all(s);
         dm_hdf5_end(&call);
     }
     free(s);
+    reader->state = NULL;
 }
-
-const dm_codec dm_codec_hdf5 = {
-    .info = {.name = "hdf5",
-             .endings = ".h5 .hdf5",
-             .reads = true,
-             .writes = true,
-             .summary = "HDF5, one dataset: FILE:/DATASET; chunks, any filter that libhdf5 has; written with gzip"},
-    .sniff = hdf5_sniff,
-    .open = hdf5_open,
-    .read = hdf5_read,
-    .close = hdf5_close,
-    .holds = (1u << (DISTMAP_FLOAT64 + 1)) - (1u << DISTMAP_BOOL),
-    .min_ndim = 1,
-    .max_ndim = DISTMAP_MAX_AXES,
-    .holds_empty = true,
-    .holds_datasets = true,
-    .create = dm_hdf5_create,
-    .write = dm_hdf5_write,
-    .depth = dm_hdf5_depth,
-    .pack = dm_hdf5_pack,
-    .place = dm_hdf5_place,
-    .finish = dm_hdf5_finish,
-    .discard = dm_hdf5_discard,
-};

@@ -25,7 +25,13 @@ static distmap_status find_codec(distmap_reader *reader) {
     TRY(dm_input_next(&reader->input, head, sizeof head, &got));
     dm_input_seek(&reader->input, 0);
     reader->codec = recognise(head, got);
-    return reader->codec ? DISTMAP_OK : unknown_format(&reader->input);
+    if (!reader->codec)
+        return unknown_format(&reader->input);
+    const dm_input *input = &reader->input;
+    if (!reader->codec->by_name || input->dataset || dm_ends_with_any(input->file, reader->codec->info.endings))
+        return DISTMAP_OK;
+    return dm_unsupported(input, "is %s, which is read only where the name says so: by its ending (%s), or FILE:/DATASET",
+                          reader->codec->info.name, reader->codec->info.endings);
 }
 
 static distmap_status find_folder_codec(distmap_reader *reader) {

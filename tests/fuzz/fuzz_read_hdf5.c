@@ -5,12 +5,16 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include <hdf5.h>
+#include "io/hdf5.h"
 
 #define FORMAT "hdf5"
+#define ENDING ".h5"
 #define AFTER_EACH check_closed
 static void check_closed(void);
 #include "fuzz_read.h"
+
+/* Not by a child, in which the fuzzer would see nothing. */
+__attribute__((constructor)) static void work_here(void) { dm_hdf5_in_process = true; }
 
 static void check_closed(void) {
     static const H5I_type_t kinds[] = {H5I_FILE,    H5I_GROUP, H5I_DATATYPE,   H5I_DATASPACE,
