@@ -123,6 +123,14 @@ distmap_status dm_inflate_read(dm_inflate *s, int64_t at, void *data, size_t byt
     return s->at == whole && s->within ? inflate_some(s, s->skipped, 1, &got) : DISTMAP_OK;
 }
 
+distmap_status dm_inflate_start(dm_inflate *s, void *data, size_t bytes, size_t *got) {
+    size_t some = 1;
+    rewind_stream(s);
+    for (*got = 0; *got < bytes && some; *got += some)
+        TRY(inflate_some(s, (char *)data + *got, bytes - *got, &some));
+    return DISTMAP_OK;
+}
+
 void dm_inflate_close(dm_inflate **stream) {
     if (*stream)
         dm_unpacker_free((*stream)->unpacker);

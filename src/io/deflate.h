@@ -1,4 +1,4 @@
-/* Elements in one deflate stream, with zlib's heading or gzip's. MetaImage, NRRD. */
+/* Elements in one deflate stream, with zlib's heading or gzip's. MetaImage, NRRD, NIfTI. */
 #ifndef DISTMAP_IO_DEFLATE_H
 #define DISTMAP_IO_DEFLATE_H
 
@@ -12,6 +12,8 @@ dm_inflate *dm_inflate_open(const dm_input *input, int64_t offset, int64_t bytes
 /* Reads the unpacked bytes [at, at + bytes). In rising order it is cheapest: going back starts again. With the last one of `whole`, the checksum
  * is checked too. */
 distmap_status dm_inflate_read(dm_inflate *stream, int64_t at, void *data, size_t bytes, int64_t whole);
+/* The first `bytes` unpacked bytes, or as many as there are: *got. */
+distmap_status dm_inflate_start(dm_inflate *stream, void *data, size_t bytes, size_t *got);
 void dm_inflate_close(dm_inflate **stream);
 
 /* A codec's elements in such a stream, behind `skip` unpacked bytes, as the reader's state. */

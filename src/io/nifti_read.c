@@ -2,20 +2,20 @@
  *
  * Elements are scaled by
  * slope * v + inter, in FP64, only where the header says something else than 1 and 0: to float32 where that holds the
- * stored type exactly, else to float64. gzipped files are read in order, through zlib.
+ * stored type exactly, else to float64. gzipped files are read in order (deflate.c).
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "io/convert.h"
+#include "io/deflate.h"
 #include "io/nifti.h"
 
 typedef struct state {
-    gzFile gz; /* NULL: plain */
+    dm_inflate *gz; /* NULL: plain */
     dm_nifti header;
     distmap_dtype stored;
     bool scaled, colour; /* colour: three or four bytes */
@@ -27,39 +27,9 @@ static bool nifti_sniff(const uint8_t *head, size_t bytes) {
     return (bytes >= 3 && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8) || dm_nifti_is(head, bytes);
 }
 
-/* ---- gzip ---- */
-
-static distmap_status gz_failed(const distmap_reader *reader, gzFile gz) {
-    int code;
-    const char *text = gzerror(gz, &code);
-    if (code == Z_MEM_ERROR)
-        return dm_no_memory(reader->input.name);
-    const char *why = strstr(text, ": "); /* behind zlib's own name for the file */
-    return dm_broken(&reader->input, "truncated or broken gzip data%s", code == Z_OK ? "" : why ? why : "");
-}
-
 static distmap_status gz_open(distmap_reader *reader, state *s) {
-    /* A descriptor of its own place in the file: the input's is shared with none. */
-    const int fd = dup(reader->input.fd);
-    if (fd < 0 || lseek(fd, 0, SEEK_SET) < 0 || !(s->gz = gzdopen(fd, "rb"))) {
-        if (fd >= 0)
-            close(fd);
-        return dm_no_memory(reader->input.name);
-    }
-    gzbuffer(s->gz, 1 << 17);
-    return DISTMAP_OK;
-}
-
-static distmap_status gz_read(distmap_reader *reader, state *s, void *data, size_t bytes) {
-    char *to = data;
-    while (bytes) {
-        const int n = gzread(s->gz, to, bytes > 1 << 30 ? 1u << 30 : (unsigned)bytes);
-        if (n <= 0)
-            return gz_failed(reader, s->gz);
-        to += n;
-        bytes -= (size_t)n;
-    }
-    return DISTMAP_OK;
+    s->gz = dm_inflate_open(&reader->input, 0, reader->input.size);
+    return s->gz ? DISTMAP_OK : dm_no_memory(reader->input.name);
 }
 
 /* ---- Opening ---- */
@@ -71,10 +41,7 @@ static distmap_status read_header(distmap_reader *reader, state *s) {
     TRY(dm_input_at(&reader->input, 0, mark, 2));
     if (mark[0] == 0x1f && mark[1] == 0x8b) {
         TRY(gz_open(reader, s));
-        const int n = gzread(s->gz, start, sizeof start);
-        if (n < 0)
-            return gz_failed(reader, s->gz);
-        got = (size_t)n;
+        TRY(dm_inflate_start(s->gz, start, sizeof start, &got));
     } else {
         TRY(dm_input_next(&reader->input, start, sizeof start, &got));
     }
@@ -108,9 +75,7 @@ static distmap_status open_elements(distmap_reader *reader, state *s) {
         dm_input_close(&elements);
         return status;
     }
-    if (s->gz)
-        gzclose(s->gz);
-    s->gz = NULL;
+    dm_inflate_close(&s->gz);
     dm_input_close(&reader->input);
     reader->input = elements;
     uint8_t mark[2] = {0};
@@ -165,23 +130,13 @@ static distmap_status nifti_open(distmap_reader *reader) {
 
 /* ---- Elements ---- */
 
-/* `bytes` stored bytes from `at` on. After the last of a gzipped file its checksum is checked too. */
+/* `bytes` stored bytes from `at` on. */
 static distmap_status read_stored(distmap_reader *reader, state *s, int64_t at, void *data, size_t bytes) {
     at += s->header.offset;
     if (!s->gz)
         return dm_input_at(&reader->input, at, data, bytes);
-    if (gztell(s->gz) != at && gzseek(s->gz, at, SEEK_SET) < 0)
-        return gz_failed(reader, s->gz);
-    TRY(gz_read(reader, s, data, bytes));
-    const int64_t elements = reader->info.shape[0] * reader->slice_elements;
-    if (at + (int64_t)bytes < s->header.offset + elements * (int64_t)s->stored_size)
-        return DISTMAP_OK;
-    char more;
-    int code = Z_OK;
-    const int n = gzread(s->gz, &more, 1);
-    if (n == 0)
-        gzerror(s->gz, &code);
-    return n < 0 || code != Z_OK ? gz_failed(reader, s->gz) : DISTMAP_OK;
+    return dm_inflate_read(s->gz, at, data, bytes,
+                           s->header.offset + reader->info.shape[0] * reader->slice_elements * (int64_t)s->stored_size);
 }
 
 #define SCALE(type)                                 \
@@ -251,8 +206,8 @@ static distmap_status nifti_read(distmap_reader *reader, int64_t first, int64_t 
 
 static void nifti_close(distmap_reader *reader) {
     state *s = reader->state;
-    if (s && s->gz)
-        gzclose(s->gz);
+    if (s)
+        dm_inflate_close(&s->gz);
     free(s);
 }
 

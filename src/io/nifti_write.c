@@ -1,56 +1,23 @@
 /* Writing NIfTI, plain or gzipped, or as a .hdr and .img pair, by the name's ending: NIfTI-1, or NIfTI-2 when an axis is longer than
  * 32767 or the image came from one.
  *
- * bool becomes uint8. gzip is zlib's level 3: volumes of distances shrink little more at higher levels, at several times
- * the time.
+ * bool becomes uint8.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include <zlib.h>
 
+#include "io/deflate.h"
 #include "io/nifti.h"
 
 typedef struct state {
-    gzFile gz; /* NULL: plain */
+    dm_deflate *gz; /* NULL: plain */
 } state;
-
-static distmap_status failed(distmap_writer *writer, gzFile gz) {
-    int code = Z_ERRNO;
-    if (gz)
-        gzerror(gz, &code);
-    if (!writer->output.error)
-        writer->output.error = code == Z_MEM_ERROR ? ENOMEM : errno ? errno : EIO;
-    return dm_output_failed(&writer->output);
-}
 
 static distmap_status put(distmap_writer *writer, const void *data, size_t bytes) {
     state *s = writer->state;
-    if (!s->gz)
-        return dm_output_write(writer->beside.name ? &writer->beside : &writer->output, data, bytes);
-    const char *from = data;
-    while (bytes) {
-        errno = 0;
-        const int n = gzwrite(s->gz, from, bytes > 1 << 30 ? 1u << 30 : (unsigned)bytes);
-        if (n <= 0)
-            return failed(writer, s->gz);
-        from += n;
-        bytes -= (size_t)n;
-    }
-    return DISTMAP_OK;
-}
-
-static distmap_status open_gz(distmap_writer *writer, state *s) {
-    const int fd = dup(writer->output.fd);
-    if (fd < 0 || !(s->gz = gzdopen(fd, "wb3"))) {
-        if (fd >= 0)
-            close(fd);
-        return dm_no_memory(writer->output.name);
-    }
-    gzbuffer(s->gz, 1 << 17);
-    return DISTMAP_OK;
+    return s->gz ? dm_deflate_write(s->gz, data, bytes)
+                 : dm_output_write(writer->beside.name ? &writer->beside : &writer->output, data, bytes);
 }
 
 static distmap_status open_elements(distmap_writer *writer) {
@@ -76,8 +43,8 @@ distmap_status dm_nifti_create(distmap_writer *writer) {
         TRY(open_elements(writer));
         return dm_output_write(&writer->output, start, bytes);
     }
-    if (dm_ends_with(writer->output.name, ".gz"))
-        TRY(open_gz(writer, s));
+    if (dm_ends_with(writer->output.name, ".gz") && !(s->gz = dm_deflate_open(&writer->output, true)))
+        return dm_no_memory(writer->output.name);
     return put(writer, start, bytes);
 }
 
@@ -87,17 +54,13 @@ distmap_status dm_nifti_write(distmap_writer *writer, int64_t count, const void 
 
 distmap_status dm_nifti_finish(distmap_writer *writer) {
     state *s = writer->state;
-    if (!s->gz)
-        return DISTMAP_OK;
-    errno = 0;
-    const int code = gzclose(s->gz);
-    s->gz = NULL;
-    return code == Z_OK ? DISTMAP_OK : failed(writer, NULL);
+    int64_t packed;
+    return s->gz ? dm_deflate_finish(s->gz, &packed) : DISTMAP_OK;
 }
 
 void dm_nifti_discard(distmap_writer *writer) {
     state *s = writer->state;
-    if (s && s->gz)
-        gzclose(s->gz);
+    if (s)
+        dm_deflate_close(&s->gz);
     free(s);
 }

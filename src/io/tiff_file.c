@@ -75,7 +75,6 @@ static int on_close(thandle_t handle) {
 }
 
 static void open_handle(dm_tiff *file, const char *mode, int64_t largest) {
-    file->rows_page = file->rows_index = -1;
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (!options)
         return;
@@ -106,7 +105,5 @@ distmap_status dm_tiff_open_output(dm_tiff *file, dm_output *output, bool big) {
 void dm_tiff_close(dm_tiff *file) {
     if (file->tiff)
         TIFFClose(file->tiff);
-    free(file->rows);
-    free(file->tile);
     *file = (dm_tiff){0};
 }

@@ -13,9 +13,6 @@ typedef struct dm_tiff {
     dm_output *output; /* writing */
     int64_t at;
     char message[300]; /* of the first error since it was cleared */
-    /* Tiles: the decoded rows of one row of tiles. */
-    uint8_t *rows, *tile;
-    int64_t rows_page, rows_index; /* which it holds; -1: none */
 } dm_tiff;
 
 distmap_status dm_tiff_open_input(dm_tiff *file, dm_input *input);

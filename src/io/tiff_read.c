@@ -67,7 +67,7 @@ static distmap_status page_bytes(const distmap_reader *reader, const dm_tiff_pag
 static void follow_strips(dm_tiff_state *s, const dm_tiff_page *page, int64_t page_size) {
     uint64_t *offsets = NULL, *sizes = NULL;
     uint16_t order = FILLORDER_MSB2LSB;
-    TIFF *t = s->planes[0].tiff;
+    TIFF *t = s->handle[0].file.tiff;
     TIFFGetFieldDefaulted(t, TIFFTAG_FILLORDER, &order);
     if (order != FILLORDER_MSB2LSB || page->tile_width || page->compression != COMPRESSION_NONE ||
         !dm_tiff_row_is_plain(page) ||
@@ -87,9 +87,17 @@ static void follow_strips(dm_tiff_state *s, const dm_tiff_page *page, int64_t pa
     s->in_one_piece &= s->start > 0 && s->end - begin == page_size;
 }
 
+static void note_rows(dm_tiff_state *s, const dm_tiff_page *page) {
+    uint32_t rows = page->tile_height;
+    if (!rows)
+        TIFFGetFieldDefaulted(s->handle[0].file.tiff, TIFFTAG_ROWSPERSTRIP, &rows);
+    rows = rows < page->height || page->tile_height ? rows : page->height;
+    s->most_rows = rows > s->most_rows ? rows : s->most_rows;
+}
+
 /* Visits every directory: finds the pages, checks that they agree and that the file can hold them. */
 static distmap_status find_pages(distmap_reader *reader, dm_tiff_state *s, int64_t *decoded) {
-    dm_tiff *file = &s->planes[0];
+    dm_tiff *file = &s->handle[0].file;
     int64_t room = 0, worst = 1;
     *decoded = 0;
     for (int64_t number = 1;; number++) {
@@ -122,6 +130,7 @@ static distmap_status find_pages(distmap_reader *reader, dm_tiff_state *s, int64
             if (__builtin_mul_overflow(bytes, page.planar == PLANARCONFIG_SEPARATE ? page.samples : 1, &bytes) ||
                 __builtin_add_overflow(*decoded, bytes, decoded))
                 return dm_broken(&reader->input, "absurd size");
+            note_rows(s, &page);
             follow_strips(s, &page, page.bands ? plane_bytes * page.bands : plane_bytes);
             if (ratio(page.compression) > worst)
                 worst = ratio(page.compression);
@@ -137,7 +146,7 @@ static distmap_status find_pages(distmap_reader *reader, dm_tiff_state *s, int64
 
 static distmap_status make_table(distmap_reader *reader, dm_tiff_state *s) {
     uint16_t *red, *green, *blue;
-    if (!TIFFGetField(s->planes[0].tiff, TIFFTAG_COLORMAP, &red, &green, &blue))
+    if (!TIFFGetField(s->handle[0].file.tiff, TIFFTAG_COLORMAP, &red, &green, &blue))
         return dm_broken(&reader->input, "has palette indices and no palette");
     const size_t count = (size_t)1 << s->form.bits;
     s->table = malloc(4 * count);
@@ -172,28 +181,6 @@ static distmap_status tell_samples(distmap_reader *reader, const dm_tiff_page *f
     info->samples |= form->alpha ? DM_SAMPLES_ALPHA : 0u;
     info->sample = indices ? DISTMAP_SAMPLE_INDEX : DISTMAP_SAMPLE_OPEN;
     return take_sample(reader);
-}
-
-/* Handles for further planes, and the buffers: rows of samples, or a row of tiles. */
-static distmap_status make_buffers(distmap_reader *reader, dm_tiff_state *s) {
-    const bool separate = s->form.planar == PLANARCONFIG_SEPARATE;
-    s->plane_count = separate ? s->form.used_count : 1;
-    for (int k = 0; k < s->plane_count; k++) {
-        dm_tiff *file = &s->planes[k];
-        if (k)
-            TRY(dm_tiff_open_input(file, &reader->input));
-        s->page[k] = -1;
-        if (!s->form.tile_width) {
-            const size_t scanline = (size_t)TIFFScanlineSize64(s->planes[0].tiff);
-            s->rows[k] = malloc(scanline > s->row_bytes ? scanline : s->row_bytes);
-        } else {
-            file->rows = malloc(s->row_bytes * s->form.tile_height);
-            file->tile = malloc((size_t)TIFFTileSize64(s->planes[0].tiff));
-        }
-        if (s->form.tile_width ? !file->rows || !file->tile : !s->rows[k])
-            return dm_no_memory(reader->input.name);
-    }
-    return DISTMAP_OK;
 }
 
 static distmap_status pages_disagree(const distmap_reader *reader, const dm_tiff_state *s) {
@@ -257,8 +244,9 @@ static distmap_status tell_storage(distmap_reader *reader, const dm_tiff_state *
         snprintf(pages, sizeof pages, ", %lld pages", (long long)s->pages);
     if (s->stack.images > 1)
         snprintf(pages, sizeof pages, ", %lld pages, image 1 of %d", (long long)s->pages, s->stack.images);
-    snprintf(stored, sizeof stored, "%s%s, %u x %u bits, %.32s%s", TIFFIsBigTIFF(s->planes[0].tiff) ? "BigTIFF, " : "",
-             layout, s->form.samples, s->form.bits, compression_name(s->form.compression), pages);
+    snprintf(stored, sizeof stored, "%s%s, %u x %u bits, %.32s%s",
+             TIFFIsBigTIFF(s->handle[0].file.tiff) ? "BigTIFF, " : "", layout, s->form.samples, s->form.bits,
+             compression_name(s->form.compression), pages);
     snprintf(info->stored, sizeof info->stored, "%.63s", stored);
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (s->form.compression == known[k].code)
@@ -267,7 +255,7 @@ static distmap_status tell_storage(distmap_reader *reader, const dm_tiff_state *
 }
 
 static distmap_status fill_info(distmap_reader *reader, dm_tiff_state *s) {
-    TIFF *t = s->planes[0].tiff;
+    TIFF *t = s->handle[0].file.tiff;
     char *description = NULL;
     dm_tiff_text text;
     TIFFGetField(t, TIFFTAG_IMAGEDESCRIPTION, &description);
@@ -285,24 +273,27 @@ static distmap_status tiff_open(distmap_reader *reader) {
     dm_tiff_state *s = reader->state = calloc(1, sizeof *s);
     if (!s)
         return dm_no_memory(reader->input.name);
-    TRY(dm_tiff_open_input(&s->planes[0], &reader->input));
+    TRY(dm_tiff_open_input(&s->handle[0].file, &reader->input));
     s->in_one_piece = true;
-    s->file_big = TIFFIsBigEndian(s->planes[0].tiff);
+    s->file_big = TIFFIsBigEndian(s->handle[0].file.tiff);
     int64_t decoded;
     TRY(find_pages(reader, s, &decoded));
-    if (!TIFFSetSubDirectory(s->planes[0].tiff, s->offsets[0]))
-        return dm_tiff_failed(reader, &s->planes[0]);
+    if (!TIFFSetSubDirectory(s->handle[0].file.tiff, s->offsets[0]))
+        return dm_tiff_failed(reader, &s->handle[0].file);
     dm_tiff_page page;
-    TRY(dm_tiff_page_read(&s->planes[0], 1, &page)); /* sets libtiff's colour mode again */
+    TRY(dm_tiff_page_read(&s->handle[0].file, 1, &page)); /* sets libtiff's colour mode again */
     if (s->form.colour == DM_TIFF_PALETTE)
         TRY(make_table(reader, s));
     s->plain = dm_tiff_row_is_plain(&s->form);
     TRY(fill_info(reader, s));
     TRY(tell_samples(reader, &s->form));
-    if (!s->in_one_piece)
-        return make_buffers(reader, s);
-    TRY(dm_raw_open(reader, s->start, s->file_big != DM_HOST_BIG, false));
-    reader->raw.is = dm_tiff_in_order(s);
+    s->handle[0].page = s->handle[0].next = -1;
+    const size_t held = dm_tiff_prepare(s) + dm_tiff_held_bytes(s);
+    if (s->in_one_piece) {
+        TRY(dm_raw_open(reader, s->start, s->file_big != DM_HOST_BIG, false));
+        reader->raw.is = dm_tiff_in_order(s);
+    }
+    reader->info.held_bytes = reader->raw.is ? 0 : held;
     return DISTMAP_OK;
 }
 
@@ -310,10 +301,11 @@ static void tiff_close(distmap_reader *reader) {
     dm_tiff_state *s = reader->state;
     if (!s)
         return;
-    for (int k = 0; k < DM_TIFF_USED; k++) {
-        dm_tiff_close(&s->planes[k]);
-        free(s->rows[k]);
+    for (int k = 0; k < DM_TIFF_HANDLES; k++) {
+        dm_tiff_close(&s->handle[k].file);
+        free(s->handle[k].block);
     }
+    free(s->held.to);
     free(s->offsets);
     free(s->ifd);
     free(s->stack.page);

@@ -1,7 +1,7 @@
 /* Writing TIFF: strips, one page per plane of a stack, BigTIFF when it would pass 4 GB; compressed as the input was.
  *
  * bool is 1 bit, min-is-black. Bands come in any height: a strip that lies whole in a band is written from there, others
- * are gathered first. Pages are planes in the order in which they come. Where ImageJ, whose pages have channels fastest, then slices,
+ * are gathered first. Strips are packed by several threads, some of them at a time, and written in order. Pages are planes in the order in which they come. Where ImageJ, whose pages have channels fastest, then slices,
  * then times, would take them for others, the chain of directories is put into its order at the end: a directory tells where the
  * next one is. And programs that see ImageJ's text (tifffile) take all planes to follow the first one with nothing between, where
  * its strips do; so there is a gap between those, or they are compressed. Bands of a map, and of what has been bands in the input, are samples of one page, each in a plane of its own.
@@ -10,24 +10,29 @@
 #include <string.h>
 
 #include "io/convert.h"
-#include "io/tiff_file.h"
+#include "io/threads.h"
+#include "io/tiff_pack.h"
 
 /* Classic TIFF has 32-bit offsets; what is left is for the directories and strip tables. */
 #define CLASSIC_BYTES INT64_C(4000000000)
-enum { STRIP_BYTES = 1 << 18, PAGE_BYTES = 1024 };
+enum { STRIP_BYTES = 1 << 18, PAGE_BYTES = 1024, BATCH = 64 };
 
 typedef struct state {
     dm_tiff file;
-    int64_t pages, page; /* how many; the current one */
-    int64_t row;         /* the next one of the current page */
-    int64_t strip_rows;  /* of every strip but a page's last */
-    size_t row_bytes;    /* as stored */
-    uint8_t *strip;      /* rows of a strip that is not whole yet */
-    int64_t gathered;    /* how many it holds */
-    int64_t bands;       /* of one page, instead of pages; 0: none */
-    uint16_t compression;
-    bool is_imagej; /* a stack with its text */
-    bool moves;     /* directories are to be put in its order */
+    dm_tiff_form form;
+    int64_t pages;
+    int64_t strip_rows;         /* of every strip but a page's last */
+    int64_t strips;             /* of a page, or of a band */
+    int64_t page, strip;        /* to be written next */
+    int64_t row;                /* of its page: the next one that comes */
+    size_t row_bytes;           /* as stored */
+    uint8_t *rows;              /* of a strip that is not whole yet */
+    int64_t gathered;           /* how many it holds */
+    int64_t bands;              /* of one page, instead of pages; 0: none */
+    bool is_imagej;             /* a stack with its text */
+    bool moves;                 /* directories are to be put in its order */
+    dm_tiff_strip batch[BATCH]; /* whole, and not written yet */
+    int waiting;
 } state;
 
 static distmap_status failed(const distmap_writer *writer) {
@@ -41,8 +46,6 @@ static int64_t height_of(const distmap_image_info *info) { return info->shape[in
 static int64_t width_of(const distmap_image_info *info) { return info->shape[info->ndim - 1]; }
 
 /* ---- Its form ---- */
-
-static bool is_float(distmap_dtype dtype) { return dtype == DISTMAP_FLOAT32 || dtype == DISTMAP_FLOAT64; }
 
 /* At most one axis each of time, channel and space before y and x, or of a map one of whatever its pages are. */
 static bool takes_axes(const distmap_image_info *info) {
@@ -117,18 +120,9 @@ static distmap_status describe(distmap_writer *writer, const state *s) {
 static distmap_status begin_page(distmap_writer *writer, state *s) {
     TIFF *t = s->file.tiff;
     const distmap_image_info *info = &writer->info;
-    const int size = (int)distmap_dtype_size(info->dtype);
-    const bool is_signed = info->dtype == DISTMAP_INT8 || info->dtype == DISTMAP_INT16 ||
-                           info->dtype == DISTMAP_INT32 || info->dtype == DISTMAP_INT64;
-    TIFFSetField(t, TIFFTAG_IMAGEWIDTH, (uint32_t)width_of(info));
+    dm_tiff_form_set(t, &s->form, (uint32_t)s->strip_rows);
     TIFFSetField(t, TIFFTAG_IMAGELENGTH, (uint32_t)height_of(info));
-    TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, info->dtype == DISTMAP_BOOL ? 1 : 8 * size);
     TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, s->bands ? (int)s->bands : 1);
-    TIFFSetField(t, TIFFTAG_SAMPLEFORMAT,
-                 is_float(info->dtype) ? SAMPLEFORMAT_IEEEFP
-                 : is_signed           ? SAMPLEFORMAT_INT
-                                       : SAMPLEFORMAT_UINT);
-    TIFFSetField(t, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
     TIFFSetField(t, TIFFTAG_PLANARCONFIG, s->bands > 1 ? PLANARCONFIG_SEPARATE : PLANARCONFIG_CONTIG);
     if (s->bands > 1) {
         uint16_t *kinds = calloc((size_t)s->bands, sizeof *kinds); /* unspecified */
@@ -137,11 +131,6 @@ static distmap_status begin_page(distmap_writer *writer, state *s) {
         TIFFSetField(t, TIFFTAG_EXTRASAMPLES, (int)s->bands - 1, kinds);
         free(kinds);
     }
-    TIFFSetField(t, TIFFTAG_COMPRESSION, s->compression);
-    if (s->compression != COMPRESSION_NONE && info->dtype != DISTMAP_BOOL)
-        TIFFSetField(t, TIFFTAG_PREDICTOR, is_float(info->dtype) ? PREDICTOR_FLOATINGPOINT : PREDICTOR_HORIZONTAL);
-    TIFFSetField(t, TIFFTAG_ROWSPERSTRIP, (uint32_t)s->strip_rows);
-    s->row = 0;
     return s->page ? DISTMAP_OK : describe(writer, s);
 }
 
@@ -161,7 +150,7 @@ distmap_status dm_tiff_create(distmap_writer *writer) {
     s->pages = 1;
     for (int a = 0; a < info->ndim - 2; a++)
         s->pages *= info->shape[a];
-    s->compression = compression_of(info);
+    uint16_t compression = compression_of(info);
     if (are_bands(writer)) {
         s->bands = s->pages;
         s->pages = 1;
@@ -173,31 +162,66 @@ distmap_status dm_tiff_create(distmap_writer *writer) {
     s->strip_rows = (int64_t)(STRIP_BYTES / s->row_bytes) + 1;
     if (s->strip_rows > height_of(info))
         s->strip_rows = height_of(info);
-    if (s->is_imagej && s->pages > 1 && s->compression == COMPRESSION_NONE) {
+    if (s->is_imagej && s->pages > 1 && compression == COMPRESSION_NONE) {
         if (height_of(info) == 1)
-            s->compression = COMPRESSION_ADOBE_DEFLATE;
+            compression = COMPRESSION_ADOBE_DEFLATE;
         else if (s->strip_rows == height_of(info))
             s->strip_rows = (s->strip_rows + 1) / 2;
     }
-    if (!(s->strip = malloc((size_t)s->strip_rows * s->row_bytes)))
+    s->strips = (height_of(info) + s->strip_rows - 1) / s->strip_rows;
+    s->form = dm_tiff_form_of(info, compression);
+    if (!(s->rows = malloc((size_t)s->strip_rows * s->row_bytes)))
         return dm_no_memory(writer->output.name);
     const int64_t bytes = (int64_t)writer->slice_bytes * info->shape[0] + s->pages * PAGE_BYTES;
     TRY(dm_tiff_open_output(&s->file, &writer->output, bytes > CLASSIC_BYTES));
     return begin_page(writer, s);
 }
 
-/* Writes the strip that ends before the next row. */
-static distmap_status put_strip(distmap_writer *writer, state *s, const void *rows, int64_t count) {
-    const int64_t strips = (height_of(&writer->info) + s->strip_rows - 1) / s->strip_rows; /* of a band */
-    const uint32_t strip = (uint32_t)((s->bands ? s->page * strips : 0) + (s->row - 1) / s->strip_rows);
-    const tmsize_t bytes = (tmsize_t)((size_t)count * s->row_bytes);
+/* ---- Strips ---- */
+
+static distmap_status put(distmap_writer *writer, state *s, const void *data, size_t bytes) {
     static const char gap[8] = {0};
-    if (s->is_imagej && !s->page && strip == 1)
+    if (s->strip == s->strips) {
+        if (!s->bands && !TIFFWriteDirectory(s->file.tiff))
+            return failed(writer);
+        s->page++;
+        s->strip = 0;
+        if (!s->bands)
+            TRY(begin_page(writer, s));
+    }
+    if (s->is_imagej && !s->page && s->strip == 1)
         TRY(dm_output_write(&writer->output, gap, sizeof gap));
-    return (s->compression == COMPRESSION_NONE ? TIFFWriteRawStrip : TIFFWriteEncodedStrip)(s->file.tiff, strip,
-                                                                                            (void *)rows, bytes) < 0
-               ? failed(writer)
-               : DISTMAP_OK;
+    const uint32_t number = (uint32_t)((s->bands ? s->page * s->strips : 0) + s->strip++);
+    return TIFFWriteRawStrip(s->file.tiff, number, (void *)data, (tmsize_t)bytes) < 0 ? failed(writer) : DISTMAP_OK;
+}
+
+static distmap_status pack(void *user, int worker, int64_t part) {
+    (void)worker;
+    const distmap_writer *writer = user;
+    state *s = writer->state;
+    dm_tiff_strip *strip = &s->batch[part];
+    return dm_tiff_pack(writer->output.name, &s->form, strip->count * s->row_bytes, strip);
+}
+
+/* Writes the strips that wait. */
+static distmap_status put_batch(distmap_writer *writer, state *s) {
+    const bool packs = s->form.compression != COMPRESSION_NONE;
+    distmap_status status = packs ? dm_threads_each(s->waiting, dm_threads(), pack, writer) : DISTMAP_OK;
+    for (int i = 0; i < s->waiting; i++) {
+        dm_tiff_strip *strip = &s->batch[i];
+        if (!status)
+            status = packs ? put(writer, s, strip->packed, strip->packed_bytes)
+                           : put(writer, s, strip->rows, strip->count * s->row_bytes);
+        free(strip->packed);
+        strip->packed = NULL;
+    }
+    s->waiting = 0;
+    return status;
+}
+
+static distmap_status add_strip(distmap_writer *writer, state *s, const void *rows, int64_t count) {
+    s->batch[s->waiting++] = (dm_tiff_strip){.rows = rows, .count = (uint32_t)count};
+    return s->waiting == BATCH ? put_batch(writer, s) : DISTMAP_OK;
 }
 
 distmap_status dm_tiff_write(distmap_writer *writer, int64_t count, const void *slices) {
@@ -206,36 +230,30 @@ distmap_status dm_tiff_write(distmap_writer *writer, int64_t count, const void *
     const size_t width = (size_t)width_of(info), row_bytes = width * distmap_dtype_size(info->dtype);
     const char *from = slices;
     for (int64_t left = (int64_t)((size_t)count * writer->slice_bytes / row_bytes), taken; left; left -= taken) {
-        if (s->row == height_of(info)) {
-            if (!s->bands && !TIFFWriteDirectory(s->file.tiff))
-                return failed(writer);
-            s->page++;
+        if (s->row == height_of(info))
             s->row = 0;
-            if (!s->bands)
-                TRY(begin_page(writer, s));
-        }
         const int64_t begin = s->row - s->gathered; /* of the strip */
         const int64_t rows = height_of(info) - begin < s->strip_rows ? height_of(info) - begin : s->strip_rows;
         if (!s->gathered && left >= rows && info->dtype != DISTMAP_BOOL) {
             taken = rows;
-            s->row += taken;
-            TRY(put_strip(writer, s, from, rows));
+            TRY(add_strip(writer, s, from, rows));
         } else {
-            uint8_t *to = s->strip + (size_t)s->gathered * s->row_bytes;
+            uint8_t *to = s->rows + (size_t)s->gathered * s->row_bytes;
             if (info->dtype == DISTMAP_BOOL)
                 dm_bits_pack((const uint8_t *)from, width, 0, to);
             else
                 memcpy(to, from, row_bytes);
             taken = 1;
-            s->row++;
             if (++s->gathered == rows) {
                 s->gathered = 0;
-                TRY(put_strip(writer, s, s->strip, rows));
+                TRY(add_strip(writer, s, s->rows, rows));
+                TRY(put_batch(writer, s)); /* the rows' place is needed */
             }
         }
+        s->row += taken;
         from += (size_t)taken * row_bytes;
     }
-    return DISTMAP_OK;
+    return put_batch(writer, s);
 }
 
 /* ---- The chain of directories ---- */
@@ -294,6 +312,6 @@ void dm_tiff_discard(distmap_writer *writer) {
     if (!s)
         return;
     dm_tiff_close(&s->file);
-    free(s->strip);
+    free(s->rows);
     free(s);
 }
