@@ -191,6 +191,7 @@ int results_flush(int status);
 /* ---- Warnings (warnings.c) ---- */
 
 struct source;
+struct job;
 
 /* Says it, unless --quiet, and keeps it. `about` is one word, for programs; static text. */
 void warn(const struct options *options, const char *about, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -352,22 +353,33 @@ bool nodata_ignores(const struct source *source, const struct options *options);
 int64_t nodata_find(const distmap_view *view, double value, uint8_t *found);
 int nodata_part(const struct source *source, const struct options *options, const distmap_problem *problem, distmap_view *view,
                 const uint8_t *found, int64_t count);
+/* Says whether there is a value for their part, before anything is done. */
+int nodata_check(const struct source *source, const struct options *options, const distmap_problem *problem);
+/* Makes all found elements sites, or none. */
+int nodata_set(const distmap_sites *sites, bool site, const distmap_view *view, const uint8_t *found);
 
-/* What ignored elements have in a result, row-major without gaps: no distance, index -1, label 0. */
-enum result_kind { RESULT_DISTANCES, RESULT_INDICES, RESULT_LABELS };
+/* DISTANCES, INDICES, LABELS of sites: where there is none, infinity or the largest value, -1, 0 says it. MARKS: masks, skeletons,
+ * strengths, numbers, of which there is none at ignored elements alone. */
+enum result_kind { RESULT_DISTANCES, RESULT_INDICES, RESULT_LABELS, RESULT_MARKS };
+/* What ignored elements have in a result, row-major without gaps: no distance, index -1, label 0, no mark. NULL: none are. */
 void nodata_erase(const distmap_view *result, const uint8_t *ignored, enum result_kind kind);
+/* Whether there is no distance at some element that is not ignored. */
+bool nodata_leaves_none(const distmap_view *result, const uint8_t *ignored);
+/* Refuses a mask of bools where elements may be ignored. */
+int nodata_check_mask(const struct source *source, const struct options *options, distmap_dtype dtype);
 
-/* What a result has where there is no distance, or no label. */
+/* What a result has where there is no distance, or no label, or no data. */
 struct fill {
     bool known;   /* by --fill or the file, so that the output says it */
     bool written; /* in place of infinity, the largest value or label 0; else that says it */
-    bool of_labels;
+    enum result_kind kind;
     double value;
     char element[8];       /* the same in the result's type */
     int64_t filled, alike; /* elements that got it; those that have it as their distance */
 };
 
-int fill_choose(struct fill *fill, const struct options *options, const distmap_image_info *info, distmap_dtype dtype, bool of_labels);
+int fill_choose(struct fill *fill, const struct options *options, const struct source *source, distmap_dtype dtype,
+                enum result_kind kind);
 /* none[i] = 1 where there is no distance. */
 void fill_look(const distmap_view *result, const struct fill *fill, uint8_t *none);
 /* Writes it, row-major without gaps, where `none` says so, or where there is no distance (NULL). */
@@ -400,6 +412,11 @@ int work_begin(struct work *work, const struct options *options);
 int work_plan(struct work *work, const struct options *options, const distmap_problem *problem);
 int work_run(struct work *work, const struct options *options, const distmap_arrays *arrays);
 void work_end(struct work *work);
+
+/* Where elements are ignored (nodata_runs.c): signed maps and the maps of labels; labels that are eroded or opened. */
+int signed_run(struct job *job, const struct options *options, const distmap_arrays *arrays);
+int labels_run(struct job *job, const struct options *options, const distmap_arrays *arrays);
+int labels_shrink(struct job *job, const struct options *options, const distmap_arrays *arrays);
 
 /* ---- The outputs ---- */
 
@@ -557,6 +574,7 @@ int job_state_parts(struct job *job, const struct options *options, distmap_prog
 int job_begin(struct job *job, const struct options *options, distmap_dtype dtype, bool regions);
 /* Of the map that the options ask for. */
 distmap_image_kind job_kind(const struct options *options);
+enum result_kind job_result(const struct options *options);
 /* Opens the outputs that the options name, the map with elements of `dtype`. */
 int job_open_outputs(struct job *job, const struct options *options, distmap_dtype dtype, bool regions);
 /* Writes what is not written yet, gives all outputs their names, and reports. */

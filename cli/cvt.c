@@ -69,7 +69,8 @@ static int make_weights(const struct job *job, struct extra *extra, const struct
     double sum = 0;
     for (int64_t i = 0; i < count; i++) {
         const double value = element_value(address(view, i), view->dtype);
-        const uint32_t weight = (uint32_t)rint((options->invert ? found.max - value : value) * scale);
+        const bool ignored = job->source.ignored && job->source.ignored[i];
+        const uint32_t weight = ignored ? 0 : (uint32_t)rint((options->invert ? found.max - value : value) * scale);
         sum += weight;
         memcpy(weights + (size_t)i * size, &weight, size);
     }
@@ -134,7 +135,10 @@ static int open_outputs(struct job *job, const struct options *options) {
         is_text(options) ? text_file_open(&job->text, options->output)
                          : sink_open(&job->map, options->output, &list, DISTMAP_INT32, DISTMAP_KIND_UNKNOWN, NULL);
     if (status == 0 && options->index)
-        status = sink_open(&job->index, options->index, job->source.info, DISTMAP_INT32, DISTMAP_KIND_LABELS, NULL);
+        status = fill_choose(&job->fill, options, &job->source, DISTMAP_INT32, RESULT_MARKS);
+    if (status == 0 && options->index)
+        status =
+            sink_open(&job->index, options->index, job->source.info, DISTMAP_INT32, DISTMAP_KIND_LABELS, &job->fill);
     return status ? status : preview_open(&job->preview, options, &job->problem, job->source.info, false);
 }
 
@@ -152,7 +156,7 @@ static int compute(struct job *job, struct extra *extra, const struct options *o
         problem->want.label = DISTMAP_INT32;
     if ((status = work_begin(&job->work, options)) || (status = work_plan(&job->work, options, problem)) ||
         (status = open_outputs(job, options)) || (status = source_read(&job->source, options)) ||
-        (status = make_weights(job, extra, options)))
+        (status = nodata_apply(&job->source, options, problem)) || (status = make_weights(job, extra, options)))
         return status;
     const int64_t lists[] = {problem->cvt.points, problem->ndim}, steps[] = {problem->cvt.steps + 1};
     extra->sites = allocate(options, lists[0] * lists[1], sizeof *extra->sites);
@@ -182,6 +186,8 @@ static int compute(struct job *job, struct extra *extra, const struct options *o
                                               : each / 2;
     if ((status = preview_dots(&job->preview, &arrays.label, extra->centroids, radius)))
         return status;
+    if (options->index)
+        fill_put(&job->index.view, &job->fill, job->source.ignored);
     if (job->map.path)
         memcpy(job->map.view.data, extra->sites, (size_t)(lists[0] * lists[1]) * sizeof *extra->sites);
     else if ((status = write_text(job, extra, options, radius)))

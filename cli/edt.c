@@ -17,7 +17,11 @@ static int compute(struct job *job, const struct options *options) {
 
     distmap_arrays arrays = {.input = job->source.view, .index = job->index.view};
     *(options->squared ? &arrays.squared : &arrays.distance) = job->map.view;
-    if ((status = work_run(&job->work, options, &arrays)))
+    const bool ignores = job->source.ignored;
+    status = ignores && options->is_signed ? signed_run(job, options, &arrays)
+             : ignores && options->labels  ? labels_run(job, options, &arrays)
+                                           : work_run(&job->work, options, &arrays);
+    if (status)
         return status;
 
     nodata_erase(&job->map.view, job->source.ignored, RESULT_DISTANCES);

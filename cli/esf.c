@@ -24,8 +24,10 @@ static int compute(struct job *job, const struct options *options) {
         return status;
     if (distmap_plan_convergence(job->work.plan, &job->convergence))
         return fail_library();
+    nodata_erase(&job->map.view, job->source.ignored, RESULT_MARKS);
     if ((status = preview_strengths(&job->preview, &job->map.view)))
         return status;
+    fill_put(&job->map.view, &job->fill, job->source.ignored);
     return job_finish(job, options);
 }
 

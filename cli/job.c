@@ -9,11 +9,15 @@ distmap_image_kind job_kind(const struct options *options) {
                                                         : DISTMAP_KIND_INTENSITY;
 }
 
+enum result_kind job_result(const struct options *options) {
+    return options->command->bit & (EDT | PASS | THICKNESS) ? RESULT_DISTANCES
+           : options->command->bit == VORONOI               ? RESULT_LABELS
+                                                            : RESULT_MARKS;
+}
+
 int job_open_outputs(struct job *job, const struct options *options, distmap_dtype dtype, bool regions) {
     const distmap_image_info *info = job->source.info;
-    int status = options->command->bit & (DISTANCES | THICKNESS)
-                     ? fill_choose(&job->fill, options, info, dtype, options->command->bit == VORONOI)
-                     : 0;
+    int status = fill_choose(&job->fill, options, &job->source, dtype, job_result(options));
     if (status == 0)
         status = sink_open(&job->map, options->output, info, dtype, job_kind(options), &job->fill);
     if (status == 0 && options->index)

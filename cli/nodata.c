@@ -4,9 +4,12 @@
  * that is no site; or it is ignored: no site, and nothing is told of it. That is the default, since a file that says that there is
  * nothing says neither that there is an object nor that there is none; --nodata site and object are for whoever knows better.
  *
- * An element's part is changed in a copy of the input, to a value that has the part by the rule of sites. What is ignored is
- * remembered, and has no distance in the result. Where there is no distance the result has a value that says so: --fill, or the
- * file's own, as far as the result's type holds it.
+ * An element's part is changed in a copy of the input, to a value that has the part by the rule of sites. Ignored elements get the
+ * part by which they have no say: no site of a map, nor of a shape's background or of a set that grows, but of a set that is eroded,
+ * so that it is not eroded from there. Signed maps and labels, where no one part is such, take several runs (nodata_runs.c).
+ *
+ * What is ignored is remembered, and has nothing of its own in the result. There, and where there is no distance, the result has a
+ * value that says so: --fill, or the file's own, as far as the result's type holds it.
  */
 #include <float.h>
 #include <math.h>
@@ -101,39 +104,27 @@ static bool find_value(distmap_dtype dtype, const distmap_sites *sites, bool sit
 }
 
 bool nodata_applies(const struct source *source, const struct options *options) {
-    return source->info->has_nodata && options->command->bit & (SHAPES | COMPARE);
-}
-
-/* Who can have elements that are neither sites nor objects. */
-static bool can_ignore(const struct options *options) {
-    return options->command->bit & (DISTANCES | COMPARE) && !options->is_signed &&
-           !(options->labels && options->command->bit == EDT);
+    return source->info->has_nodata && options->command->bit & (SHAPES | COMPARE | CVT | PASS);
 }
 
 bool nodata_ignores(const struct source *source, const struct options *options) {
     return nodata_applies(source, options) && options->nodata == NODATA_IGNORE;
 }
 
-int nodata_part(const struct source *source, const struct options *options, const distmap_problem *problem,
-                distmap_view *view, const uint8_t *found, int64_t count) {
-    const double value = source->info->nodata;
-    const distmap_dtype dtype = view->dtype;
-    const size_t size = distmap_dtype_size(dtype);
-    char text[40], wanted[8] = {0}, own[8] = {0};
-    const bool site = options->nodata == NODATA_SITE, ignored = options->nodata == NODATA_IGNORE;
-    if (!count)
-        return 0;
-    if (ignored && !can_ignore(options))
-        return fail("%s: %lld elements are no data (%s), which %s%s cannot leave out: say --nodata site or object",
-                    source->name, (long long)count, number_text(value, text), options->command->name,
-                    options->is_signed ? " --signed"
-                    : options->labels  ? " --labels"
-                                       : "");
-    element_store(value, dtype, own);
-    if (isnan(value) ? !site && !ignored : is_site(own, dtype, &problem->sites) == site)
-        return 0; /* NaN is no site as it is; but what is ignored is not to be warned of */
-    if (!find_value(dtype, &problem->sites, site, wanted))
-        return fail("--nodata: of %s no value is %s", distmap_dtype_name(dtype), site ? "a site" : "none");
+/* Whether ignored elements have no say as sites: in a set, whose sites are its elements, where it is eroded or opened. Zeros are sites
+ * of labels and of weights: a background that labels may grow into, weights that draw no point. */
+static bool ignored_are_sites(const struct options *options) {
+    const distmap_morphology_step step = options->morphology.step;
+    return options->command->bit == CVT ||
+           (options->command->bit == MORPH &&
+            (options->labels || step == DISTMAP_MORPHOLOGY_ERODE || step == DISTMAP_MORPHOLOGY_OPEN));
+}
+
+int nodata_set(const distmap_sites *sites, bool site, const distmap_view *view, const uint8_t *found) {
+    const size_t size = distmap_dtype_size(view->dtype);
+    char wanted[8] = {0};
+    if (!find_value(view->dtype, sites, site, wanted))
+        return fail("--nodata: of %s no value is %s", distmap_dtype_name(view->dtype), site ? "a site" : "none");
     const int last = view->ndim - 1;
     const int64_t width = view->shape[last], rows = element_count(last, view->shape);
     for (int64_t row = 0; row < rows; row++) {
@@ -143,6 +134,32 @@ int nodata_part(const struct source *source, const struct options *options, cons
                 memcpy(at + i * view->strides[last], wanted, size);
     }
     return 0;
+}
+
+int nodata_part(const struct source *source, const struct options *options, const distmap_problem *problem,
+                distmap_view *view, const uint8_t *found, int64_t count) {
+    const double value = source->info->nodata;
+    char own[8] = {0};
+    const bool ignored = options->nodata == NODATA_IGNORE,
+               site = ignored ? ignored_are_sites(options) : options->nodata == NODATA_SITE;
+    if (!count)
+        return 0;
+    element_store(value, view->dtype, own);
+    if (options->nodata == NODATA_OBJECT && problem->input == DISTMAP_INPUT_LABELS &&
+        is_site(own, view->dtype, &problem->sites))
+        return fail("--nodata object: 0, by which %s says that there is no data, is the background of labels, no label",
+                    source->name);
+    if (isnan(value) ? !site && !ignored : is_site(own, view->dtype, &problem->sites) == site)
+        return 0; /* NaN is no site as it is; but what is ignored is not to be warned of */
+    return nodata_set(&problem->sites, site, view, found);
+}
+
+int nodata_check(const struct source *source, const struct options *options, const distmap_problem *problem) {
+    int64_t element[2] = {0}; /* of any type */
+    const int64_t one[DISTMAP_MAX_NDIM] = {1, 1, 1, 1};
+    distmap_view view = distmap_view_make(element, problem->dtype, problem->ndim, one);
+    const uint8_t found = 1;
+    return nodata_applies(source, options) ? nodata_part(source, options, problem, &view, &found, 1) : 0;
 }
 
 /* A row-major copy of the elements, which is the source's own. */
@@ -187,11 +204,12 @@ int nodata_apply(struct source *source, const struct options *options, const dis
 
 /* ---- Results ---- */
 
-/* What says in a result that there is no distance, of either sign; of labels, that there is none. */
-static bool is_none(const void *element, distmap_dtype dtype, bool of_labels) {
+/* What says in a result that there is no distance, of either sign; of labels, that there is none. In marks all values tell something. */
+static bool is_none(const void *element, distmap_dtype dtype, enum result_kind kind) {
     static const unsigned char ones[8] = {255, 255, 255, 255, 255, 255, 255, 255}, zeros[8];
-    return is_float(dtype) ? isinf(element_value(element, dtype))
-                           : memcmp(element, of_labels ? zeros : ones, distmap_dtype_size(dtype)) == 0;
+    return kind == RESULT_MARKS ? false
+           : is_float(dtype)    ? isinf(element_value(element, dtype))
+                                : memcmp(element, kind == RESULT_LABELS ? zeros : ones, distmap_dtype_size(dtype)) == 0;
 }
 
 void nodata_erase(const distmap_view *result, const uint8_t *ignored, enum result_kind kind) {
@@ -199,20 +217,40 @@ void nodata_erase(const distmap_view *result, const uint8_t *ignored, enum resul
         return;
     const size_t size = distmap_dtype_size(result->dtype);
     const int64_t elements = element_count(result->ndim, result->shape);
+    const bool zero = kind == RESULT_LABELS || kind == RESULT_MARKS;
     char none[8];
-    memset(none, kind == RESULT_LABELS ? 0 : 255, sizeof none); /* the largest distance, the index -1, label 0 */
-    if (is_float(result->dtype))
+    memset(none, zero ? 0 : 255, sizeof none); /* the largest distance, the index -1, label 0, no mark */
+    if (is_float(result->dtype) && !zero)
         element_store(HUGE_VAL, result->dtype, none);
     for (int64_t i = 0; i < elements; i++)
         if (ignored[i])
             memcpy((char *)result->data + (size_t)i * size, none, size);
 }
 
-int fill_choose(struct fill *fill, const struct options *options, const distmap_image_info *info, distmap_dtype dtype,
-                bool of_labels) {
+bool nodata_leaves_none(const distmap_view *result, const uint8_t *ignored) {
+    const size_t size = distmap_dtype_size(result->dtype);
+    const int64_t elements = element_count(result->ndim, result->shape);
+    for (int64_t i = 0; i < elements; i++)
+        if (!ignored[i] && is_none((const char *)result->data + (size_t)i * size, result->dtype, RESULT_DISTANCES))
+            return true;
+    return false;
+}
+
+int nodata_check_mask(const struct source *source, const struct options *options, distmap_dtype dtype) {
+    if (dtype != DISTMAP_BOOL || !nodata_ignores(source, options))
+        return 0;
+    return fail("--dtype: bool cannot say where %s has no data; uint8 would do, or --nodata site or object",
+                source->name);
+}
+
+int fill_choose(struct fill *fill, const struct options *options, const struct source *source, distmap_dtype dtype,
+                enum result_kind kind) {
+    const distmap_image_info *info = source->info;
     double least, most;
     char text[40];
-    *fill = (struct fill){.of_labels = of_labels};
+    *fill = (struct fill){.kind = kind};
+    if (kind == RESULT_MARKS && !nodata_ignores(source, options))
+        return options->fill_given ? fail("--fill: no element of %s is left out for want of data", source->name) : 0;
     if (!options->fill_given && !info->has_nodata)
         return 0;
     const double value = options->fill_given ? options->fill : info->nodata;
@@ -224,8 +262,15 @@ int fill_choose(struct fill *fill, const struct options *options, const distmap_
     }
     if (options->fill_given)
         return fail("--fill: %s cannot hold %s", distmap_dtype_name(dtype), number_text(value, text));
-    dtype_limits(dtype, &least, &most); /* what is there says it too */
-    fill->value = of_labels ? 0 : most;
+    if (is_float(dtype))
+        fill->value = HUGE_VAL;
+    else {
+        dtype_limits(dtype, &least, &most);
+        fill->value = kind == RESULT_LABELS ? 0 : most;
+    }
+    fill->written = kind == RESULT_MARKS; /* else what is there says it */
+    if (fill->written)
+        element_store(fill->value, dtype, fill->element);
     return 0;
 }
 
@@ -233,7 +278,7 @@ void fill_look(const distmap_view *result, const struct fill *fill, uint8_t *non
     const size_t size = distmap_dtype_size(result->dtype);
     const int64_t elements = element_count(result->ndim, result->shape);
     for (int64_t i = 0; i < elements; i++)
-        none[i] = is_none((const char *)result->data + (size_t)i * size, result->dtype, fill->of_labels);
+        none[i] = is_none((const char *)result->data + (size_t)i * size, result->dtype, fill->kind);
 }
 
 void fill_put(const distmap_view *result, struct fill *fill, const uint8_t *none) {
@@ -243,7 +288,7 @@ void fill_put(const distmap_view *result, struct fill *fill, const uint8_t *none
     const int64_t elements = element_count(result->ndim, result->shape);
     char *at = result->data;
     for (int64_t i = 0; i < elements; i++, at += size)
-        if (none ? none[i] : is_none(at, result->dtype, fill->of_labels)) {
+        if (none ? none[i] : is_none(at, result->dtype, fill->kind)) {
             memcpy(at, fill->element, size);
             fill->filled++;
         } else {
@@ -252,10 +297,11 @@ void fill_put(const distmap_view *result, struct fill *fill, const uint8_t *none
 }
 
 void warn_of_fill(const struct options *options, const struct fill *fill) {
+    static const char *const nouns[] = {"distance", "index", "label", "value"};
     char text[40];
     if (fill->alike)
         warn(options, "fill",
              "%s: %lld elements have the %s %s, which also says that there is none: choose another value by --fill",
-             options->output, (long long)fill->alike, fill->of_labels ? "label" : "distance",
+             options->command->bit == CVT ? options->index : options->output, (long long)fill->alike, nouns[fill->kind],
              number_text(fill->value, text));
 }

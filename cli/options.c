@@ -398,7 +398,8 @@ static const option_row rows[] = {
     {"tolerance", 0, ESF, "T", read_tolerance, "largest residual at rest (default 1e-5; 1e-10 with --dtype float64)"},
     {"op", 0, MORPH, "OP", read_op, "dilate, erode, open or close"},
     {"radius", 0, MORPH, "R", read_radius,
-     "of the ball, in the unit of the spacing, or in one that follows, as in 5mm; what is at distance R, as float64, is within"},
+     "of the ball, in the unit of the spacing, or in one that follows, as in 5mm; what is at distance R, as float64, "
+     "is within"},
     {"outside", 0, MORPH, "WHAT", read_outside, "what lies outside the image: background (default) or set"},
     {"sites", 0, DISTANCES | PASS, "SITES", read_sites,
      "elements to measure from: zero, nonzero, VALUE, LO..HI (either end may be left out)"},
@@ -408,7 +409,8 @@ static const option_row rows[] = {
      "the set's elements: nonzero (default), zero, VALUE, LO..HI (either end may be left out)"},
     {"points", 0, COMPARE, "POINTS", read_compared,
      "distances are those of the masks' surface elements (surface, default), or of all (set)"},
-    {"tolerance", 0, COMPARE, "T", read_within, "for the surface Dice: distances of at most T, in the file's unit or as in 2mm, as float64 (default 0)"},
+    {"tolerance", 0, COMPARE, "T", read_within,
+     "for the surface Dice: distances of at most T, in the file's unit or as in 2mm, as float64 (default 0)"},
     {"percentiles", 0, COMPARE, "P,...", read_percentiles, "of the distances, 0 to 100 (default 95)"},
     {"sites", 0, COMPARE, "SITES", read_sites,
      "the masks' elements: nonzero (default), zero, VALUE, LO..HI (either end may be left out)"},
@@ -442,18 +444,15 @@ static const option_row rows[] = {
      "take channel C of the file alone: a number, from 0 on, or of a picture in colour red, green, blue, alpha or "
      "luma, of which\n"
      "                           one must be chosen; a picture by a palette is its indices unless one is"},
-    {"nodata", 0, DISTANCES | COMPARE, "WHAT", read_nodata,
-     "what elements without data are: ignore (default: no site, and nothing is told of them), site, or object (no "
-     "site, but\n"
-     "                           measured)"},
-    {"nodata", 0, SHAPES & ~DISTANCES, "WHAT", read_nodata,
-     "what elements without data are: site (by --sites) or object (all else); without it there must be none"},
-    {"nodata-value", 0, SHAPES | COMPARE, "V", read_nodata_value,
+    {"nodata", 0, PASS, "WHAT", read_nodata, "what elements without data are: site (by --sites) or object (all else)"},
+    {"nodata", 0, SHAPES | COMPARE, "WHAT", read_nodata,
+     "what elements without data are: ignore (default: no site, no object, and nothing is told of them), site (by\n"
+     "                           --sites; of labels background) or object (all else)"},
+    {"nodata-value", 0, PLANS | PASS, "V", read_nodata_value,
      "the value that means no data, nan too (default: what the file says)"},
-    {"fill", 0, DISTANCES | THICKNESS, "V", read_fill,
-     "what OUT gets where there is no distance, or no label (default: the file's value for no data, else infinity, the "
-     "type's\n"
-     "                           largest value, label 0)"},
+    {"fill", 0, SHAPES, "V", read_fill,
+     "what OUT gets where there is no data, no distance or no label (default: the file's value for no data, else\n"
+     "                           infinity, the type's largest value, label 0)"},
     {"ignore-grid", 0, COMPARE, NULL, read_ignore_grid, "compare element by element, though the files' grids differ"},
     {"labels", 0, EDT, NULL, read_labels, "measure to the nearest element of another label; 0 is background"},
     {"labels", 0, MORPH, NULL, read_labels, "dilate, erode or open each label; 0 is background"},
@@ -472,7 +471,8 @@ static const option_row rows[] = {
     {"border", 0, DISTANCES | PASS, NULL, read_border, "what lies just outside the image counts as sites too"},
     {"border", 0, SKELETON | THICKNESS, NULL, read_border, "what lies outside the image is background too"},
     {"limit", 0, DISTANCES | PASS, "R", read_limit,
-     "look no farther than R, in the file's unit or as in 5mm, a distance of R itself included; elements beyond have no site"},
+     "look no farther than R, in the file's unit or as in 5mm, a distance of R itself included; elements beyond have "
+     "no site"},
     {"index", 0, DISTANCES, "OUT", read_index,
      "also write the linear index of the nearest site (-1: none, -2: border)"},
     {"dtype", 0, EDT, "DTYPE", read_dtype,
@@ -629,8 +629,6 @@ static int check_slabs(const struct options *o, const char *option, const char *
 static int check_distributed(const struct options *o) {
     if (!o->distributed)
         return 0;
-    if (o->fill_given)
-        return usage("--distributed and --fill contradict each other: infinity is written");
     if (o->strict)
         return usage("--distributed and --strict contradict each other: processes see parts of the image");
     if (o->memory)

@@ -179,6 +179,9 @@ void report_give(const struct job *job, const struct options *options) {
         for (int64_t step = 0; step <= job->problem.cvt.steps; step++)
             say(options, "step %lld: energy %.9g", (long long)step, job->energies[step]);
         snprintf(what, sizeof what, "%lld points in %s", (long long)job->problem.cvt.points, shape);
+        if (job->source.nodata_count)
+            snprintf(what + strlen(what), sizeof what - strlen(what), ", %lld elements of no weight for want of data",
+                     (long long)job->source.nodata_count);
     }
     say(options, "%s: %s, %s (%s, %s, %d thread%s)", options->output, what,
         time_text(job->work.seconds, took, sizeof took), description->method, description->isa, description->threads,

@@ -4,7 +4,8 @@
 #include "cli.h"
 
 /* OUT holds marks, or distances where there are marks. */
-static int choose_dtype(const struct options *options, distmap_outputs *want, distmap_dtype *dtype) {
+static int choose_dtype(const struct options *options, const struct source *source, distmap_outputs *want,
+                        distmap_dtype *dtype) {
     *dtype = options->dtype ? options->dtype : DISTMAP_UINT8;
     if (*dtype == DISTMAP_BOOL || *dtype == DISTMAP_UINT8)
         want->mask = *dtype;
@@ -13,7 +14,7 @@ static int choose_dtype(const struct options *options, distmap_outputs *want, di
     else
         return fail("--dtype: a skeleton is uint8 or bool, its distances are float32 or float64, not %s",
                     distmap_dtype_name(*dtype));
-    return 0;
+    return nodata_check_mask(source, options, *dtype);
 }
 
 static int64_t count_marks(const distmap_view *view) {
@@ -33,18 +34,20 @@ static int compute(struct job *job, const struct options *options) {
     distmap_dtype dtype;
     int status;
     if ((status = source_open(&job->source, options)) || (status = problem_make(options, job->source.info, problem)) ||
-        (status = choose_dtype(options, &problem->want, &dtype)) || (status = work_begin(&job->work, options)) ||
-        (status = job_begin(job, options, dtype, false)))
+        (status = choose_dtype(options, &job->source, &problem->want, &dtype)) ||
+        (status = work_begin(&job->work, options)) || (status = job_begin(job, options, dtype, false)))
         return status;
 
     distmap_arrays arrays = {.input = job->source.view};
     *(problem->want.mask ? &arrays.mask : &arrays.distance) = job->map.view;
     if ((status = work_run(&job->work, options, &arrays)))
         return status;
+    nodata_erase(&job->map.view, job->source.ignored, RESULT_MARKS);
     if (options->json || !options->quiet) /* else a pass over the result for nothing */
         job->marked = count_marks(&job->map.view);
     if ((status = preview_marks(&job->preview, &job->map.view, &job->source.view)))
         return status;
+    fill_put(&job->map.view, &job->fill, job->source.ignored);
     return job_finish(job, options);
 }
 
@@ -60,6 +63,7 @@ const struct command command_skeleton = {
              "says otherwise. A rule prunes the branches that only the pixels' corners make: by default one that\n"
              "needs no number; --pruning linear leaves out what spans less than an angle at the background,\n"
              "constant what is nearer to each other than G. Lengths are in the file's voxel size.",
-    .example = "  distmap skeleton data/horse.png --channel luma -o bones.npy --threshold 128 --sites nonzero --preview bones.png\n",
+    .example = "  distmap skeleton data/horse.png --channel luma -o bones.npy --threshold 128 --sites nonzero "
+               "--preview bones.png\n",
     .run = run,
 };

@@ -14,6 +14,7 @@ static int compute(struct job *job, const struct options *options) {
     const distmap_arrays arrays = {.input = job->source.view, .distance = job->map.view};
     if ((status = work_run(&job->work, options, &arrays)))
         return status;
+    nodata_erase(&job->map.view, job->source.ignored, RESULT_DISTANCES);
     const bool told = options->json || options->preview || !options->quiet; /* else a pass for nothing */
     job_take_largest(job, told ? elements_largest(&job->map.view) : 0);
     if ((status = preview_distances(&job->preview, &job->map.view, false, job_farthest(job))))

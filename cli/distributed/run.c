@@ -91,7 +91,10 @@ static int prepare(struct distributed *d, int place, int here) {
     if ((status = job_state_parts(job, options, watch, d, &map)))
         return status;
     d->joined = problem->axes == 0 || problem->axes & 1;
-    sink_describe(&job->map, options->output, job->source.info, map, DISTMAP_KIND_INTENSITY, NULL);
+    if ((status = nodata_check(&job->source, options, problem)) ||
+        (status = fill_choose(&job->fill, options, &job->source, map, RESULT_DISTANCES)))
+        return status;
+    sink_describe(&job->map, options->output, job->source.info, map, DISTMAP_KIND_INTENSITY, &job->fill);
     if (options->index)
         sink_describe(&job->index, options->index, job->source.info, problem->want.index, DISTMAP_KIND_LABELS, NULL);
     output_guard();
@@ -166,9 +169,6 @@ static int take_slab(struct distributed *d) {
     status = source_read_slices(&d->job.source, &d->options, d->first, d->count);
     if (status == 0)
         status = nodata_apply(&d->job.source, &d->options, &d->job.problem);
-    if (status == 0 && d->job.source.ignored)
-        status = fail("%s: holds elements without data, which --distributed cannot leave out: say --nodata site or object",
-                      d->options.input);
     d->arrays.input = d->job.source.view;
     if (status == 0 && d->job.problem.input == DISTMAP_INPUT_MASK)
         d->job.sites = elements_count_sites(&d->arrays.input, &d->job.problem.sites);
@@ -197,8 +197,14 @@ static int compute(struct distributed *d) {
     }
     if ((status = ranks_agree(status)))
         return status;
+    struct job *job = &d->job;
+    nodata_erase(map_of(d), job->source.ignored, RESULT_DISTANCES);
+    nodata_erase(&d->arrays.index, job->source.ignored, RESULT_INDICES);
     double largest = elements_largest(map_of(d));
+    fill_put(map_of(d), &job->fill, NULL);
     MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &job->fill.alike, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &job->source.nodata_count, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     job_take_largest(&d->job, largest);
     MPI_Allreduce(MPI_IN_PLACE, &d->job.sites, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &work->flags, 1, MPI_UNSIGNED, MPI_BOR, MPI_COMM_WORLD);

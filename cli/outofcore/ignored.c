@@ -22,14 +22,6 @@ double ignored_bytes(const struct outofcore *o, int64_t count, bool copying) {
            (ignored_any(o) && copying ? slab * (double)distmap_dtype_size(o->steps.normal.dtype) : 0);
 }
 
-int ignored_check(struct outofcore *o) {
-    int64_t element[2] = {0}; /* of any type */
-    const int64_t one[DISTMAP_MAX_NDIM] = {1, 1, 1, 1};
-    distmap_view view = distmap_view_make(element, o->steps.normal.dtype, o->steps.normal.ndim, one);
-    const uint8_t found = 1;
-    return applies(o) ? nodata_part(&o->job->source, o->options, &o->steps.normal, &view, &found, 1) : 0;
-}
-
 distmap_status ignored_hold(struct outofcore *o, bool copying) {
     const int64_t elements = steps_slab_at(&o->steps, 0).count * o->steps.slice;
     for (int slot = 0; slot < PIPELINE_SLOTS && applies(o); slot++) {
@@ -55,7 +47,7 @@ int64_t ignored_take(struct outofcore *o, char *elements, int64_t count, int slo
     distmap_view view = view_of(o, elements, o->steps.normal.dtype, count);
     const int64_t found = nodata_find(&view, o->job->source.info->nodata, o->ignored[slot]);
     nodata_part(&o->job->source, o->options, &o->steps.normal, &view, o->ignored[slot],
-                found); /* as ignored_check() saw */
+                found); /* as nodata_check() saw */
     return found;
 }
 

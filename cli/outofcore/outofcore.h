@@ -116,8 +116,6 @@ pipeline_stage passes_fetch_slab, passes_work_slab;
 bool ignored_any(const struct outofcore *o);
 /* Bytes that a pass over slabs of so many slices holds for it. */
 double ignored_bytes(const struct outofcore *o, int64_t count, bool copying);
-/* Says what cannot be done before anything is. */
-int ignored_check(struct outofcore *o);
 distmap_status ignored_hold(struct outofcore *o, bool copying);
 void ignored_let_go(struct outofcore *o);
 /* Finds the elements without data of a slab, and gives them their part: how many. */

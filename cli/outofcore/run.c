@@ -64,7 +64,8 @@ static int open_result(struct outofcore *o, struct sink *sink, const char *path,
     struct result *result = &o->results[o->result_count++];
     char part[PATHS];
     *result = (struct result){.sink = sink, .is_index = sink == &o->job->index, .fd = -1};
-    int status = result->is_index ? 0 : fill_choose(&o->job->fill, o->options, o->job->source.info, dtype, false);
+    int status =
+        result->is_index ? 0 : fill_choose(&o->job->fill, o->options, &o->job->source, dtype, RESULT_DISTANCES);
     sink_describe(sink, path, o->job->source.info, dtype,
                   result->is_index ? DISTMAP_KIND_LABELS : DISTMAP_KIND_INTENSITY,
                   result->is_index ? NULL : &o->job->fill);
@@ -150,7 +151,7 @@ static int prepare(struct outofcore *o, distmap_dtype *map) {
         return fail_library();
     o->seen = values_begin(&job->source, options);
     steps_try_windows(&o->steps);
-    if ((status = ignored_check(o)))
+    if ((status = nodata_check(&job->source, options, &o->steps.normal)))
         return status;
     if ((status = budget_choose(o)))
         return status;

@@ -69,6 +69,10 @@ json_object *plan_make_first(const struct pass *p) {
     snprintf(sites, sizeof sites, "rule %d, %.17g to %.17g", (int)problem->sites.rule, problem->sites.lo,
              problem->sites.hi);
     add_text(plan, "sites", sites);
+    add_text(plan, "nodata",
+             !nodata_applies(&p->source, p->options) ? NULL
+             : p->options->nodata == NODATA_SITE     ? "site"
+                                                     : "object");
     json_object_object_add(plan, "limit", json_object_new_double(problem->limit));
     json_object_object_add(plan, "border", json_object_new_boolean(problem->border));
     add_axes(plan, "axes", p->steps.normal.axes, problem->ndim);

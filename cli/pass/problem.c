@@ -70,6 +70,8 @@ static int check_last(const struct options *o) {
                         : o->axes.count                ? "--axes"
                         : o->time >= 0                 ? "--time"
                         : o->channel >= 0 || o->sample ? "--channel"
+                        : o->nodata_given              ? "--nodata"
+                        : o->nodata_value_given        ? "--nodata-value"
                         : o->border                    ? "--border"
                         : o->limit > 0                 ? "--limit"
                                                        : NULL;
@@ -83,12 +85,16 @@ static bool same_form(const distmap_image_info *info, const distmap_problem *pro
 
 static int make_problem(struct pass *p) {
     const struct options *options = p->options;
-    if (!p->last && p->source.info->has_nodata)
-        return fail("%s: says which elements are no data, which pass cannot leave out: distmap edt can",
-                    options->input);
-    if (!p->last)
-        return problem_make(options, p->source.info, &p->problem);
+    if (!p->last && nodata_ignores(&p->source, options))
+        return fail(
+            "%s: says which elements are no data, which pass cannot leave out (distmap edt can): say --nodata site "
+            "or object",
+            options->input);
     int status;
+    if (!p->last)
+        return (status = problem_make(options, p->source.info, &p->problem))
+                   ? status
+                   : nodata_check(&p->source, options, &p->problem);
     if ((status = check_last(options)) ||
         (status = plan_problem(options->input, p->before, &p->problem, &p->steps.samples)))
         return status;

@@ -50,7 +50,8 @@ static int find_format(const char *path, const distmap_format_info **found) {
 
 static int begin_output(struct pass *p, struct sink *sink, struct state *state, const char *path, distmap_dtype dtype) {
     const distmap_format_info *format = NULL;
-    sink_describe(sink, path, p->source.info, dtype, sink == &p->index ? DISTMAP_KIND_LABELS : DISTMAP_KIND_INTENSITY, NULL);
+    sink_describe(sink, path, p->source.info, dtype, sink == &p->index ? DISTMAP_KIND_LABELS : DISTMAP_KIND_INTENSITY,
+                  NULL);
     int status = find_format(path, &format);
     if (status)
         return status;
@@ -160,12 +161,28 @@ static void box_of(const struct pass *p, struct dms_slab piece, int64_t first[DI
     }
 }
 
+/* A slab of the input, in which elements without data have the part that the options say. */
+static distmap_status fetch_slab(struct pass *p, struct dms_slab piece, int slot) {
+    char *elements = p->steps.in[slot];
+    TRY(distmap_reader_read(p->source.reader, piece.first, piece.count, elements));
+    if (!nodata_applies(&p->source, p->options))
+        return DISTMAP_OK;
+    distmap_view view = distmap_view_make(elements, p->problem.dtype, p->problem.ndim, p->problem.shape);
+    view.shape[0] = piece.count;
+    char *found = NULL;
+    TRY(steps_hold(&found, element_count(view.ndim, view.shape), 1));
+    const int64_t count = nodata_find(&view, p->source.info->nodata, (uint8_t *)found);
+    nodata_part(&p->source, p->options, &p->problem, &view, (uint8_t *)found, count); /* as nodata_check() saw */
+    free(found);
+    return DISTMAP_OK;
+}
+
 static distmap_status fetch(void *user, int64_t item, int slot) {
     struct pass *p = user;
     const struct dms_slab piece = piece_of(p, item);
     int64_t first[DISTMAP_MAX_NDIM], count[DISTMAP_MAX_NDIM];
     if (!p->last)
-        return distmap_reader_read(p->source.reader, piece.first, piece.count, p->steps.in[slot]);
+        return fetch_slab(p, piece, slot);
     box_of(p, piece, first, count);
     TRY(distmap_reader_read_box(p->source.reader, first, count, p->steps.panel[slot].sample.data));
     return p->sites.reader ? distmap_reader_read_box(p->sites.reader, first, count, p->steps.panel[slot].payload.data)
@@ -322,7 +339,8 @@ const struct command command_pass = {
         "first pass goes along all measured axes but the slowest, and writes squared distances; the last takes\n"
         "these and goes along the slowest. Shards of a pass may run in any order, at the same time, on any machines\n"
         "that see the files, be killed and run again; a pass begins when the one before is whole. OUTPUT, .npy,\n"
-        ".zarr or .precomputed, is OUTPUT.part until all its shards are done, and OUTPUT.pass tells which are. --sites,\n"
+        ".zarr or .precomputed, is OUTPUT.part until all its shards are done, and OUTPUT.pass tells which are. "
+        "--sites,\n"
         "--threshold, --spacing, --axes, --border and --limit belong to the first pass; --metric squared and\n"
         "--dtype to the last. The bits are those of distmap edt.",
     .example = "  distmap pass data/mni152_gray_matter.nii.gz -o squares.npy --threshold 128 --axis y,x --shard 1/2\n"

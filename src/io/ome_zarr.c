@@ -274,14 +274,13 @@ static double times_ten(double value, int power) {
 
 distmap_status dm_ome_to_info(const dm_input *input, const dm_ome *ome, distmap_image_info *info) {
     const char *unit = "";
-    bool all = true, placed = false;
+    bool all = true;
     int rows[3];
     const int count = find_rows(ome, rows);
     for (int a = 0; a < ome->ndim; a++)
         if (ome->axis[a].kind == DISTMAP_AXIS_SPACE) {
             unit = ome->axis[a].unit;
             all &= *unit != '\0';
-            placed |= ome->axis[a].translation != 0;
         }
     for (int a = 0, s = 0; a < ome->ndim; a++) {
         distmap_axis *axis = &info->axis[a];
@@ -297,7 +296,7 @@ distmap_status dm_ome_to_info(const dm_input *input, const dm_ome *ome, distmap_
             dm_unit_take(axis->unit, unit);
         }
         axis->pitch = times_ten(ome->axis[a].scale, power);
-        if (placed && count) {
+        if (count) { /* without a translation the first element is at 0 */
             info->world_ndim = rows[s] + 1 > info->world_ndim ? rows[s] + 1 : info->world_ndim;
             info->matrix[rows[s]][s] = axis->pitch;
             info->origin[rows[s++]] = times_ten(ome->axis[a].translation, power);

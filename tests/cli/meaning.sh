@@ -177,15 +177,27 @@ refuses 1 "--fill: uint32 cannot hold -1" edt gaps.npy -o out/d.npy --metric squ
 refuses 1 "--nodata: gaps.npy does not say which value means no data: give it by --nodata-value" edt gaps.npy -o out/d.npy --nodata site
 refuses 2 "--nodata: 'none' is none of ignore, site, object" edt gaps.npy -o out/d.npy --nodata none
 refuses 2 "--fill: 'x' is not a number" edt gaps.npy -o out/d.npy --fill x
-refuses 1 "gaps.npy: 1 elements are no data \(255\), which edt --signed cannot leave out: say --nodata site or object" \
-    edt gaps.npy -o out/d.npy --nodata-value 255 --signed
-refuses 1 "edt --labels cannot leave out" edt gaps.npy -o out/d.npy --nodata-value 255 --labels
+gaps "no data, signed" "-1 1 2 255 4 5 6" --nodata-value 255 --signed --sites zero
+gaps "no data, negative inside" "1 -1 -2 255 -4 -5 -6" --nodata-value 255 --signed outside --sites zero
+make_npy labels.npy '|u1' '9,' '\0\1\1\xff\1\2\2\xff\xff'
+works "labels: no data" edt labels.npy -o out/d.npy --nodata-value 255 --labels --index out/i.npy
+check "labels: to another label, and no gap is one" equal "$(npy_values out/d.npy f4) $(npy_values out/i.npy d4)" \
+    "0 1 2 255 1 1 2 255 255 0 0 0 -1 5 4 4 -1 -1"
 works "labels: no data is background" edt gaps.npy -o out/d.npy --nodata-value 255 --labels --nodata site
 check "labels: values" equal "$(npy_values out/d.npy f4)" "0 1 1 0 1 2 3"
+refuses 1 "--nodata object: 0, by which labels.npy says that there is no data, is the background of labels" \
+    edt labels.npy -o out/d.npy --nodata-value 0 --nodata object --labels
 for subcommand in "skeleton" "thickness" "morph --op erode --radius 1" "esf --rho 2 --steps 1"; do
-    refuses 1 "which ${subcommand%% *} cannot leave out: say --nodata site or object" $subcommand gaps.npy -o out/d.npy --nodata-value 255
+    works "$subcommand: no data" $subcommand gaps.npy -o out/d.npy --nodata-value 255 --preview out/p.png
+    check "$subcommand: no data: said" matches "$(cat stderr)" "; no data: 255, 1 ignored"
     works "$subcommand, no data being objects" $subcommand gaps.npy -o out/d.npy --nodata-value 255 --nodata object --sites zero
 done
+works "morph: no data" morph gaps.npy -o out/d.npy --nodata-value 255 --op erode --radius 1
+check "morph: what is ignored erodes nothing" equal "$(npy_values out/d.npy u1)" "0 0 1 255 1 1 0"
+refuses 1 "--dtype: bool cannot say where gaps.npy has no data; uint8 would do" morph gaps.npy -o out/d.npy --nodata-value 255 --op erode --radius 1 --dtype bool
+works "cvt: no data" cvt gaps.npy -o out/d.npy --nodata-value 255 --points 1 --labels out/l.npy
+check "cvt: what has no data has no weight, and no point's number" matches "$(cat stderr) $(npy_values out/l.npy d4)" "1 elements of no weight for want of data.* 0 0 0 255 0 0 0"
+refuses 1 "--fill: no element of gaps.npy is left out for want of data" esf gaps.npy -o out/d.npy --fill 9 --rho 2 --steps 1
 warns fill "out/d.npy: 1 elements have the distance 2, which also says that there is none" edt gaps.npy --nodata-value 255 --fill 2 --sites zero
 make_npy nan.npy '<f4' '4,' '\0\0\0\0\0\0\x80\x3f\0\0\xc0\x7f\0\0\x80\x3f'
 works "NaN that means no data is no warning" edt nan.npy -o out/d.npy --nodata-value nan --strict

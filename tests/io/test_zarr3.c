@@ -354,10 +354,10 @@ static void test_place(void **state) {
         }
         assert_int_equal(write_all("p.ome.zarr", &info, elements, 3), DISTMAP_OK);
         free(read_all("p.ome.zarr", 3, &got));
-        assert_int_equal(got.world_ndim, i ? 0 : 2);
-        for (int w = 0; w < got.world_ndim; w++) {
-            assert_true(got.origin[w] == info.origin[w]);
-            assert_memory_equal(got.matrix[w], info.matrix[w], sizeof info.matrix[w]);
+        assert_int_equal(got.world_ndim, 2);
+        for (int w = 0; w < 2; w++) { /* of an image that is turned the file says no place, which is 0 */
+            assert_true(got.origin[w] == (i ? 0 : info.origin[w]));
+            assert_memory_equal(got.matrix[w], columns[0][w], sizeof columns[0][w]);
         }
         erase("p.ome.zarr");
     }

@@ -29,6 +29,9 @@ for ranks in 1 2 3 5 7; do
     ((RANDOM % 3)) || options+=(--limit $((RANDOM % 20 + 1)))
     ((RANDOM % 3)) || options+=(--spacing 0.7)
     ((RANDOM % 3)) || options+=(--threads 3)
+    parts=(ignore site object)
+    ((RANDOM % 2)) && options+=(--nodata-value $((RANDOM % 256)) --nodata "${parts[RANDOM % 3]}")
+    ((RANDOM % 2)) && options+=(--fill 12345678)
     map=${endings[RANDOM % 2]} index=${endings[RANDOM % 2]}
     rm -rf want
     mkdir want

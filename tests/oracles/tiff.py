@@ -248,6 +248,57 @@ for planar in ("contig", "separate"):
             with rasterio.open("bands_d.tif") as file:
                 close(file.read(), np.load("bands.npy"), f"{planar} bands by GDAL")
 
+# ---- Elements without data, and degrees ----
+
+lowest = float(np.finfo(np.float64).min)
+for dtype, nodata in (("uint8", 255), ("uint8", 0), ("int16", -9999), ("uint16", 65535), ("float32", np.nan), ("float32", float(np.finfo(np.float32).min)),
+                      ("float64", lowest)):
+    image, gaps = rng.integers(1, 3, (30, 41)).astype(dtype), rng.random((30, 41)) < 0.2
+    gaps[:, 20:24] = True
+    image[gaps] = nodata
+    with rasterio.open("gaps.tif", "w", driver="GTiff", height=30, width=41, count=1, dtype=dtype, crs="EPSG:32633", nodata=nodata,
+                       transform=Affine(30, 0, 5e5, 0, -10, 5e6), compress=rng.choice(["lzw", "deflate"])) as file:
+        file.write(image, 1)
+    site, value = (image == 1) & ~gaps, np.inf if nodata == lowest else nodata  # which float32 does not hold
+    far = ndimage.distance_transform_edt(~site, sampling=(10, 30))
+    for words, want in ((["edt", "--sites", "1"], np.where(gaps, value, far)),
+                        (["edt", "--sites", "1", "--limit", "25m"], np.where(gaps | (far > 25), value, far)),
+                        (["edt", "--sites", "1", "--memory", "48M"], np.where(gaps, value, far)),
+                        (["edt", "--sites", "1", "--fill=-1"], np.where(gaps, -1, far)),
+                        (["edt", "--sites", "1", "--nodata", "site"], ndimage.distance_transform_edt(~(site | gaps), sampling=(10, 30))),
+                        (["edt", "--sites", "1", "--nodata", "object"], far),
+                        (["morph", "--sites", "1", "--op", "dilate", "--radius", "30"],
+                         np.where(gaps, nodata if nodata in (0, 255) else 255, far <= 30))):
+        distmap(words[0], "gaps.tif", "-o", "gaps_d.tif", "--quiet", *words[1:])
+        with rasterio.open("gaps.tif") as was, rasterio.open("gaps_d.tif") as now:
+            what = f"no data, {dtype} {nodata}, {words}"
+            check(now.crs == was.crs and now.crs.linear_units == "metre", f"{what}: {now.crs}")
+            check(now.transform == was.transform, f"{what}: {now.transform}")
+            none = want[gaps][0] if "--nodata" not in words else value
+            check(now.nodata == none or (np.isnan(none) and np.isnan(now.nodata)), f"{what}: nodata {now.nodata}, not {none}")
+            got = now.read(1)
+            check(np.allclose(got, want.astype(got.dtype), rtol=2e-7, atol=0, equal_nan=True), f"{what}: {got}, not {want}")
+            if "--nodata" not in words and nodata != 0:  # of 0 it is a warning, for it is a distance too
+                check((now.read(1, masked=True).mask == (want == none if none == none else np.isnan(want))).all(), f"{what}: GDAL's mask")
+
+image = bits((25, 31))
+image[3, 4] = 0
+for nodata in (None, 7):
+    with rasterio.open("degrees.tif", "w", driver="GTiff", height=25, width=31, count=1, dtype="uint8", crs="EPSG:4326", nodata=nodata,
+                       transform=Affine(0.25, 0, 10, 0, -0.5, 50)) as file:
+        file.write(image, 1)
+    done = subprocess.run([command, "edt", "degrees.tif", "-o", "degrees_d.tif"], capture_output=True, text=True)
+    check(done.returncode == 0 and done.stderr.count("longitudes and latitudes") == 1, f"degrees: {done.stderr}")
+    with rasterio.open("degrees.tif") as was, rasterio.open("degrees_d.tif") as now:
+        check(now.crs == was.crs and now.crs.is_geographic and now.transform == was.transform and now.nodata == was.nodata, "degrees")
+        close(now.read(1), distances(image, (0.5, 0.25)).astype(np.float32), "degrees: distances")
+    check(model("degrees_d.tif")["axes"][1]["unit"] == "deg", "degrees: unit")
+    os.remove("degrees_d.tif")
+    done = subprocess.run([command, "edt", "degrees.tif", "-o", "degrees_d.tif", "--strict"], capture_output=True, text=True)
+    check(done.returncode == 3 and "longitudes and latitudes" in done.stderr and not os.path.exists("degrees_d.tif"), f"strict: {done.stderr}")
+    distmap("edt", "degrees.tif", "-o", "degrees_d.npy", "--strict", "--spacing", "y=30,x=20m")
+    close(np.load("degrees_d.npy"), distances(image, (30, 20)).astype(np.float32), "degrees, of which the pitch is given")
+
 # ---- What contradicts itself ----
 
 plain = bits((6, 8, 9))
