@@ -31,7 +31,8 @@
  *  9. Streams. A plan of a GPU's context, given views in device memory, enqueues its work on the context's stream and
  *     returns: no allocation, no synchronisation. Views in host memory are staged, if the plan was made for it
  *     (distmap_plan_options.host_views), and execute then returns when the outputs are complete, as it does when timed.
- * 10. Progress and cancel: one callback, called during execute by the thread that called it. (GPU: with host views.)
+ * 10. Progress and cancel: one callback, called during execute by the thread that called it. (GPU: with host views.) On the CPU
+ *     every 0.2 s or more often, by every method.
  *
  * Misuse of contexts and plans is told by DISTMAP_ERROR_ARGUMENT, and does no harm:
  *

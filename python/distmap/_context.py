@@ -6,6 +6,8 @@ still be at work with it, and the system takes the memory back.
 """
 
 import ctypes as c
+import functools
+import os
 import threading
 import weakref
 
@@ -51,27 +53,85 @@ def destroy(name, handle, _):
     getattr(library(), name)(c.byref(handle))
 
 
+# What C calls is a generator's send() by way of a partial(), all of it C, and not a function of Python: at the beginning of such a
+# function Python handles signals, and no `try` within it would catch what their handlers raise, as Ctrl-C does. A generator goes on
+# inside of its `try`.
+ASK = c.CFUNCTYPE(c.c_int, c.py_object, c.c_double)
+
+
 class Progress:
     """The caller's progress function as a callback of C, through which no exception can pass."""
 
     def __init__(self, ask):
-        self.raised = []
-        self.callback = _structs.PROGRESS(self.guarded(ask, self.raised)) if ask else _structs.PROGRESS()
+        self.raised, self.user, self.callback = [], None, _structs.PROGRESS()
+        self.ask = ask
+        if ask:
+            self.asking, self.call = functools.partial(ask), ASK(functools.partial.__call__)
+            self.renew()
+            self.user, self.callback = id(self.asking), c.cast(self.call, _structs.PROGRESS)
+
+    def renew(self):
+        """For a child of fork(), too: a generator that another thread was in stays so."""
+        if self.ask:
+            answers = self.answers(self.ask, self.raised)
+            next(answers)
+            self.asking.__setstate__((answers.send, (), {}, {}))
 
     @staticmethod
-    def guarded(ask, raised):
-        def report(_, fraction):
+    def answers(ask, raised):
+        answer = 0
+        while True:
             try:
-                return 1 if ask(fraction) else 0
+                while True:
+                    fraction = yield answer
+                    answer = 1 if raised or ask(fraction) else 0
+            except GeneratorExit:
+                return
             except BaseException as error:
                 raised.append(error)
-                return 1
-        return report
+                answer = 1
 
     def check(self, status):
         if self.raised:
-            raise self.raised.pop()
+            error = self.raised[0]
+            self.raised.clear()
+            raise error
         check(status)
+
+
+class Turn:
+    """One thread at a time uses a context; others wait. A progress function that would wait for its own execution is told."""
+
+    def __init__(self):
+        self.renew()
+
+    def renew(self):
+        self.lock, self.owner = threading.Lock(), None
+
+    def run(self, call):
+        me = threading.get_ident()
+        if self.owner == me:
+            raise RuntimeError("the context is in use by the execution that calls the progress function, which cannot use it"
+                               " too: give it a context of its own")
+        with self.lock:
+            try:
+                self.owner = me
+                return call()
+            finally:
+                self.owner = None
+
+
+contexts = weakref.WeakSet()
+
+
+def renew_all():
+    """In a child of fork(), where the threads are not that used them."""
+    for context in list(contexts):
+        context.turn.renew()
+        context.progress.renew()
+
+
+os.register_at_fork(after_in_child=renew_all)
 
 
 class Context:
@@ -82,7 +142,8 @@ class Context:
     (GPU): the address of a cudaStream_t, which the caller keeps. progress: called now and then during an execution with
     the share that is done, 0 to 1; where it returns something true, or raises, the execution ends.
 
-    One thread at a time executes plans of one context; others wait. Raises ValueError, MemoryError, RuntimeError (no
+    One thread at a time executes plans of one context; others wait. A progress function cannot use the context that calls it
+    (RuntimeError). A forked child can use what it inherited, contexts of a GPU aside. Raises ValueError, MemoryError, RuntimeError (no
     such GPU).
     """
 
@@ -90,16 +151,17 @@ class Context:
         kind, ordinals = place_of(device)
         several = ordinals if len(ordinals) > 1 else ()
         self.device = f"cuda:{','.join(map(str, ordinals))}" if kind else "cpu"
-        self.lock = threading.Lock()
+        self.turn = Turn()
         self.progress = Progress(progress)
         self._stream = (stream, None)
         options = _structs.ContextOptions(device=kind, ordinal=0 if several else ordinals[0], stream=stream,
                                           ordinals=(c.c_int * len(several))(*several) if several else None,
                                           ordinal_count=len(several), threads=thread_count(threads),
-                                          progress=self.progress.callback)
+                                          progress=self.progress.callback, progress_user=self.progress.user)
         self.handle = c.c_void_p()
         check(library().distmap_context_create(c.byref(options), c.byref(self.handle)))
-        destroy_with(self, "distmap_context_destroy", self.handle, self.progress.callback)
+        contexts.add(self)
+        destroy_with(self, "distmap_context_destroy", self.handle, self.progress)
 
     @property
     def isa(self):

@@ -88,8 +88,7 @@ class Plan:
         plan = self
 
         def run():
-            with context.lock:
-                context.progress.check(execute(plan.handle, reference))
+            context.progress.check(context.turn.run(lambda: execute(plan.handle, reference)))
         run.keep = keep
         return run
 

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "core/internal.h"
 #include "core/use.h"
@@ -153,16 +154,40 @@ struct region {
     double share;
 };
 
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static bool has_failed(distmap_plan *plan) {
+    return atomic_load_explicit(&plan->failure, memory_order_relaxed) != DISTMAP_OK;
+}
+
 static void report(distmap_plan *plan, double fraction) {
     const distmap_context *context = plan->context;
-    if (context->progress && pthread_equal(pthread_self(), plan->caller) &&
-        context->progress(context->progress_user, plan->progress_from + plan->progress_span * fmin(fraction, 1.0)))
+    if (!context->progress || !pthread_equal(pthread_self(), plan->caller))
+        return;
+    plan->progress_told = fmax(plan->progress_told, fmin(fraction, 1.0));
+    plan->progress_at = now();
+    if (context->progress(context->progress_user, plan->progress_from + plan->progress_span * plan->progress_told))
         dm_fail(plan, DISTMAP_ERROR_CANCELLED);
 }
 
+bool dm_is_wanted(distmap_plan *plan) {
+    static const double SELDOM = 0.02;
+    if (plan->context->progress && !has_failed(plan) && pthread_equal(pthread_self(), plan->caller) &&
+        now() - plan->progress_at > SELDOM)
+        report(plan, plan->progress_base);
+    return !has_failed(plan);
+}
+
+/* While the caller waits for tasks of others. */
+static void ask(void *plan) { (void)dm_is_wanted(plan); }
+
 static void region_step(void *arg, size_t index, int worker) {
     struct region *region = arg;
-    if (atomic_load_explicit(&region->plan->failure, memory_order_relaxed) != DISTMAP_OK)
+    if (has_failed(region->plan))
         return;
     region->task(region->arg, index, worker);
     const size_t done = 1 + atomic_fetch_add_explicit(&region->done, 1, memory_order_relaxed);
@@ -172,7 +197,9 @@ static void region_step(void *arg, size_t index, int worker) {
 distmap_status dm_parallel(distmap_plan *plan, size_t count, distmap_task *task, void *arg, double share) {
     const distmap_context *context = plan->context;
     struct region region = {plan, task, arg, count, 0, share};
-    if (context->executor.run && count > 1)
+    if (context->pool && count > 1)
+        dm_pool_run_asking(context->pool, count, region_step, &region, context->progress ? ask : NULL, plan);
+    else if (context->executor.run && count > 1)
         context->executor.run(context->executor.user, count, region_step, &region);
     else
         for (size_t i = 0; i < count; i++)

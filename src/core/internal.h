@@ -178,6 +178,8 @@ struct distmap_plan {
     double progress_base; /* share of the work done by earlier parallel regions */
     double progress_span; /* of the progress that the caller sees, this plan's part: 1, and less for inner plans */
     double progress_from; /* where that part begins: 0, and more for later inner plans */
+    double progress_told; /* the share that was told last, and when: seconds */
+    double progress_at;
     dm_phases phases;
 };
 
@@ -291,6 +293,10 @@ void dm_execution_start(distmap_plan *plan);
 
 /* distmap_plan_execute() for who has the context to himself already: operations, of their inner plans. */
 distmap_status dm_plan_execute(distmap_plan *plan, const distmap_arrays *arrays);
+
+/* For tasks of more than some milliseconds, which ask it now and then: whether the execution is to go on; else they return, whatever
+ * is left undone. Costs 2 ns, and 30 where there is a progress function; that is called about every 20 ms. */
+bool dm_is_wanted(distmap_plan *plan);
 
 /* To be called by a worker that met an error: the first one becomes the execution's status. */
 void dm_fail(distmap_plan *plan, distmap_status status);

@@ -175,7 +175,7 @@ void dm_execution_start(distmap_plan *plan) {
     plan->outcome = (dm_outcome){0};
     atomic_store(&plan->failure, DISTMAP_OK);
     plan->caller = pthread_self();
-    plan->progress_base = 0;
+    plan->progress_base = plan->progress_told = plan->progress_at = 0;
     dm_phases_start(plan);
 }
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct dm_pool {
@@ -110,8 +111,26 @@ distmap_status dm_pool_create(const distmap_context *context, int threads, struc
     return DISTMAP_OK;
 }
 
-void dm_pool_run(void *user, size_t count, distmap_task *task, void *arg) {
-    struct dm_pool *pool = user;
+void dm_pool_run(void *pool, size_t count, distmap_task *task, void *arg) {
+    dm_pool_run_asking(pool, count, task, arg, NULL, NULL);
+}
+
+/* The mutex is held. */
+static void wait_a_while(struct dm_pool *pool, void (*ask)(void *user), void *user) {
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_nsec += 20000000;
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
+    if (pthread_cond_timedwait(&pool->idle, &pool->mutex, &end) != ETIMEDOUT)
+        return;
+    pthread_mutex_unlock(&pool->mutex);
+    ask(user);
+    pthread_mutex_lock(&pool->mutex);
+}
+
+void dm_pool_run_asking(struct dm_pool *pool, size_t count, distmap_task *task, void *arg, void (*ask)(void *user),
+                        void *user) {
     if (pool->owner != getpid())
         start(pool);
     pthread_mutex_lock(&pool->mutex);
@@ -126,7 +145,10 @@ void dm_pool_run(void *user, size_t count, distmap_task *task, void *arg) {
     work(pool, 0);
     pthread_mutex_lock(&pool->mutex);
     while (pool->busy)
-        pthread_cond_wait(&pool->idle, &pool->mutex);
+        if (ask)
+            wait_a_while(pool, ask, user);
+        else
+            pthread_cond_wait(&pool->idle, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
 }
 

@@ -1,7 +1,7 @@
 /* thickness/cpu's last stage: balls raise what is in them, and the outputs are stored. See thickness_cpu.c. */
 #include "operations/thickness_cpu.h"
 
-enum { SLABS = 4 /* for each thread, where balls are small */, TILE_ROWS = 32 };
+enum { SLABS = 4 /* for each thread, where balls are small */, TILE_ROWS = 32, MANY = 1 << 20 /* elements raised */ };
 
 /* ---- Painting ---- */
 
@@ -10,6 +10,8 @@ typedef struct slab {
     th_worker *own;
     th_canvas canvas;
     th_near near;
+    int64_t raised; /* about so many elements since it was asked whether to go on */
+    bool stopped;
 } slab;
 
 /* The neighbours that leave least to the ball. */
@@ -40,6 +42,11 @@ static void paint_ball(slab *s, int64_t element, uint64_t key) {
     const th_rows rows = th_rows_of(w, &s->own->lists, key, &s->near, slack);
     if (rows.count)
         w->kernels->paint[w->width](&s->canvas, &rows, &s->near, slack, key);
+    s->raised += rows.count * (rows.extent[TH_LAST] + 16);
+    if (s->raised > MANY) {
+        s->stopped = !dm_is_wanted(w->plan);
+        s->raised = 0;
+    }
 }
 
 /* The balls about 64 elements of a row. */
@@ -49,7 +56,7 @@ static void paint_balls(slab *s, int64_t z, int64_t y, int64_t word) {
     const int64_t row = z * v->length[1] + y, place = w->slab_axis == TH_Z ? z : y;
     const int64_t first = s->canvas.from[w->slab_axis], last = s->canvas.to[w->slab_axis] - 1;
     const int64_t apart = place < first ? first - place : place > last ? place - last : 0;
-    for (uint64_t bits = w->bits[row * w->words + word]; bits; bits &= bits - 1) {
+    for (uint64_t bits = w->bits[row * w->words + word]; bits && !s->stopped; bits &= bits - 1) {
         const int64_t x = word * 64 + __builtin_ctzll(bits), element = row * v->length[2] + x;
         const uint64_t key = th_key(v->number, w->squares, element);
         const bool reaches = w->slab_axis == TH_Z ? th_holds(v, key, apart, 0, 0) : th_holds(v, key, 0, apart, 0);
@@ -117,7 +124,7 @@ static void slab_task(void *arg, size_t index, int id) {
             for (int64_t z = from[0]; z < to[0]; z++)
                 for (int64_t y = tile; y < th_smaller(tile + TILE_ROWS, to[1]); y++)
                     paint_balls(&s, z, y, word);
-    for (int64_t z = c->from[0]; z < c->to[0]; z++)
+    for (int64_t z = c->from[0]; z < c->to[0] && !s.stopped; z++)
         for (int64_t y = c->from[1]; y < c->to[1]; y++) {
             if (w->arrays->distance.data)
                 store_row(w, &w->arrays->distance, true, z, y);

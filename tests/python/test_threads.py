@@ -3,6 +3,7 @@
 import gc
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -102,6 +103,75 @@ def test_fork_while_other_threads_compute():
         stop.set()
         for thread in threads:
             thread.join()
+
+
+def plan_asking(progress):
+    """By one thread, which so has all the tasks after which it asks."""
+    mask = np.ones((400, 400), np.uint8)
+    mask[0, ::2] = 0
+    context = distmap.Context(threads=1, progress=progress)
+    plan = distmap.Plan(mask.shape, mask.dtype, {"distance": np.float32}, context=context)
+    return context, plan, mask
+
+
+def test_fork_amid_an_execution_of_the_same_context():
+    """In the child nobody has the context, whose lock another thread held when it was forked."""
+    inside, go_on = threading.Event(), threading.Event()
+
+    def progress(_):
+        inside.set()
+        return not go_on.wait(60)
+    context, plan, mask = plan_asking(progress)
+    other = distmap.Plan(mask.shape, mask.dtype, {"squared": np.uint32}, context=context)
+    thread = threading.Thread(target=lambda: plan(mask, distance=np.empty(mask.shape, np.float32)))
+    thread.start()
+    assert inside.wait(60)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)  # a hang becomes a signal
+        go_on.set()
+        squared = np.empty(mask.shape, np.uint32)
+        other(mask, squared=squared)
+        os._exit(0 if squared[5, 0] == 25 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    go_on.set()
+    thread.join()
+
+
+def test_a_progress_function_that_uses_its_own_context():
+    told = []
+
+    def progress(_):
+        try:
+            plan(mask, distance=np.empty(mask.shape, np.float32))
+        except RuntimeError as error:
+            told.append(str(error))
+        return False
+    context, plan, mask = plan_asking(progress)
+    plan(mask, distance=np.empty(mask.shape, np.float32))
+    assert told and all("in use by the execution that calls the progress function" in text for text in told)
+
+
+INTERRUPTED = """
+import distmap, numpy as np, os, signal, sys, threading, time
+mask = np.ones((700, 700), np.uint8)
+mask[::2] = 0
+threading.Timer(float(sys.argv[1]), os.kill, (os.getpid(), signal.SIGINT)).start()
+began = time.monotonic()
+try:
+    distmap.transform(mask, want={"distance": np.float32}, method="brute/cpu", threads=1, progress=lambda fraction: %s)
+except KeyboardInterrupt:
+    sys.exit(0 if time.monotonic() - began < 20 else 3)
+sys.exit(4)
+"""
+
+
+def test_an_interrupt_is_not_lost():
+    """Wherever it comes: mostly while C computes, and is met at the beginning of what the callback does."""
+    for k in range(6):
+        text = INTERRUPTED % ("None", "time.sleep(0.01)")[k % 2]
+        done = subprocess.run([sys.executable, "-c", text, str(0.05 + 0.01 * k)], capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0 and not done.stderr, (k, done)
 
 
 END = """

@@ -121,7 +121,7 @@ static void collect(struct work *w) {
     int64_t at[DM_NDIM];
     memset(w->first, 0, (count + 1) * sizeof *w->first);
     for (int fill = 0; fill < 2; fill++) {
-        for (size_t r = 0; r < row_count(plan); r++) {
+        for (size_t r = 0; r < row_count(plan) && dm_is_wanted(plan); r++) {
             row_position(plan, r, at);
             read_row(w, at, &row);
             for (; at[DM_X] < plan->shape[DM_X]; at[DM_X]++) {
@@ -141,6 +141,8 @@ static void collect(struct work *w) {
 }
 
 /* ---- Searching ---- */
+
+enum { MANY = 1 << 20 }; /* looks at candidates: some milliseconds */
 
 static uint64_t squared_offset(const distmap_plan *plan, const int32_t p[DM_NDIM], const int32_t q[DM_NDIM]) {
     uint64_t offset[DM_NDIM], d2 = 0;
@@ -200,6 +202,7 @@ static void search_row(void *arg, size_t index, int worker) {
     const struct row row = row_of(w, worker);
     const bool labels = dm_by_kind(plan);
     int64_t at[DM_NDIM];
+    size_t looks = 0;
     row_position(plan, index, at);
     if (labels)
         read_row(w, at, &row);
@@ -209,6 +212,10 @@ static void search_row(void *arg, size_t index, int worker) {
         const size_t batch = batch_of(plan, at);
         size_t from = w->first[batch], to = w->first[batch + 1];
         bool other = labels;
+        looks += to - from;
+        if (looks > MANY && !dm_is_wanted(plan))
+            return;
+        looks = looks > MANY ? 0 : looks;
         if (labels && row.ruled[x]) { /* background: its own and only candidate */
             size_t self = from;
             while (memcmp(w->candidates[self].at, p.at, sizeof p.at) != 0)
@@ -242,6 +249,8 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     work.rows = p;
     dm_phase(plan, "collect");
     collect(&work);
+    if (!dm_is_wanted(plan)) /* then not all were collected */
+        return (distmap_status)atomic_load(&plan->failure);
     dm_phase(plan, "search");
     return dm_parallel(plan, row_count(plan), search_row, &work, 1.0);
 }

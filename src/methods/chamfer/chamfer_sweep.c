@@ -262,10 +262,12 @@ static rows_before before(const ch_job *job, const ch_worker *w, char *lanes, co
 /* Row number i of a band on the sweep's way. */
 static int64_t row_of(const ch_band *band, int64_t i) { return band->way > 0 ? band->first + i : band->end - 1 - i; }
 
+enum { SOME = 32 }; /* rows from one question whether to go on to the next */
+
 void ch_sweep_first(const ch_job *job, ch_worker *w, char *lanes, const ch_band *band) {
     const ch_columns *c = &band->columns;
     const int64_t start = band->plane * job->plan->shape[job->layout->slow[0]];
-    for (int64_t i = 0; i < band->end - band->first; i++) {
+    for (int64_t i = 0; i < band->end - band->first && (i % SOME || dm_is_wanted(job->plan)); i++) {
         const int64_t y = row_of(band, i);
         char *kept = ch_row(job, lanes, start + y), *row = band->in_place ? kept : w->ring[y % 3];
         const uint64_t *ends =
@@ -285,7 +287,7 @@ void ch_sweep_second(const ch_job *job, ch_worker *w, char *lanes, const ch_band
     const ch_columns *c = &band->columns;
     const int64_t start = band->plane * job->plan->shape[l->slow[0]], count = band->end - band->first;
     const size_t n = (size_t)(c->to - c->from);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && (i % SOME || dm_is_wanted(job->plan)); i++) {
         const int64_t y = row_of(band, i);
         char *kept = column(job, ch_row(job, lanes, start + y), c->from);
         char *row = band->in_place ? kept : w->ring[y % 3];

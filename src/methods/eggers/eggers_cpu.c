@@ -136,7 +136,7 @@ static struct moves make_moves(const distmap_plan *plan) {
 static int64_t first_list(const struct work *w, const uint64_t *plane, const struct moves *m, const struct lists *l) {
     const distmap_plan *plan = w->plan;
     int64_t count = 0;
-    for (int64_t y = 1; y <= plan->shape[2]; y++)
+    for (int64_t y = 1; y <= plan->shape[2] && dm_is_wanted(w->plan); y++)
         for (int64_t x = 1; x <= plan->shape[DM_X]; x++) {
             const int64_t place = y * framed_width(plan) + x;
             bool edge = false;
@@ -162,7 +162,7 @@ static void plane_task(void *arg, size_t index, int worker) {
 
     const struct moves m = make_moves(plan);
     int64_t count = first_list(w, plane, &m, &l);
-    for (uint64_t odd = 1; count > 0; odd += 2) {
+    for (uint64_t odd = 1; count > 0 && dm_is_wanted(w->plan); odd += 2) {
         const uint64_t x2 = plan->w2[DM_X] * odd, y2 = plan->w2[2] * odd;
         const uint64_t cost[MOVES] = {x2, x2 + y2, y2, x2 + y2, x2, x2 + y2, y2, x2 + y2};
         for (int64_t i = 0; i < count; i++) {

@@ -49,7 +49,7 @@ enum { RUN = 4096 };
 static bool has_shape(const esf_job *job, int64_t batch) {
     const int64_t rows = job->grid.nz * job->grid.ny, nx = job->grid.nx;
     uint8_t site[RUN];
-    for (int64_t row = batch * rows; row < (batch + 1) * rows; row++)
+    for (int64_t row = batch * rows; row < (batch + 1) * rows && dm_is_wanted(job->plan); row++)
         for (int64_t x = 0; x < nx; x += RUN) {
             const size_t n = (size_t)(nx - x < RUN ? nx - x : RUN);
             esf_load(job, row, x, n, site, NULL);

@@ -189,7 +189,7 @@ static void run_block(block *b) {
     b->until = b->end + halo < b->l->nj ? b->end + halo : b->l->nj;
     if (rest->coarser)
         clear_coarser(b);
-    for (int64_t j = b->from; j <= b->until + b->stages; j++) {
+    for (int64_t j = b->from; j <= b->until + b->stages && dm_is_wanted(rest->job->plan); j++) {
         for (int64_t i = 0; rest->stage == ESF_UP && j < b->until && i < b->l->ni; i++)
             get_finer(b, j, i);
         for (int stage = 1; stage <= b->stages; stage++)

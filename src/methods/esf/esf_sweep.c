@@ -121,7 +121,7 @@ static void plain_task(void *arg, size_t index, int worker) {
 static void serial_task(void *arg, size_t index, int worker) {
     const sweep *s = arg;
     (void)index, (void)worker;
-    for (int64_t row = 0; row < s->rows; row++)
+    for (int64_t row = 0; row < s->rows && dm_is_wanted(s->job->plan); row++)
         serial_row(s, row);
 }
 
