@@ -89,8 +89,10 @@ void dm_lock_names(dm_lock *lock, const char *folder) {
         int failed = fd < 0;
         while (!failed && (failed = flock(fd, LOCK_EX)) && errno == EINTR)
             failed = 0;
-        if (failed && fd >= 0)
+        if (failed && fd >= 0) {
+            unlink(lock->path); /* nobody can lock it */
             close(fd);
+        }
         if (failed)
             break;
         if (has_its_name(fd, lock->path)) {
@@ -149,6 +151,8 @@ distmap_status dm_lock_growth(dm_lock *lock, const char *name, const char *targe
         const int reason = wait_for(fd, any);
         const bool without = reason == ENOLCK || reason == EOPNOTSUPP || reason == ENOSYS; /* the file system has none */
         if (reason && !without) {
+            if (reason != EWOULDBLOCK && reason != EINTR)
+                unlink(lock->path); /* nobody can lock it */
             close(fd);
             return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot be locked: %s", name,
                                      reason == EWOULDBLOCK ? "another program is adding to it" : strerror(reason));
