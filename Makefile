@@ -3,11 +3,12 @@
 PREFIX ?= /usr/local
 DISTMAP = build/release/distmap
 
-.PHONY: help build demo test bench bench-gpu install check-large check-gpu fuzz coverage clean
+.PHONY: help build demo test test-all bench bench-gpu install check-large check-gpu fuzz coverage clean
 
 help:
 	@echo 'make demo         distance maps, Voronoi maps and pictures of a real image and a real volume'
 	@echo 'make test         build and run all tests'
+	@echo 'make test-all     and the long sweeps: faults and power cuts in every format'
 	@echo 'make build        the release build; the command is $(DISTMAP)'
 	@echo 'make bench        the race against other libraries on this machine (needs pip and the network)'
 	@echo 'make bench-gpu    times on an NVIDIA GPU, beside CuPy and the bandwidth of a copy'
@@ -27,6 +28,12 @@ test:
 	tools/build.sh release --group test --group mpi
 	tools/oracles.sh
 	ctest --preset release -j "$$(nproc)"
+
+# And the long sweeps, which are left out of it: some ten minutes.
+test-all:
+	tools/build.sh release --group test --group mpi
+	tools/oracles.sh
+	ctest --preset release -C all -j "$$(nproc)"
 
 bench: build
 	tools/bench.sh $(BENCH_OPTIONS)

@@ -231,6 +231,11 @@ int signal_caught(void); /* its number, or 0 */
 int signals_reach_me(void);
 void signals_leave_me(int place);
 
+/* From now on an input that is cut short while it is mapped ends the run, by an error (cut_short.c). The names stay the caller's. */
+void cut_short_watch(const char *input, const char *other);
+bool cut_short(void); /* that has happened: all results are nothing */
+const char *cut_short_name(void);
+
 /* A bar on a terminal, "reading 42%"; silent with --quiet and elsewhere. `fraction` 0 to 1. */
 void progress_begin(const struct options *options, const char *phase);
 int progress_step(void *user, double fraction); /* a distmap_progress; nonzero after a signal */

@@ -3,6 +3,7 @@
  * Exit status: 0 done; 1 it failed; 2 the command line is wrong; 3 there was a warning, and --strict; 128 + n after signal n.
  */
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <string.h>
 
 #include "cli.h"
@@ -63,8 +64,13 @@ int main(int argc, const char **argv) {
             int status = options_read(commands[i], argc - 1, argv + 1, &options, &answered);
             if (status == 0)
                 distmap_io_set_threads(options.threads);
+            cut_short_watch(options.input, options.other);
             if (status == 0 && !answered)
                 status = commands[i]->run(&options);
+            if (cut_short()) {
+                __fpurge(stdout); /* results of zeros */
+                status = status ? status : fail("interrupted");
+            }
             options_free(&options);
             return results_flush(status);
         }

@@ -25,12 +25,23 @@ static void line(const char *format, va_list arguments) {
     fputc('\n', stderr);
 }
 
+/* What failed then, failed by it. */
+static int fail_cut_short(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    line(format, arguments);
+    va_end(arguments);
+    return EXIT_FAILED;
+}
+
 int fail(const char *format, ...) {
     const int caught = signal_caught();
     if (caught) { /* the failure is the interruption's, and the person who did it knows */
         progress_end();
         return 128 + caught;
     }
+    if (cut_short())
+        return fail_cut_short("%s: was cut short, or its disk failed, while it was read", cut_short_name());
     va_list arguments;
     va_start(arguments, format);
     line(format, arguments);

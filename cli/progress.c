@@ -133,7 +133,7 @@ int progress_step(void *user, double fraction) {
             bar.visible = true;
         }
     }
-    return caught != 0;
+    return caught != 0 || cut_short();
 }
 
 void progress_end(void) {

@@ -134,7 +134,7 @@ void remove_all(const char *path) { nftw(path, remove_one, OPEN_FOLDERS, FTW_DEP
 
 int sinks_commit(struct sink *const *sinks, int count, bool no_sync) {
     distmap_writer *writers[SINKS];
-    if (signal_caught())
+    if (signal_caught() || cut_short())
         return fail("interrupted");
     for (int i = 0; i < count; i++) {
         writers[i] = sinks[i]->writer;

@@ -150,6 +150,8 @@ int ledger_open(struct ledger *ledger, const struct options *options, const char
 
 distmap_status ledger_mark(struct ledger *ledger, const char *kind, unsigned flags, double largest) {
     char line[64];
+    if (cut_short())
+        return distmap_error_set(DISTMAP_ERROR_CANCELLED, "%s: the input was cut short", ledger->state);
     const int length = snprintf(line, sizeof line, "%s %u %.17g\n", kind, flags, largest);
     if (write(ledger->fd, line, (size_t)length) != length)
         return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot write: %s", ledger->state, strerror(errno));

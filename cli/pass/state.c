@@ -134,6 +134,8 @@ bool state_has(const struct state *state, int64_t shard) {
 
 int state_mark(struct state *state, int64_t shard, unsigned flags, double largest) {
     char name[48], text[64];
+    if (cut_short())
+        return fail("interrupted");
     snprintf(name, sizeof name, "%s%lld", mark_name, (long long)shard);
     snprintf(text, sizeof text, "flags %u largest %.17g\n", flags, largest);
     return publish(state, name, text, rename);

@@ -98,6 +98,8 @@ void dm_lock_names(dm_lock *lock, const char *folder) {
             break;
         const int failed = lock_and_wait(fd);
         if (failed) {
+            if (failed != EINTR)
+                unlink(lock->path); /* nobody can lock it */
             close(fd);
             break;
         }
@@ -157,6 +159,8 @@ distmap_status dm_lock_growth(dm_lock *lock, const char *name, const char *targe
         const int reason = wait_for(fd, any);
         const bool without = reason == ENOLCK || reason == EOPNOTSUPP || reason == ENOSYS; /* the file system has none */
         if (reason && !without) {
+            if (reason != EWOULDBLOCK && reason != EINTR)
+                unlink(lock->path); /* nobody can lock it */
             close(fd);
             return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot be locked: %s", name,
                                      reason == EWOULDBLOCK ? "another program is adding to it" : strerror(reason));

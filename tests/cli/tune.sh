@@ -143,7 +143,7 @@ XDG_CACHE_HOME=/proc cannot "/proc/distmap/tuned.json: cannot write: "
 XDG_CACHE_HOME=$work/image.pgm cannot "$work/image.pgm/distmap/tuned.json: cannot write: Not a directory"
 rm "$file"
 mkdir "$file"
-cannot "$file: cannot write: Is a directory"
+cannot "$file: is a folder, not a file"
 rmdir "$file"
 XDG_CACHE_HOME=relative HOME= cannot "no folder for tuned values"
 XDG_CACHE_HOME=relative HOME=$work/home run tune --method psds/cpu --sizes 16 --quick
