@@ -316,6 +316,7 @@ struct source {
     distmap_view view; /* all elements; data NULL before source_read */
     void *buffer;      /* owned; NULL when the file is mapped */
     double seconds;    /* spent reading */
+    char identity[DISTMAP_IDENTITY_BYTES];
     int64_t nodata_count; /* elements without data (nodata.c) */
     uint8_t *ignored;     /* 1 at those that are ignored, row-major; owned; NULL: none are */
 };
@@ -331,6 +332,9 @@ int source_read_slices(struct source *source, const struct options *options, int
 /* The elements band by band, for whoever needs to see them but once: the whole is never held. */
 int source_visit(struct source *source, const struct options *options,
                  void (*visit)(const distmap_view *band, void *user), void *user);
+/* Keeps what tells the input from another one (distmap_reader_identity()); and whether it is still so: an error if not. */
+int source_identify(struct source *source);
+int source_check_identity(const struct source *source);
 void source_drop(struct source *source); /* its elements are not needed any more */
 void source_close(struct source *source);
 int64_t element_count(int ndim, const int64_t *shape);

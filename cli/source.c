@@ -196,6 +196,19 @@ int source_visit(struct source *source, const struct options *options,
     return 0;
 }
 
+int source_identify(struct source *source) {
+    return distmap_reader_identity(source->reader, source->identity) ? fail_library() : 0;
+}
+
+int source_check_identity(const struct source *source) {
+    char now[DISTMAP_IDENTITY_BYTES];
+    if (distmap_reader_identity(source->reader, now))
+        return fail_library();
+    return strcmp(source->identity, now) == 0
+               ? 0
+               : fail("%s: was changed while it was read: %s before, %s now", source->name, source->identity, now);
+}
+
 void source_drop(struct source *source) {
     free(source->buffer);
     source->buffer = NULL;

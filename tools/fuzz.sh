@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 build=$(realpath "$1")
 seconds=$2
 
-# libhdf5 crashes on some broken files and forgets memory (distmap/io.h warns of it). Its target goes on behind a crash, and what counts
+# libhdf5 crashes on some broken files and forgets memory (which is why a child process reads it). Its target goes on behind a crash, and what counts
 # is what does not happen in libhdf5 itself: by the first place on the stack that is in it or in this project.
 hdf5=(-fork=1 -ignore_crashes=1 -ignore_ooms=1 -ignore_timeouts=1 -malloc_limit_mb=0)
 no_leaks=detect_leaks=0

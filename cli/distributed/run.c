@@ -90,6 +90,8 @@ static int prepare(struct distributed *d, int place, int here) {
         return fail("%s: is not a regular file, which every process could read", options->input);
     if ((status = job_state_parts(job, options, watch, d, &map)))
         return status;
+    if ((status = source_identify(&job->source)))
+        return status;
     d->joined = problem->axes == 0 || problem->axes & 1;
     if ((status = nodata_check(&job->source, options, problem)) ||
         (status = fill_choose(&job->fill, options, &job->source, map, RESULT_DISTANCES)))
@@ -105,8 +107,8 @@ static int prepare(struct distributed *d, int place, int here) {
 static int same_everywhere(const struct distributed *d) {
     char text[3 * PATH_MAX], shape[96];
     const distmap_problem *p = &d->job.problem;
-    snprintf(text, sizeof text, "%s, %s, by slices of axis 0 %s; -o %s%s%s", d->options.input,
-             shape_text(p->ndim, p->shape, shape, sizeof shape), d->joined ? "together" : "apart", d->options.output,
+    snprintf(text, sizeof text, "%s (%s), %s, by slices of axis 0 %s; -o %s%s%s", d->options.input,
+             d->job.source.identity, shape_text(p->ndim, p->shape, shape, sizeof shape), d->joined ? "together" : "apart", d->options.output,
              d->options.index ? " --index " : "", d->options.index ? d->options.index : "");
     return ranks_same(text);
 }

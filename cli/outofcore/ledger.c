@@ -120,16 +120,45 @@ int ledger_reserve(struct ledger *ledger, int64_t bytes) {
     return ledger_size(ledger, ledger->scratch_fd, ledger->scratch, bytes);
 }
 
-int ledger_open(struct ledger *ledger, const struct options *options, const char *heading) {
-    struct stat there;
-    ledger->fd = open(ledger->state, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (ledger->fd < 0)
-        return fail("%s: cannot open: %s", ledger->state, strerror(errno));
-    if (flock(ledger->fd, LOCK_EX | LOCK_NB)) {
+/* Opens and locks it. The run that had the lock may have removed the file since it was opened here, and another one made a new
+ * one: a lock counts that is on what the name tells. */
+static int take_lock(struct ledger *ledger, const struct options *options) {
+    for (;;) {
+        struct stat locked, named;
+        ledger->fd = open(ledger->state, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+        if (ledger->fd < 0)
+            return fail("%s: cannot open: %s", ledger->state, strerror(errno));
+        const bool mine = flock(ledger->fd, LOCK_EX | LOCK_NB) == 0;
+        if (mine && fstat(ledger->fd, &locked) == 0 && stat(ledger->state, &named) == 0 &&
+            locked.st_dev == named.st_dev && locked.st_ino == named.st_ino)
+            return 0;
         close(ledger->fd);
         ledger->fd = -1;
-        return fail("%s: another run is at work on this output", options->output);
+        if (!mine)
+            return fail("%s: another run is at work on this output", options->output);
     }
+}
+
+static int write_heading(const struct ledger *ledger, const char *heading) {
+    return write(ledger->fd, heading, strlen(heading)) == (ssize_t)strlen(heading)
+               ? 0
+               : fail("%s: cannot write: %s", ledger->state, strerror(errno));
+}
+
+int ledger_begin_anew(struct ledger *ledger, const char *heading) {
+    ledger->goes_on = false;
+    ledger->slabs = ledger->panels = 0;
+    ledger->flags = 0;
+    ledger->largest = -1;
+    return ftruncate(ledger->fd, 0) ? fail("%s: cannot write: %s", ledger->state, strerror(errno))
+                                    : write_heading(ledger, heading);
+}
+
+int ledger_open(struct ledger *ledger, const struct options *options, const char *heading) {
+    struct stat there;
+    const int locked = take_lock(ledger, options);
+    if (locked)
+        return locked;
     if (fstat(ledger->fd, &there))
         return fail("%s: cannot read: %s", ledger->state, strerror(errno));
     char *text = calloc(1, (size_t)there.st_size + 1);
@@ -143,8 +172,8 @@ int ledger_open(struct ledger *ledger, const struct options *options, const char
     free(text);
     if (status == 0 && ftruncate(ledger->fd, kept))
         status = fail("%s: cannot write: %s", ledger->state, strerror(errno));
-    if (status == 0 && !ledger->goes_on && write(ledger->fd, heading, strlen(heading)) != (ssize_t)strlen(heading))
-        status = fail("%s: cannot write: %s", ledger->state, strerror(errno));
+    if (status == 0 && !ledger->goes_on)
+        status = write_heading(ledger, heading);
     return status;
 }
 
@@ -162,8 +191,8 @@ distmap_status ledger_mark(struct ledger *ledger, const char *kind, unsigned fla
 
 void ledger_close(struct ledger *ledger, bool keep) {
     if (ledger->fd >= 0 && !keep) {
+        unlink(ledger->state); /* first: without it the other means nothing */
         unlink(ledger->scratch);
-        unlink(ledger->state);
     }
     if (ledger->scratch_fd >= 0)
         close(ledger->scratch_fd);

@@ -46,6 +46,8 @@ struct ledger {
 
 /* Locks the ledger. With --resume it goes on with one that is there, which must be of the same problem. */
 int ledger_open(struct ledger *ledger, const struct options *options, const char *heading);
+/* Forgets what another run has done. */
+int ledger_begin_anew(struct ledger *ledger, const char *heading);
 /* Gives a file of this run its size, or looks whether it still has it: one that was cut since would read as zeros. */
 int ledger_size(struct ledger *ledger, int fd, const char *name, int64_t bytes);
 /* Opens the scratch file, of that many bytes. */

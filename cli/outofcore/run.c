@@ -23,14 +23,10 @@ static void add(char *heading, const char *format, ...) {
 static void describe(const struct outofcore *o, char heading[HEADING]) {
     const struct options *options = o->options;
     const distmap_problem *p = &o->job->problem;
-    struct stat input = {0};
-    char file[PATHS], boot[64] = "unknown\n";
-    snprintf(file, sizeof file, "%.*s", (int)distmap_path_file_bytes(options->input), options->input);
-    stat(file, &input);
+    char boot[64] = "unknown\n";
     *heading = '\0';
     add(heading, "distmap %s out of core\n", distmap_version());
-    add(heading, "input %s, file %lld of %lld bytes, changed %lld.%09ld\n", options->input, (long long)input.st_ino,
-        (long long)input.st_size, (long long)input.st_mtim.tv_sec, input.st_mtim.tv_nsec);
+    add(heading, "input %s\nit is %s\n", options->input, o->job->source.identity);
     add(heading, "output %s\nindex %s\n", options->output, options->index ? options->index : "none");
     add(heading, "time %lld, channel %lld, sample %s\n", (long long)options->time, (long long)options->channel,
         distmap_sample_name(o->job->source.info->sample));
@@ -98,6 +94,16 @@ static int result_size(struct outofcore *o, const struct result *result) {
                        result->offset + element_count(o->steps.normal.ndim, o->steps.normal.shape) * (int64_t)size);
 }
 
+/* Whether a run that goes on finds a file gone: one was killed when its outputs had their names, or while it tidied up. */
+static bool something_is_gone(const struct outofcore *o) {
+    struct stat there;
+    bool gone = access(o->ledger.scratch, F_OK) != 0;
+    for (int r = 0; r < o->result_count && !gone; r++)
+        gone = !o->results[r].in_order &&
+               (fstat(o->results[r].fd, &there) || there.st_size <= o->results[r].offset); /* made just now */
+    return gone;
+}
+
 static int open_files(struct outofcore *o, distmap_dtype map) {
     const struct options *options = o->options;
     const int64_t elements = element_count(o->steps.normal.ndim, o->steps.normal.shape);
@@ -106,6 +112,8 @@ static int open_files(struct outofcore *o, distmap_dtype map) {
     int status = 0;
     o->payload_at = elements * (int64_t)distmap_dtype_size(o->steps.samples);
     int64_t bytes = o->steps.windows ? windows_bytes(o) : o->steps.one_pass ? 0 : o->payload_at + elements * index;
+    if ((status = source_identify(&o->job->source)))
+        return status;
     describe(o, heading);
     const char *folder = options->scratch;
     if (!folder && strcmp(options->output, "-") == 0)
@@ -117,6 +125,11 @@ static int open_files(struct outofcore *o, distmap_dtype map) {
         return status;
     if (options->index && (status = open_result(o, &o->job->index, options->index, o->steps.normal.want.index, &bytes)))
         return status;
+    if (o->ledger.goes_on && something_is_gone(o)) {
+        say(options, "distmap: not all files of the run before are there any more; all is done anew");
+        if ((status = ledger_begin_anew(&o->ledger, heading)))
+            return status;
+    }
     if ((status = ledger_reserve(&o->ledger, bytes)))
         return status;
     for (int r = 0; r < o->result_count && !status; r++)
@@ -173,6 +186,8 @@ static int compute(struct outofcore *o) {
         return status;
     job->work.seconds = seconds_now() - began;
     job->work.flags = o->ledger.flags;
+    if ((status = source_check_identity(&job->source)))
+        return status;
     job_take_largest(job, ignored_any(o) && !o->steps.one_pass ? o->copied_largest : o->ledger.largest);
     if (o->looked == o->steps.layout.size)
         job->sites = o->sites;

@@ -1,7 +1,6 @@
 /* The plan of a pass. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "pass.h"
 
@@ -17,22 +16,16 @@ static void add_text(json_object *plan, const char *name, const char *text) {
     json_object_object_add(plan, name, text ? json_object_new_string(text) : NULL);
 }
 
-/* The file, so that one that was changed meanwhile is another one. A folder's own time says little. */
-static void add_input(json_object *plan, const char *input) {
-    char file[PATH_MAX], real[PATH_MAX], changed[64];
+/* The file, so that one that was changed meanwhile is another one. */
+static void add_input(json_object *plan, const char *input, const struct source *source) {
+    char file[PATH_MAX];
     const int bytes = (int)distmap_path_file_bytes(input);
-    struct stat info = {0};
     snprintf(file, sizeof file, "%.*s", bytes, input);
-    snprintf(real, sizeof real, "%s", file);
     char *found = realpath(file, NULL);
     add_text(plan, "input", found ? found : file);
     free(found);
     add_text(plan, "dataset", input[bytes] ? input + bytes + 1 : NULL);
-    if (stat(file, &info) == 0 && S_ISREG(info.st_mode)) {
-        snprintf(changed, sizeof changed, "%lld.%09ld", (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
-        json_object_object_add(plan, "input_bytes", json_object_new_int64(info.st_size));
-        add_text(plan, "input_changed", changed);
-    }
+    add_text(plan, "input_identity", source->identity);
 }
 
 /* What both kinds of passes have. */
@@ -54,7 +47,7 @@ json_object *plan_make_first(const struct pass *p) {
     const distmap_problem *problem = &p->problem;
     json_object *plan = json_object_new_object(), *spacing = json_object_new_array();
     char sites[96];
-    add_input(plan, p->options->input);
+    add_input(plan, p->options->input, &p->source);
     json_object_object_add(plan, "time", json_object_new_int64(p->options->time));
     json_object_object_add(plan, "channel", json_object_new_int64(p->options->channel));
     add_text(plan, "sample", distmap_sample_name(p->source.info->sample));
@@ -82,7 +75,7 @@ json_object *plan_make_first(const struct pass *p) {
 
 json_object *plan_make_last(const struct pass *p, json_object *first) {
     json_object *plan = json_object_new_object();
-    add_input(plan, p->options->input);
+    add_input(plan, p->options->input, &p->source);
     json_object_object_add(plan, "first", json_object_get(first));
     json_object_object_add(plan, "squared", json_object_new_boolean(p->options->squared));
     add_pass(plan, p);

@@ -295,6 +295,8 @@ static int compute(struct pass *p) {
     take_share(p, grain_of(p));
     if ((status = choose_piece(p, grain_of(p))))
         return status;
+    if ((status = source_identify(&p->source)))
+        return status;
     p->plan = p->last ? plan_make_last(p, p->before) : plan_make_first(p);
     if ((status = state_begin(&p->state, p->plan, &whole)))
         return status;
@@ -306,7 +308,7 @@ static int compute(struct pass *p) {
     if (!again &&
         ((status = check_part(&p->map, &p->state, done)) || (status = check_part(&p->index, &p->index_state, done))))
         return status;
-    if (!again && ((status = do_share(p)) || (status = state_mark(&p->state, options->shard, p->flags, p->largest))))
+    if (!again && ((status = do_share(p)) || (status = source_check_identity(&p->source)) || (status = state_mark(&p->state, options->shard, p->flags, p->largest))))
         return status;
     if ((status = state_count(&p->state, NULL, 0)))
         return status;

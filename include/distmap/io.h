@@ -172,6 +172,11 @@ DISTMAP_API distmap_status distmap_reader_read(distmap_reader *reader, int64_t f
  * they are, and of those whose chunks are files of their own (NPY, Zarr, precomputed); others are DISTMAP_ERROR_UNSUPPORTED. */
 DISTMAP_API distmap_status distmap_reader_read_box(distmap_reader *reader, const int64_t *first, const int64_t *count,
                                                    void *out);
+enum { DISTMAP_IDENTITY_BYTES = 320 };
+/* What tells the file from another one, and from itself after a change, into `text`, one line: inode, size and times, also of a file
+ * beside it; of a folder a digest over the same of all files in it, which are looked at one by one. It is the same on all machines that
+ * see the file. Two of them that differ are two inputs; equal ones before and after reading mean that nothing was changed meanwhile. */
+DISTMAP_API distmap_status distmap_reader_identity(const distmap_reader *reader, char text[DISTMAP_IDENTITY_BYTES]);
 /* When the file's elements lie in it as they are (uncompressed NPY, NIfTI, PGM, TIFF in one piece), a read-only view of all
  * of them, memory-mapped, valid until the reader is closed, with strides for Fortran order; otherwise, or with more than DISTMAP_MAX_NDIM
  * axes, a view with data NULL. If the file is cut short meanwhile, whoever looks at what is gone gets a SIGBUS, as

@@ -74,6 +74,7 @@ distmap_status dm_beside_open(const dm_input *header, const char *file, bool may
 }
 
 void dm_beside_replace(distmap_reader *reader, dm_input *elements) {
+    reader->has_header = fstat(reader->input.fd, &reader->header) == 0;
     dm_input_close(&reader->input);
     reader->input = *elements;
     *elements = (dm_input){.fd = -1};

@@ -37,6 +37,8 @@ struct distmap_reader {
     bool selects;                       /* any */
     char *held;                         /* one slice of `info`, of formats without boxes; owned */
     int64_t held_slice;
+    bool has_header;     /* the elements are in another file than the one that was named, which is `input` then */
+    struct stat header;  /* of the one that was named */
     distmap_native *native; /* what info.native is in; owned, with what it points to (model.c) */
     /* Elements that lie in the file as they are (raw.c). */
     struct {

@@ -135,6 +135,41 @@ refuses_to_go_on "d.npy.part has 5000 of its [0-9]* bytes; without --resume all 
 cp whole.part out/.distmap-d.npy.part
 truncate -s 100 out/.distmap-d.npy.scratch
 refuses_to_go_on "d.npy.scratch has 100 of its [0-9]* bytes; without --resume all is done anew" --sites 0..40000
+# A run that was killed when its output had its name, or while it tidied up, holds nobody up.
+for gone in part scratch; do
+    rm -f out/d.npy out/.distmap-d.npy.*
+    interrupt d.npy panel 2 KILL
+    mv out/.distmap-d.npy.$gone out/d.npy
+    "$distmap" edt volume.npy -o out/d.npy --sites 0..40000 --memory $memory --resume 2>stderr
+    check "the $gone is gone: status" equal "$?" 0
+    check "the $gone is gone: told" grep -q "are there any more; all is done anew" stderr
+    check "the $gone is gone: the same bits" cmp out/d.npy want.npy
+done
+# Inputs that are others since, though they have their old size and time.
+interrupt d.npy slab 2 KILL
+cp -p volume.npy before.npy
+cp before.npy volume.npy
+touch -r before.npy volume.npy
+refuses_to_go_on "is of another run: there 'it is inode .*', here 'it is inode .*'" --sites 0..40000
+"$distmap" edt volume.npy -o store.zarr --sites 0..40000 --metric squared --quiet
+folder() { "$distmap" edt store.zarr -o out/z.npy --sites 0..40 --memory $memory --resume "$@" 2>stderr; }
+if [[ -d store.zarr ]]; then
+    nice -n 19 "$distmap" edt store.zarr -o out/z.npy --sites 0..40 --memory $memory --resume --quiet 2>stderr &
+    run=$!
+    while [[ $(lines slab z.npy) -lt 2 ]] && kill -0 $run 2>/dev/null; do sleep 0.01; done
+    kill -KILL $run
+    wait $run
+    chunk=$(find store.zarr -type f ! -name zarr.json | sort | tail -n 1)
+    cp -p "$chunk" chunk
+    cat chunk >"$chunk"
+    touch -r chunk "$chunk"
+    folder
+    check "a chunk was changed: status" equal "$?" 1
+    check "a chunk was changed: told" one_line "is of another run: there 'it is .* digest .*', here 'it is .* digest"
+    rm -f out/.distmap-z.npy.*
+fi
+rm -rf store.zarr before.npy chunk
+interrupt d.npy panel 2 KILL
 printf 'x\033[31m\x80\n' >out/.distmap-d.npy.state
 refuses_to_go_on "is of another run: there 'x\?\[31m\?', here 'distmap" --sites 0..40000
 flock out/.distmap-d.npy.state -c \

@@ -202,7 +202,7 @@ check "the part was taken away" one_line "tells of 1 shards that are done, but t
 mv run/away run/out.npy.part
 touch run/mid.npy
 "$distmap" pass run/mid.npy -o run/out.npy --axis z --shard 2/2 2>stderr
-check "the input was written to meanwhile" one_line "is of another run: input_changed is"
+check "the input was written to meanwhile" one_line "is of another run: input_identity is"
 cp drawn.npy run/there.npy
 "$distmap" pass drawn.npy -o run/there.npy --axis y,x --shard 1/2 2>stderr
 check "an output that is there" one_line "run/there.npy: is there already, and is not overwritten"
