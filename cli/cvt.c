@@ -135,10 +135,12 @@ static int write_text(const struct job *job, struct extra *extra, const struct o
 static int open_outputs(struct job *job, const struct options *options) {
     const distmap_image_info list = {
         .dtype = DISTMAP_INT32, .ndim = 2, .shape = {job->problem.cvt.points, job->problem.ndim}};
-    int status =
-        is_text(options) ? 0 : sink_open(&job->map, options->output, &list, DISTMAP_INT32, DISTMAP_KIND_UNKNOWN, NULL);
+    int status = is_text(options) ? 0
+                                  : sink_open(&job->map, options, options->output, &list, DISTMAP_INT32,
+                                              DISTMAP_KIND_UNKNOWN, NULL);
     if (status == 0 && options->index)
-        status = sink_open(&job->index, options->index, job->source.info, DISTMAP_INT32, DISTMAP_KIND_LABELS, NULL);
+        status = sink_open(&job->index, options, options->index, job->source.info, DISTMAP_INT32, DISTMAP_KIND_LABELS,
+                           NULL);
     return status ? status : preview_open(&job->preview, options, &job->problem, job->source.info, false);
 }
 

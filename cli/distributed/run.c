@@ -91,9 +91,10 @@ static int prepare(struct distributed *d, int place, int here) {
     if ((status = job_state_parts(job, options, watch, d, &map)))
         return status;
     d->joined = problem->axes == 0 || problem->axes & 1;
-    sink_describe(&job->map, options->output, job->source.info, map, DISTMAP_KIND_INTENSITY, NULL);
+    sink_describe(&job->map, options, options->output, job->source.info, map, DISTMAP_KIND_INTENSITY, NULL);
     if (options->index)
-        sink_describe(&job->index, options->index, job->source.info, problem->want.index, DISTMAP_KIND_LABELS, NULL);
+        sink_describe(&job->index, options, options->index, job->source.info, problem->want.index,
+                      DISTMAP_KIND_LABELS, NULL);
     output_guard();
     return choose_slab(d);
 }

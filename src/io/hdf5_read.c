@@ -125,6 +125,8 @@ static distmap_status take_filters(distmap_reader *reader, const state *s, hid_t
             *ratio *= DM_DEFLATE_RATIO;
         else if (filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32)
             *ratio = 0;
+        if (filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32)
+            dm_packing_take(&reader->info, filter == H5Z_FILTER_DEFLATE ? "deflate" : "other");
         dm_append(reader->info.stored, sizeof reader->info.stored, ", ", filter == H5Z_FILTER_DEFLATE ? "gzip" : name);
     }
     return DISTMAP_OK;
@@ -286,6 +288,11 @@ static void hdf5_close(distmap_reader *reader) {
     free(s);
 }
 
+static const char *packings(const char *path) {
+    (void)path;
+    return "deflate none";
+}
+
 const dm_codec dm_codec_hdf5 = {
     .info = {.name = "hdf5",
              .endings = ".h5 .hdf5",
@@ -301,6 +308,7 @@ const dm_codec dm_codec_hdf5 = {
     .max_ndim = DISTMAP_MAX_AXES,
     .holds_empty = true,
     .holds_datasets = true,
+    .packings = packings,
     .create = dm_hdf5_create,
     .write = dm_hdf5_write,
     .depth = dm_hdf5_depth,
