@@ -83,6 +83,7 @@ struct options {
     const struct command *command;
     char *input, *output, *index, *preview; /* paths; NULL: not given */
     char *other;                            /* compare: the second input */
+    char compress[16];                      /* what the output is packed by; "": as the input is */
     distmap_sites sites;
     bool sites_given;
     double threshold;
@@ -440,12 +441,12 @@ struct sink {
 /* Refuses outputs that are the input, or each other; needs the file system only. */
 int sinks_check(const struct options *options);
 /* Says what an output is: what the input is, but for elements, their kind and their value for no data (fill; NULL: none); from then on
- * signals are noted. */
-void sink_describe(struct sink *sink, const char *path, const distmap_image_info *input, distmap_dtype dtype,
-                   distmap_image_kind kind, const struct fill *fill);
+ * signals are noted. Of --compress the index takes what it can. */
+void sink_describe(struct sink *sink, const struct options *options, const char *path, const distmap_image_info *input,
+                   distmap_dtype dtype, distmap_image_kind kind, const struct fill *fill);
 /* And opens it. */
-int sink_open(struct sink *sink, const char *path, const distmap_image_info *input, distmap_dtype dtype,
-              distmap_image_kind kind, const struct fill *fill);
+int sink_open(struct sink *sink, const struct options *options, const char *path, const distmap_image_info *input,
+              distmap_dtype dtype, distmap_image_kind kind, const struct fill *fill);
 /* Writes what lies in the buffer (nothing to do where the file is mapped). */
 int sink_write(struct sink *sink, const struct options *options);
 /* Gives all files their names, when all are whole and, but for `no_sync`, on the disk; if one fails, all is as it was. */

@@ -133,12 +133,12 @@ static int open_outputs(struct job *job, const struct options *options) {
         .dtype = DISTMAP_INT32, .ndim = 2, .shape = {job->problem.cvt.points, job->problem.ndim}};
     int status =
         is_text(options) ? text_file_open(&job->text, options->output)
-                         : sink_open(&job->map, options->output, &list, DISTMAP_INT32, DISTMAP_KIND_UNKNOWN, NULL);
+                         : sink_open(&job->map, options, options->output, &list, DISTMAP_INT32, DISTMAP_KIND_UNKNOWN, NULL);
     if (status == 0 && options->index)
         status = fill_choose(&job->fill, options, &job->source, DISTMAP_INT32, RESULT_MARKS);
     if (status == 0 && options->index)
         status =
-            sink_open(&job->index, options->index, job->source.info, DISTMAP_INT32, DISTMAP_KIND_LABELS, &job->fill);
+            sink_open(&job->index, options, options->index, job->source.info, DISTMAP_INT32, DISTMAP_KIND_LABELS, &job->fill);
     return status ? status : preview_open(&job->preview, options, &job->problem, job->source.info, false);
 }
 

@@ -19,9 +19,10 @@ int job_open_outputs(struct job *job, const struct options *options, distmap_dty
     const distmap_image_info *info = job->source.info;
     int status = fill_choose(&job->fill, options, &job->source, dtype, job_result(options));
     if (status == 0)
-        status = sink_open(&job->map, options->output, info, dtype, job_kind(options), &job->fill);
+        status = sink_open(&job->map, options, options->output, info, dtype, job_kind(options), &job->fill);
     if (status == 0 && options->index)
-        status = sink_open(&job->index, options->index, info, job->problem.want.index, DISTMAP_KIND_LABELS, NULL);
+        status = sink_open(&job->index, options, options->index, info, job->problem.want.index, DISTMAP_KIND_LABELS,
+                           NULL);
     if (status == 0)
         status = preview_open(&job->preview, options, &job->problem, info, regions);
     return status;

@@ -138,6 +138,7 @@ void json_add_model(json_object *object, const distmap_image_info *info) {
     json_object_object_add(object, "world", world_json(info));
     json_object_object_add(object, "nodata", info->has_nodata ? json_number(info->nodata) : NULL);
     json_object_object_add(object, "kind", json_object_new_string(kind_names[info->kind]));
+    json_object_object_add(object, "packing", json_object_new_string(info->packing));
 }
 
 static json_object *member(json_object *object, const char *name) {
@@ -188,4 +189,5 @@ void model_from_json(json_object *object, distmap_image_info *info) {
         }
     }
     info->kind = (distmap_image_kind)find(kind_names, KINDS, text_of(object, "kind"));
+    snprintf(info->packing, sizeof info->packing, "%s", text_of(object, "packing"));
 }

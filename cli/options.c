@@ -155,6 +155,12 @@ static int read_shard(struct options *o, const char *option, const char *text) {
 static int read_chunks(struct options *o, const char *option, const char *text) {
     return value_numbers(option, text, 1, 1 << 30, &o->chunks);
 }
+static int read_compress(struct options *o, const char *option, const char *text) {
+    if (!*text || strlen(text) >= sizeof o->compress)
+        return usage("%s: '%s' packs nothing; yes, none, deflate, zstd, lzw and blosc are known", option, text);
+    strcpy(o->compress, text);
+    return 0;
+}
 static int read_distributed(struct options *o, const char *option, const char *text) {
     (void)option, (void)text;
     o->distributed = true;
@@ -483,6 +489,10 @@ static const option_row rows[] = {
     {"chunks", 0, PASS, "C,C[,C]", read_chunks,
      "lengths of a .zarr's chunks, slowest axis first, or one for all (default: the input's, else about 2^18 "
      "elements)"},
+    {"compress", 0, SHAPES | PASS, "HOW", read_compress,
+     "pack the output: yes, none, deflate (gzip, zlib), zstd, lzw or blosc, as the format has it; default: where the "
+     "input is\n"
+     "                           packed and the format can, and HDF5, Zarr and PNG always"},
     {"memory", 0, PASS, "SIZE", read_memory,
      "hold at most SIZE (4G, 512M); by default about 1G, or what one row of chunks takes"},
     {"dtype", 0, SKELETON, "DTYPE", read_dtype,

@@ -68,12 +68,16 @@ int sinks_check(const struct options *o) {
 
 /* ---- One file ---- */
 
-void sink_describe(struct sink *sink, const char *path, const distmap_image_info *input, distmap_dtype dtype,
-                   distmap_image_kind kind, const struct fill *fill) {
+void sink_describe(struct sink *sink, const struct options *options, const char *path, const distmap_image_info *input,
+                   distmap_dtype dtype, distmap_image_kind kind, const struct fill *fill) {
     sink->path = path;
     sink->info = *input;
     sink->info.dtype = dtype;
     sink->info.kind = kind;
+    if (*options->compress) {
+        memcpy(sink->info.packing, options->compress, sizeof sink->info.packing);
+        sink->info.packing_asked = path == options->output;
+    }
     sink->info.samples = 0;
     sink->info.sample = DISTMAP_SAMPLE_OPEN;
     sink->info.has_nodata = fill && fill->known; /* the input's value may mean something among the results */
@@ -81,9 +85,9 @@ void sink_describe(struct sink *sink, const char *path, const distmap_image_info
     signals_catch();
 }
 
-int sink_open(struct sink *sink, const char *path, const distmap_image_info *input, distmap_dtype dtype,
-              distmap_image_kind kind, const struct fill *fill) {
-    sink_describe(sink, path, input, dtype, kind, fill);
+int sink_open(struct sink *sink, const struct options *options, const char *path, const distmap_image_info *input,
+              distmap_dtype dtype, distmap_image_kind kind, const struct fill *fill) {
+    sink_describe(sink, options, path, input, dtype, kind, fill);
     if (distmap_writer_open(path, &sink->info, &sink->writer))
         return fail_library();
     sink->view = distmap_writer_map(sink->writer);

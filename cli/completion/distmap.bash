@@ -66,6 +66,7 @@ _distmap()
         ;;
     --signed) COMPREPLY=($(compgen -W "outside inside $(_distmap_options "$command" edt)" -- "$word")) ;;
     --channel) COMPREPLY=($(compgen -W "red green blue alpha luma" -- "$word")) ;;
+    --compress) COMPREPLY=($(compgen -W "yes none deflate zstd lzw blosc" -- "$word")) ;;
     --nodata) COMPREPLY=($(compgen -W "ignore site object" -- "$word")) ;;
     --surface) COMPREPLY=($(compgen -W "centre half" -- "$word")) ;;
     --suite) COMPREPLY=($(compgen -W "man-edm pba psds erosion esf" -- "$word")) ;;

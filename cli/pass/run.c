@@ -50,7 +50,7 @@ static int find_format(const char *path, const distmap_format_info **found) {
 
 static int begin_output(struct pass *p, struct sink *sink, struct state *state, const char *path, distmap_dtype dtype) {
     const distmap_format_info *format = NULL;
-    sink_describe(sink, path, p->source.info, dtype, sink == &p->index ? DISTMAP_KIND_LABELS : DISTMAP_KIND_INTENSITY,
+    sink_describe(sink, p->options, path, p->source.info, dtype, sink == &p->index ? DISTMAP_KIND_LABELS : DISTMAP_KIND_INTENSITY,
                   NULL);
     int status = find_format(path, &format);
     if (status)

@@ -105,6 +105,11 @@ typedef struct distmap_image_info {
      * presented: of a palette's picture first the index. While it is OPEN, elements are lumas, which nobody asked for. */
     unsigned samples;
     distmap_sample sample;
+    /* What the elements are packed by: "deflate" (also gzip's and zlib's), "zstd", "lzw", "blosc", ...; "none": they are not; "": not
+     * told. A writer that packs anyway (PNG, HDF5, Zarr) does so in its own way. Others pack where the elements come from a packed
+     * file: by the same, if the format has that, else in its own way. */
+    char packing[16];
+    bool packing_asked; /* writers: by that and nothing else, or it is an error that names what the format has; "yes": in its own way */
     char stored[64];   /* how the file stores it: "8-bit palette", "tiles 256x256, LZW, 12 pages", ... */
     size_t held_bytes; /* what a reader holds of the elements beside the buffers that it is given, at most */
     int64_t chunk[DISTMAP_MAX_AXES]; /* of a format whose chunks are files of their own (Zarr, precomputed): their shape; else 0 */

@@ -118,6 +118,7 @@ def imread(path: str | PathLike[str], *, channel: int | str | None = None, time:
 def imwrite(
     path: str | PathLike[str], array: Array | Image, like: Image | None = None, *, axes: Sequence[Axis] | None = None,
     nodata: float | None = None, kind: Literal["mask", "labels", "intensity", "unknown"] | None = None,
+    compress: bool | str | None = None,
 ) -> None: ...
 
 class Axis:
@@ -140,12 +141,13 @@ class Image:
     kind: Literal["unknown", "mask", "labels", "intensity"]
     sample: str | None
     format: str
+    packing: str
     native: tuple[tuple[str, str, bytes], ...]
     def __init__(
         self, array: Any, axes: tuple[Axis, ...] = (), affine: Any = None,
         world: Literal["unknown", "ras", "lps", "projected", "geographic"] = "unknown", crs: str | None = None,
         nodata: float | None = None, kind: Literal["unknown", "mask", "labels", "intensity"] = "unknown",
-        sample: str | None = None, format: str = "", native: tuple[tuple[str, str, bytes], ...] = (),
+        sample: str | None = None, format: str = "", packing: str = "", native: tuple[tuple[str, str, bytes], ...] = (),
     ) -> None: ...
     @property
     def pitches(self) -> tuple[float, ...]: ...

@@ -76,6 +76,7 @@ class Image:
     kind : "unknown", "mask", "labels" or "intensity"
     sample : of a picture in colour or by a palette, which sample the array holds, as "red" or "index"; else None
     format : of the file that was read, as "nifti"
+    packing : what its elements are packed by there: "none", "deflate" (gzip's and zlib's too), "zstd", ...; "" where nobody knows
     native : what one family of formats alone understands, ((family, name, bytes), ...), for imwrite()
     """
     array: np.ndarray
@@ -87,6 +88,7 @@ class Image:
     kind: str = "unknown"
     sample: str | None = None
     format: str = ""
+    packing: str = ""
     native: tuple = field(default=(), repr=False)
 
     @property
@@ -109,7 +111,7 @@ def model_of(info, array):
     spaces = sum(axis.type == 0 for axis in info.axis[:info.ndim])
     affine = np.array([[*row[:spaces], at] for row, at in zip(info.matrix, info.origin)][:info.world_ndim])
     return Image(
-        array=array, format=info.format.decode(),
+        array=array, format=info.format.decode(), packing=info.packing.decode(errors="replace"),
         axes=tuple(Axis(axis.name.decode(errors="replace"), _io_structs.AXIS_TYPES[axis.type], axis.pitch or None,
                         axis.unit.decode(errors="replace")) for axis in info.axis[:info.ndim]),
         affine=affine if info.world_ndim else None, world=_io_structs.WORLDS[info.world],
@@ -244,6 +246,7 @@ def info_of(image):
         info.world_ndim = affine.shape[0]
         for w, row in enumerate(affine):
             info.matrix[w][:spaces], info.origin[w] = row[:-1], row[-1]
+    info.packing = short("packing", image.packing)
     info.crs = image.crs.encode() if image.crs else None
     info.has_nodata = image.nodata is not None
     info.nodata = 0 if image.nodata is None else number("nodata", image.nodata)
@@ -255,7 +258,7 @@ def info_of(image):
     return info, (natives, kept)
 
 
-def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None):
+def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compress=None):
     """Writes an image or volume in the format that the name's ending tells, with as much of its meaning as the format holds.
 
     Parameters
@@ -270,6 +273,10 @@ def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None):
         What elements without data are. None: that of an Image; of an array with `like` none, since what it meant in the one may mean
         something in the other.
     kind : "mask", "labels", "intensity", "unknown". None: that of an Image.
+    compress : bool or str
+        Whether the elements are packed, or by what, as the format has it: "deflate" (or "gzip", "zlib": TIFF, MetaImage, NRRD, HDF5, Zarr),
+        "zstd" (TIFF, Zarr), "lzw" (TIFF), "blosc" (Zarr). NotImplementedError where it has it not. None: where the Image, or `like`, comes
+        from a packed file; HDF5, Zarr and PNG always, and NIfTI where the name ends in .gz.
 
     The file takes its name when it is whole. Raises as imread() does; TypeError for what is no array.
 
@@ -300,7 +307,12 @@ def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None):
                     nodata=image.nodata if nodata is None else nodata, kind=kind or image.kind)
     if not image.array.dtype.isnative:
         image = replace(image, array=image.array.astype(image.array.dtype.newbyteorder("=")))
+    if compress is not None and not isinstance(compress, (bool, str)):
+        raise TypeError(f"compress is {compress!r}, must be True, False or a name, as \"deflate\"")
     info, kept = info_of(image)
+    if compress is not None:
+        info.packing = short("compress", compress) if isinstance(compress, str) else b"yes" if compress else b"none"
+        info.packing_asked = True
     io, writer = io_library(), c.c_void_p()
     check(io.distmap_writer_open(name, c.byref(info), c.byref(writer)))
     try:

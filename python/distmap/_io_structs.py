@@ -26,7 +26,8 @@ class ImageInfo(c.Structure):
                 ("axis", Axis * MAX_AXES), ("world_ndim", c.c_int), ("matrix", c.c_double * 3 * 3),
                 ("origin", c.c_double * 3), ("world", c.c_int), ("crs", c.c_char_p), ("has_nodata", c.c_bool),
                 ("nodata", c.c_double), ("kind", c.c_int), ("native", c.POINTER(Native)), ("native_count", c.c_int),
-                ("samples", c.c_uint), ("sample", c.c_int), ("stored", c.c_char * 64), ("held_bytes", c.c_size_t),
+                ("samples", c.c_uint), ("sample", c.c_int), ("packing", c.c_char * 16),
+                ("packing_asked", c.c_bool), ("stored", c.c_char * 64), ("held_bytes", c.c_size_t),
                 ("chunk", c.c_int64 * MAX_AXES)]
 
 

@@ -106,6 +106,8 @@ struct dm_codec {
     distmap_status (*arrive)(distmap_writer *writer, const dm_commit *commit);
     distmap_status (*take)(distmap_writer *writer, dm_commit *commit);
     void (*discard)(distmap_writer *writer); /* frees the state, if there is one; after finish too */
+    /* What elements can be packed by in a file of that name: "none deflate", the default first. NULL: nothing. */
+    const char *(*packings)(const char *path);
     /* By several processes; NULL where the format is written in one piece. `depth` is at least 1. `pack` gets whole pieces, and at
      * least one element; it fills in all but the name, also before it fails. */
     int64_t (*depth)(const distmap_image_info *info);
@@ -152,6 +154,10 @@ void dm_axis_take(distmap_axis *axis, const char *name);
 distmap_status dm_pitch_take(distmap_reader *reader, int axis, double pitch, const char *where);
 /* The length of a direction vector as a pitch: rounded to 7 digits, since the last ones are noise. */
 double dm_pitch_of(const double *vector, int count);
+/* Sets what elements are packed by, of which gzip and zlib are deflate. */
+void dm_packing_take(distmap_image_info *info, const char *name);
+/* Chooses what is written in a file of that name from what info->packing wants. */
+distmap_status dm_packing_choose(const char *path, const dm_codec *codec, distmap_image_info *info);
 /* Names the axes that have no name. */
 void dm_axes_name(distmap_image_info *info);
 /* Whether the axes come in an order such as "otczyx", other, time, channel and space, of which any may be left out. For formats in

@@ -186,7 +186,8 @@ static distmap_status take_info(distmap_reader *reader, dm_hdf5_opened *opened) 
     state *s = reader->state;
     distmap_image_info *info = &opened->info;
     bool good = info->ndim >= 1 && info->ndim <= DISTMAP_MAX_AXES && distmap_dtype_size(info->dtype) > 0 &&
-                is_text(info->stored, sizeof info->stored) && is_form(&opened->form, info);
+                is_text(info->stored, sizeof info->stored) && is_text(info->packing, sizeof info->packing) &&
+                is_form(&opened->form, info);
     for (int a = 0; good && a < info->ndim; a++)
         good = info->shape[a] >= 0 && is_text(info->axis[a].name, sizeof info->axis[a].name) &&
                is_text(info->axis[a].unit, sizeof info->axis[a].unit);
@@ -437,6 +438,11 @@ static void hdf5_close(distmap_reader *reader) {
     free(s);
 }
 
+static const char *packings(const char *path) {
+    (void)path;
+    return "deflate none";
+}
+
 const dm_codec dm_codec_hdf5 = {
     .info = {.name = "hdf5",
              .endings = ".h5 .hdf5 .hdf",
@@ -453,6 +459,7 @@ const dm_codec dm_codec_hdf5 = {
     .max_ndim = DISTMAP_MAX_AXES,
     .holds_empty = true,
     .holds_datasets = true,
+    .packings = packings,
     .create = dm_hdf5_create,
     .write = dm_hdf5_write,
     .depth = dm_hdf5_depth,

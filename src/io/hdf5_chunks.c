@@ -1,13 +1,17 @@
 /* The chunks of HDF5 datasets that are written: their shape is that of chunks.c; what is in the file of each.
  *
  * A chunk is stored whole, with zeros where it sticks out of the image, shuffled (the first byte of all elements, then
- * the second, ...) and deflated, as libhdf5's filters would do it.
+ * the second, ...) and deflated, as libhdf5's filters would do it, or as it is.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "io/hdf5.h"
+
+bool dm_hdf5_is_packed(const distmap_image_info *info) {
+    return !info->packing_asked || strcmp(info->packing, "none") != 0;
+}
 
 /* ---- Shape ---- */
 
@@ -99,6 +103,15 @@ distmap_status dm_hdf5_pack(const distmap_image_info *info, int64_t count, const
         uLongf bytes = bound;
         dm_hdf5_chunk_origin(info, chunk, i, origin);
         gather(info, count, slices, chunk, origin, plain);
+        if (!dm_hdf5_is_packed(info)) {
+            pieces->bytes[i] = elements * size;
+            pieces->data[i] = malloc(elements * size);
+            if (pieces->data[i])
+                memcpy(pieces->data[i], plain, elements * size);
+            else
+                status = DISTMAP_ERROR_MEMORY;
+            continue;
+        }
         shuffle(plain, elements, size, shuffled);
         status = compress2((Bytef *)packed, &bytes, (Bytef *)shuffled, elements * size, DM_HDF5_GZIP)
                      ? DISTMAP_ERROR_MEMORY /* all else is excluded */

@@ -116,6 +116,8 @@ static distmap_status take_filters(distmap_reader *reader, const dm_hdf5_set *s,
             *ratio *= DM_DEFLATE_RATIO;
         else if (filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32)
             *ratio = 0;
+        if (filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32)
+            dm_packing_take(&reader->info, filter == H5Z_FILTER_DEFLATE ? "deflate" : "other");
         dm_append(reader->info.stored, sizeof reader->info.stored, ", ", filter == H5Z_FILTER_DEFLATE ? "gzip" : name);
     }
     return DISTMAP_OK;

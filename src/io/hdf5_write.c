@@ -1,4 +1,4 @@
-/* Writing HDF5: one dataset, in chunks packed by shuffling and gzip.
+/* Writing HDF5: one dataset, in chunks packed by shuffling and gzip unless that is not wanted.
  *
  * A name with a dataset in it, out.h5:/a/b, adds that to the file if there is one. Nothing in it is overwritten, and it
  * is never written to itself: the work is done on a copy (a clone, where the file system has them), which takes the
@@ -77,8 +77,10 @@ static distmap_status make_dataset(distmap_writer *writer, state *s) {
         dm_hdf5_chunk(info, s->chunk);
         H5Pset_chunk(made, info->ndim, s->chunk);
         s->rows.row = (int64_t)s->chunk[0];
-        H5Pset_shuffle(made);
-        H5Pset_deflate(made, DM_HDF5_GZIP);
+        if (dm_hdf5_is_packed(info)) {
+            H5Pset_shuffle(made);
+            H5Pset_deflate(made, DM_HDF5_GZIP);
+        }
     }
     s->dataset = H5Dcreate2(s->file, path_of(writer), s->type, space, links, made, H5P_DEFAULT);
     const bool good = s->dataset >= 0 && dm_hdf5_model_write(s->dataset, info);

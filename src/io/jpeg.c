@@ -152,6 +152,7 @@ static distmap_status jpeg_open(distmap_reader *reader) {
     info->dtype = DISTMAP_UINT8;
     info->shape[0] = state->d.image_height;
     info->shape[1] = state->d.image_width;
+    dm_packing_take(info, "jpeg");
     snprintf(info->stored, sizeof info->stored, "8-bit %s%s", colour_name(state->d.jpeg_color_space),
              jpeg_has_multiple_scans(&state->d) ? ", progressive (decoded whole)" : "");
     TRY(dm_check_holds(&reader->input, info->shape[0] * info->shape[1],

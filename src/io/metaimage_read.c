@@ -69,6 +69,7 @@ static distmap_status open_with(distmap_reader *reader, const dm_meta *h, int64_
         offset = reader->input.size - bytes;
     if (h->skip > 0 && __builtin_add_overflow(offset, h->skip, &offset))
         return dm_broken(&reader->input, "broken MetaImage header: HeaderSize = %lld", (long long)h->skip);
+    dm_packing_take(&reader->info, h->packed ? "zlib" : "none");
     return h->packed ? open_stream(reader, h, offset, bytes) : dm_raw_open(reader, offset, h->swapped, false);
 }
 
@@ -90,6 +91,11 @@ static distmap_status meta_read(distmap_reader *reader, int64_t first, int64_t c
     return (reader->raw.is ? dm_raw_read : dm_packed_read)(reader, first, count, out);
 }
 
+static const char *packings(const char *path) {
+    (void)path;
+    return "none deflate";
+}
+
 const dm_codec dm_codec_metaimage = {
     .info = {.name = "metaimage",
              .endings = ".mha .mhd",
@@ -103,6 +109,7 @@ const dm_codec dm_codec_metaimage = {
     .holds = (1u << (DISTMAP_FLOAT64 + 1)) - (1u << DISTMAP_BOOL),
     .min_ndim = 2,
     .max_ndim = DM_META_AXES + 1,
+    .packings = packings,
     .create = dm_meta_create,
     .write = dm_headed_write,
     .finish = dm_meta_finish,

@@ -1,5 +1,5 @@
-/* Writing MetaImage: .mha in one file, .mhd with its elements in NAME.raw (or .zraw), plain, or packed by zlib where the image came from
- * a packed one.
+/* Writing MetaImage: .mha in one file, .mhd with its elements in NAME.raw (or .zraw), plain, or packed by zlib where that is asked
+ * for, or the image came from a packed file.
  *
  * ITK takes lengths for millimetres, so that every unit of length is turned into them. A file that the image came from is followed: its
  * numbers are written again to the last bit where they still say the same, and its other keys with them, but for those about values of elements.
@@ -215,7 +215,7 @@ distmap_status dm_meta_make(const distmap_writer *writer, dm_text *text, bool *p
         h.has_matrix = was.has_matrix;
         orientation = value_of(old, "AnatomicalOrientation");
     }
-    *packed = comes_with && was.packed;
+    *packed = strcmp(info.packing, "none") != 0;
     print(text, &h, info.dtype);
     if (orientation)
         dm_text_add(text, "AnatomicalOrientation = %s\n", orientation);

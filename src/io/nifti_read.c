@@ -119,6 +119,7 @@ static distmap_status nifti_open(distmap_reader *reader) {
     snprintf(reader->info.stored, sizeof reader->info.stored, "NIfTI-%d, %s, %s%s%s", h->version, type,
              h->swapped != DM_HOST_BIG ? "big-endian" : "little-endian", s->scaled ? ", scaled" : "",
              s->gz ? ", gzip" : "");
+    dm_packing_take(&reader->info, s->gz ? "gzip" : "none");
     if (!s->gz && !s->scaled && !s->colour)
         return dm_raw_open(reader, h->offset, h->swapped, false);
     int64_t bytes;
@@ -204,6 +205,8 @@ static distmap_status nifti_read(distmap_reader *reader, int64_t first, int64_t 
     return DISTMAP_OK;
 }
 
+static const char *packings(const char *path) { return dm_ends_with(path, ".gz") ? "deflate" : "none"; }
+
 static void nifti_close(distmap_reader *reader) {
     state *s = reader->state;
     if (s)
@@ -226,6 +229,7 @@ const dm_codec dm_codec_nifti = {
     .holds = (1u << (DISTMAP_FLOAT64 + 1)) - (1u << DISTMAP_BOOL),
     .min_ndim = 1,
     .max_ndim = 7,
+    .packings = packings,
     .create = dm_nifti_create,
     .write = dm_nifti_write,
     .finish = dm_nifti_finish,

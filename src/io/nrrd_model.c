@@ -319,7 +319,7 @@ distmap_status dm_nrrd_make(const distmap_writer *writer, dm_text *text, bool *p
     if (!same_space) /* nothing of it is to be followed */
         was.space = NULL, was.space_ndim = 0, was.origin[DM_VECTOR - 1] = 0;
     const bool time_has_vector = was.space_ndim == DM_VECTOR && info.world_ndim == 3;
-    *packed = comes_with && !strcmp(was.encoding, "gzip");
+    *packed = strcmp(info.packing, "none") != 0;
     dm_text_add(text, "NRRD0005\ntype: %s\ndimension: %d\n", type_name(info.dtype), info.ndim);
     if (info.world_ndim)
         add_place(text, &was, &info);

@@ -59,6 +59,7 @@ static distmap_status open_with(distmap_reader *reader, const dm_nrrd *h, int64_
     TRY(open_elements(reader, h, &offset));
     TRY(skip_lines(&reader->input, h->line_skip, &offset));
     TRY(dm_shape_bytes(reader->input.name, info->ndim, info->shape, distmap_dtype_size(info->dtype), &bytes));
+    dm_packing_take(&reader->info, packed ? "gzip" : "none");
     if (!packed) {
         if (h->byte_skip < 0 && bytes <= reader->input.size - offset)
             offset = reader->input.size - bytes;
@@ -91,6 +92,11 @@ static distmap_status nrrd_read(distmap_reader *reader, int64_t first, int64_t c
     return (reader->raw.is ? dm_raw_read : dm_packed_read)(reader, first, count, out);
 }
 
+static const char *packings(const char *path) {
+    (void)path;
+    return "none deflate";
+}
+
 const dm_codec dm_codec_nrrd = {
     .info = {.name = "nrrd",
              .endings = ".nrrd .nhdr",
@@ -104,6 +110,7 @@ const dm_codec dm_codec_nrrd = {
     .holds = (1u << (DISTMAP_FLOAT64 + 1)) - (1u << DISTMAP_BOOL),
     .min_ndim = 1,
     .max_ndim = DISTMAP_MAX_AXES,
+    .packings = packings,
     .create = dm_nrrd_create,
     .write = dm_headed_write,
     .finish = dm_nrrd_finish,

@@ -1,5 +1,5 @@
-/* Writing NRRD: .nrrd in one file, .nhdr with its elements in NAME.raw (or .raw.gz), plain, or packed by gzip where the image came from
- * a packed one. */
+/* Writing NRRD: .nrrd in one file, .nhdr with its elements in NAME.raw (or .raw.gz), plain, or packed by gzip where that is asked for, or the
+ * image came from a packed file. */
 #include <stdlib.h>
 
 #include "io/headed.h"

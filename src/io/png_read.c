@@ -173,6 +173,7 @@ static void describe(distmap_reader *reader) {
                                                              : "RGBA";
     state->interlaced = png_get_interlace_type(state->png, state->head) != PNG_INTERLACE_NONE;
     distmap_image_info *info = &reader->info;
+    dm_packing_take(info, "deflate");
     snprintf(info->stored, sizeof info->stored, "%d-bit %s%s", png_get_bit_depth(state->png, state->head), name,
              state->interlaced ? ", interlaced (decoded whole)" : "");
     if (colour == PNG_COLOR_TYPE_PALETTE)
@@ -306,6 +307,11 @@ static void png_close(distmap_reader *reader) {
     free(state);
 }
 
+static const char *packings(const char *path) {
+    (void)path;
+    return "deflate";
+}
+
 const dm_codec dm_codec_png = {
     .info =
         {.name = "png",
@@ -316,6 +322,7 @@ const dm_codec dm_codec_png = {
              "1 to 16 bit, grey, palette, colour, opacity, interlaced; written as bool, uint8, uint16 or by palette"},
     .sniff = png_sniff,
     .open = png_open,
+    .packings = packings,
     .read = png_read,
     .sample = make_table,
     .close = png_close,

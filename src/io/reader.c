@@ -56,6 +56,8 @@ static distmap_status open_codec(distmap_reader *reader) {
     reader->slice_elements = dm_slice_elements(info);
     reader->slice_bytes = (size_t)reader->slice_elements * distmap_dtype_size(info->dtype);
     dm_axes_name(&reader->info);
+    if (!*info->packing)
+        dm_packing_take(&reader->info, "none");
     char fault[200];
     if (dm_image_fault(info, fault, sizeof fault))
         return dm_broken(&reader->input, "%s", fault);

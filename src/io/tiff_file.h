@@ -105,6 +105,10 @@ distmap_status dm_tiff_geo_write(const distmap_writer *writer, TIFF *tiff);
  * none, or NULL. */
 size_t dm_tiff_geo_metadata(const char *text, size_t bytes, char *out, const char **fault);
 
+/* The name of a compression (tiff_pack.c); "other": nothing that is written. */
+const char *dm_tiff_packing(uint16_t compression);
+const char *dm_tiff_packings(const char *path);
+
 /* The writing half of the codec, for its row in tiff_read.c. */
 distmap_status dm_tiff_create(distmap_writer *writer);
 distmap_status dm_tiff_write(distmap_writer *writer, int64_t count, const void *slices);

@@ -9,6 +9,37 @@
 
 enum { DEFLATE_LEVEL = 3, ZSTD_LEVEL = 1, FIRST_ROOM = 1 << 16 };
 
+/* ---- Names ---- */
+
+static const struct {
+    uint16_t code;
+    const char *name;
+} known[] = {{COMPRESSION_NONE, "none"},
+             {COMPRESSION_ADOBE_DEFLATE, "deflate"},
+             {COMPRESSION_LZW, "lzw"},
+             {COMPRESSION_ZSTD, "zstd"},
+             {COMPRESSION_DEFLATE, "deflate"}};
+enum { KNOWN = sizeof known / sizeof *known };
+
+const char *dm_tiff_packing(uint16_t compression) {
+    for (int k = 0; k < KNOWN; k++)
+        if (known[k].code == compression)
+            return known[k].name;
+    return "other";
+}
+
+uint16_t dm_tiff_compression(const char *packing) {
+    for (int k = 0; k < KNOWN; k++)
+        if (!strcmp(known[k].name, packing))
+            return known[k].code;
+    return COMPRESSION_NONE;
+}
+
+const char *dm_tiff_packings(const char *path) {
+    (void)path;
+    return TIFFIsCODECConfigured(COMPRESSION_ZSTD) ? "none deflate lzw zstd" : "none deflate lzw";
+}
+
 /* ---- The form ---- */
 
 dm_tiff_form dm_tiff_form_of(const distmap_image_info *info, uint16_t compression) {

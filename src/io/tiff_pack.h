@@ -15,6 +15,9 @@ dm_tiff_form dm_tiff_form_of(const distmap_image_info *info, uint16_t compressio
 /* Sets those tags, and that of rows per strip. */
 void dm_tiff_form_set(TIFF *tiff, const dm_tiff_form *form, uint32_t strip_rows);
 
+/* libtiff's number of what is packed by, NONE for a name that is none. */
+uint16_t dm_tiff_compression(const char *packing);
+
 typedef struct dm_tiff_strip {
     const void *rows; /* the caller's */
     uint32_t count;   /* of rows */

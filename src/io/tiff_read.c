@@ -229,13 +229,6 @@ static void take_axes(distmap_image_info *info, const dm_tiff_state *s) {
 }
 
 static distmap_status tell_storage(distmap_reader *reader, const dm_tiff_state *s) {
-    static const struct {
-        uint16_t code;
-        const char *name;
-    } known[] = {{COMPRESSION_LZW, "lzw"},
-                 {COMPRESSION_DEFLATE, "deflate"},
-                 {COMPRESSION_ADOBE_DEFLATE, "deflate"},
-                 {COMPRESSION_ZSTD, "zstd"}};
     distmap_image_info *info = &reader->info;
     char layout[64] = "strips", pages[64] = "", stored[256];
     if (s->form.tile_width)
@@ -248,9 +241,7 @@ static distmap_status tell_storage(distmap_reader *reader, const dm_tiff_state *
              TIFFIsBigTIFF(s->handle[0].file.tiff) ? "BigTIFF, " : "", layout, s->form.samples, s->form.bits,
              compression_name(s->form.compression), pages);
     snprintf(info->stored, sizeof info->stored, "%.63s", stored);
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        if (s->form.compression == known[k].code)
-            TRY(dm_native_add(reader, "tiff", "compression", known[k].name, strlen(known[k].name) + 1));
+    dm_packing_take(info, dm_tiff_packing(s->form.compression));
     return s->form.bands ? dm_native_add(reader, "tiff", "bands", "", 1) : DISTMAP_OK;
 }
 
@@ -329,6 +320,7 @@ const dm_codec dm_codec_tiff = {
     .holds = (1u << (DISTMAP_FLOAT64 + 1)) - (1u << DISTMAP_BOOL),
     .min_ndim = 2,
     .max_ndim = 5,
+    .packings = dm_tiff_packings,
     .create = dm_tiff_create,
     .write = dm_tiff_write,
     .finish = dm_tiff_finish,

@@ -1,4 +1,4 @@
-/* Writing TIFF: strips, one page per plane of a stack, BigTIFF when it would pass 4 GB; compressed as the input was.
+/* Writing TIFF: strips, one page per plane of a stack, BigTIFF when it would pass 4 GB; compressed where that is asked for, or the input was.
  *
  * bool is 1 bit, min-is-black. Bands come in any height: a strip that lies whole in a band is written from there, others
  * are gathered first. Strips are packed by several threads, some of them at a time, and written in order. Pages are planes in the order in which they come. Where ImageJ, whose pages have channels fastest, then slices,
@@ -69,19 +69,6 @@ static bool are_bands(const distmap_writer *writer) {
            info->dtype != DISTMAP_BOOL;
 }
 
-static uint16_t compression_of(const distmap_image_info *info) {
-    static const struct {
-        const char *name;
-        uint16_t code;
-    } known[] = {{"lzw", COMPRESSION_LZW}, {"deflate", COMPRESSION_ADOBE_DEFLATE}, {"zstd", COMPRESSION_ZSTD}};
-    const distmap_native *native = dm_native_find(info, "tiff", "compression");
-    for (size_t k = 0; native && k < sizeof known / sizeof *known; k++)
-        if (native->bytes == strlen(known[k].name) + 1 && !memcmp(native->data, known[k].name, native->bytes) &&
-            TIFFIsCODECConfigured(known[k].code))
-            return known[k].code;
-    return COMPRESSION_NONE;
-}
-
 /* Where plane `page`, as it comes, is in ImageJ's order. */
 static int64_t rank_of(const distmap_image_info *info, int64_t page) {
     static const distmap_axis_type slowest_first[] = {DISTMAP_AXIS_TIME, DISTMAP_AXIS_SPACE, DISTMAP_AXIS_CHANNEL};
@@ -150,7 +137,7 @@ distmap_status dm_tiff_create(distmap_writer *writer) {
     s->pages = 1;
     for (int a = 0; a < info->ndim - 2; a++)
         s->pages *= info->shape[a];
-    uint16_t compression = compression_of(info);
+    uint16_t compression = dm_tiff_compression(info->packing);
     if (are_bands(writer)) {
         s->bands = s->pages;
         s->pages = 1;

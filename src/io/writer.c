@@ -134,6 +134,11 @@ static distmap_status create(const char *path, const char *part, bool shared, co
         return dm_no_memory(path);
     made->beside = (dm_output){.fd = -1, .lock = {.fd = -1}, .kept_fd = -1};
     made->info = *info;
+    const distmap_status chosen = dm_packing_choose(path, codec, &made->info);
+    if (chosen) {
+        free(made);
+        return chosen;
+    }
     for (int a = 0; a < DISTMAP_MAX_AXES; a++)
         if (a >= info->ndim || !codec->info.chunked)
             made->info.chunk[a] = 0;

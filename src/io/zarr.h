@@ -132,10 +132,16 @@ size_t dm_zarr_most_packed(size_t bytes);
  * to be done. NULL, or why not: "is broken". */
 const char *dm_zarr_unpack(const dm_zarr_pipeline *pipeline, size_t most, dm_zarr_room rooms[2], const char **data,
                            size_t *bytes);
-/* Packs a chunk as it is written, by the pipeline's one packer, into dm_zarr_pack_room() bytes: how many it takes, or 0. */
-size_t dm_zarr_pack(const dm_zarr *form, const void *chunk, void *packed);
+/* Packs a chunk's elements of `size` bytes as they are written, by the pipeline's one packer, if any, into dm_zarr_pack_room() bytes: how
+ * many it takes, or 0. */
+size_t dm_zarr_pack(const dm_zarr_pipeline *pipeline, size_t size, const void *chunk, void *packed);
 /* 0: chunks of that size cannot be written. */
-size_t dm_zarr_pack_room(const dm_zarr *form);
+size_t dm_zarr_pack_room(const dm_zarr_pipeline *pipeline);
+/* The name of the packer that elements are packed by; "none". */
+const char *dm_zarr_packing(const dm_zarr_pipeline *pipeline);
+/* How they are written. */
+enum { DM_ZARR_ZSTD_LEVEL = 1, DM_ZARR_GZIP_LEVEL = 3, DM_ZARR_BLOSC_LEVEL = 5 };
+#define DM_ZARR_BLOSC_NAME "lz4"
 
 /* ---- zarr_boxes.c: a box and the chunks that it meets ---- */
 

@@ -23,6 +23,9 @@ struct dm_zarr_packer {
     const char *(*unpack)(const char *packed, size_t bytes, char *out, size_t room, size_t *got);
     /* What is there already has only to be cut. */
     const char *(*check)(const char *packed, size_t *bytes);
+    /* Packs elements of `size` bytes into bound(bytes) bytes: how many it takes, or 0. bound() is 0 where there are too many. NULL: not written. */
+    size_t (*bound)(size_t bytes);
+    size_t (*pack)(const void *elements, size_t bytes, size_t size, void *packed, size_t room);
 };
 
 bool dm_zarr_room_make(dm_zarr_room *room, size_t bytes) {
@@ -93,10 +96,44 @@ static const char *check_crc32c(const char *packed, size_t *bytes) {
     return dm_crc32c(packed, *bytes) == little(packed + *bytes) ? NULL : "is broken: its checksum (crc32c) is wrong";
 }
 
+/* ---- Packing, by the levels that the metadata tell (zarr_v2.c, zarr_v3.c) ---- */
+
+static size_t bound_blosc(size_t bytes) { return bytes <= BLOSC_MAX_BUFFERSIZE ? bytes + BLOSC_MAX_OVERHEAD : 0; }
+static size_t pack_blosc(const void *elements, size_t bytes, size_t size, void *packed, size_t room) {
+    const int count = blosc_compress_ctx(DM_ZARR_BLOSC_LEVEL, BLOSC_SHUFFLE, size, bytes, elements, packed, room,
+                                         DM_ZARR_BLOSC_NAME, 0, 1);
+    return count > 0 ? (size_t)count : 0;
+}
+
+static size_t bound_zstd(size_t bytes) { return bytes <= INT32_MAX ? ZSTD_compressBound(bytes) : 0; }
+static size_t pack_zstd(const void *elements, size_t bytes, size_t size, void *packed, size_t room) {
+    (void)size;
+    const size_t count = ZSTD_compress(packed, room, elements, bytes, DM_ZARR_ZSTD_LEVEL);
+    return ZSTD_isError(count) ? 0 : count;
+}
+
+enum { GZIP_HEAD = 32 };
+static size_t bound_gzip(size_t bytes) { return bytes <= INT32_MAX ? compressBound((uLong)bytes) + GZIP_HEAD : 0; }
+static size_t pack_gzip(const void *elements, size_t bytes, size_t size, void *packed, size_t room) {
+    (void)size;
+    enum { WINDOW = 15 + 16, MEMORY = 8 };
+    z_stream stream = {
+        .next_in = (Bytef *)elements, .avail_in = (uInt)bytes, .next_out = packed, .avail_out = (uInt)room};
+    if (deflateInit2(&stream, DM_ZARR_GZIP_LEVEL, Z_DEFLATED, WINDOW, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+        return 0;
+    const int end = deflate(&stream, Z_FINISH);
+    deflateEnd(&stream);
+    return end == Z_STREAM_END ? room - stream.avail_out : 0;
+}
+
 static const dm_zarr_packer packers[] = {
-    {"blosc", 2, unpack_blosc, NULL},  {"zstd", 2, unpack_zstd, NULL}, {"gzip", 2, unpack_deflate, NULL},
-    {"zlib", 2, unpack_deflate, NULL}, {"lz4", 2, unpack_lz4, NULL},   {"bz2", 2, unpack_bz2, NULL},
-    {"crc32c", 3, NULL, check_crc32c},
+    {"blosc", 2, unpack_blosc, NULL, bound_blosc, pack_blosc},
+    {"zstd", 2, unpack_zstd, NULL, bound_zstd, pack_zstd},
+    {"gzip", 2, unpack_deflate, NULL, bound_gzip, pack_gzip},
+    {"zlib", 2, unpack_deflate, NULL, NULL, NULL},
+    {"lz4", 2, unpack_lz4, NULL, NULL, NULL},
+    {"bz2", 2, unpack_bz2, NULL, NULL, NULL},
+    {"crc32c", 3, NULL, check_crc32c, NULL, NULL},
 };
 enum { PACKERS = sizeof packers / sizeof *packers };
 
@@ -116,6 +153,15 @@ void dm_zarr_packer_names(int version, char *names, size_t size) {
     for (int i = 0; i < PACKERS; i++)
         if (version >= packers[i].since)
             dm_append(names, size, ", ", packers[i].name);
+}
+
+const char *dm_zarr_packing(const dm_zarr_pipeline *pipeline) {
+    while (pipeline->shard && !pipeline->packers)
+        pipeline = pipeline->shard->inner;
+    for (int i = 0; i < pipeline->packers; i++)
+        if (pipeline->packer[i]->unpack)
+            return pipeline->packer[i]->name;
+    return "none";
 }
 
 /* ---- One after the other ---- */
@@ -158,21 +204,16 @@ const char *dm_zarr_unpack(const dm_zarr_pipeline *pipeline, size_t most, dm_zar
     return NULL;
 }
 
-/* ---- As it is written ---- */
+/* ---- As it is written: by one packer, or none ---- */
 
-size_t dm_zarr_pack_room(const dm_zarr *form) {
-    const size_t bytes = form->pipeline.bytes;
-    if (form->version == 2)
-        return bytes <= BLOSC_MAX_BUFFERSIZE ? bytes + BLOSC_MAX_OVERHEAD : 0;
-    return bytes <= INT32_MAX ? ZSTD_compressBound(bytes) : 0;
+size_t dm_zarr_pack_room(const dm_zarr_pipeline *pipeline) {
+    return pipeline->packers ? pipeline->packer[0]->bound(pipeline->bytes) : pipeline->bytes;
 }
 
-size_t dm_zarr_pack(const dm_zarr *form, const void *chunk, void *packed) {
-    const size_t bytes = form->pipeline.bytes, room = dm_zarr_pack_room(form);
-    if (form->version == 2) {
-        const int count = blosc_compress_ctx(5, BLOSC_SHUFFLE, form->size, bytes, chunk, packed, room, "lz4", 0, 1);
-        return count > 0 ? (size_t)count : 0;
-    }
-    const size_t count = ZSTD_compress(packed, room, chunk, bytes, 1);
-    return ZSTD_isError(count) ? 0 : count;
+size_t dm_zarr_pack(const dm_zarr_pipeline *pipeline, size_t size, const void *chunk, void *packed) {
+    const size_t bytes = pipeline->bytes;
+    if (pipeline->packers)
+        return pipeline->packer[0]->pack(chunk, bytes, size, packed, dm_zarr_pack_room(pipeline));
+    memcpy(packed, chunk, bytes);
+    return bytes;
 }

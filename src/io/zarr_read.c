@@ -18,6 +18,7 @@ static distmap_status take_form(distmap_reader *reader, dm_zarr_array *array, co
     info->dtype = form->dtype;
     info->ndim = form->ndim;
     info->held_bytes = dm_zarr_array_prepare(array);
+    dm_packing_take(info, dm_zarr_packing(&form->pipeline));
     dm_zarr_smallest_chunk(form, chunk);
     snprintf(info->stored, sizeof info->stored, "chunks ");
     for (int a = 0; a < info->ndim; a++) {
@@ -93,6 +94,12 @@ static void zarr_close(distmap_reader *reader) {
     free(array);
 }
 
+/* In a group of version 2 it is blosc. */
+static const char *packings(const char *path) {
+    (void)path;
+    return "zstd blosc deflate none";
+}
+
 const dm_codec dm_codec_zarr = {
     .info = {.name = "zarr",
              .endings = ".zarr",
@@ -112,6 +119,7 @@ const dm_codec dm_codec_zarr = {
     .holds_empty = true,
     .is_folder = true,
     .target = dm_zarr_place,
+    .packings = packings,
     .create = dm_zarr_create,
     .write = dm_zarr_write,
     .put = dm_zarr_put,

@@ -95,7 +95,7 @@ distmap_status dm_zarr_parse_v3(const dm_input *input, json_object *array, dm_za
     return dm_zarr_take_codecs(input, dm_zarr_member(array, "codecs"), form);
 }
 
-/* ---- As it is written: zstd, the first axis slowest; a float's chunk that is lost reads as NaN ---- */
+/* ---- As it is written: the first axis slowest; a float's chunk that is lost reads as NaN ---- */
 
 static json_object *extension(const char *name, const char *member, json_object *value) {
     json_object *object = json_object_new_object(), *configuration = json_object_new_object();
@@ -105,11 +105,28 @@ static json_object *extension(const char *name, const char *member, json_object 
     return object;
 }
 
-static json_object *codecs_as_written(void) {
-    json_object *list = json_object_new_array(), *zstd = extension("zstd", "level", json_object_new_int(1));
-    json_object_array_add(list, extension("bytes", "endian", json_object_new_string(DM_HOST_BIG ? "big" : "little")));
+static json_object *packer_as_written(const distmap_image_info *info) {
+    if (strcmp(info->packing, "deflate") == 0)
+        return extension("gzip", "level", json_object_new_int(DM_ZARR_GZIP_LEVEL));
+    if (strcmp(info->packing, "blosc") == 0) {
+        json_object *blosc = extension("blosc", "cname", json_object_new_string(DM_ZARR_BLOSC_NAME)),
+                    *configuration = dm_zarr_member(blosc, "configuration");
+        json_object_object_add(configuration, "clevel", json_object_new_int(DM_ZARR_BLOSC_LEVEL));
+        json_object_object_add(configuration, "shuffle", json_object_new_string("shuffle"));
+        json_object_object_add(configuration, "typesize", json_object_new_int((int)distmap_dtype_size(info->dtype)));
+        json_object_object_add(configuration, "blocksize", json_object_new_int(0));
+        return blosc;
+    }
+    json_object *zstd = extension("zstd", "level", json_object_new_int(DM_ZARR_ZSTD_LEVEL));
     json_object_object_add(dm_zarr_member(zstd, "configuration"), "checksum", json_object_new_boolean(0));
-    json_object_array_add(list, zstd);
+    return zstd;
+}
+
+static json_object *codecs_as_written(const distmap_image_info *info) {
+    json_object *list = json_object_new_array();
+    json_object_array_add(list, extension("bytes", "endian", json_object_new_string(DM_HOST_BIG ? "big" : "little")));
+    if (strcmp(info->packing, "none") != 0)
+        json_object_array_add(list, packer_as_written(info));
     return list;
 }
 
@@ -127,7 +144,7 @@ char *dm_zarr_v3_text(const distmap_image_info *info) {
                            is_float                      ? json_object_new_string("NaN")
                            : info->dtype == DISTMAP_BOOL ? json_object_new_boolean(0)
                                                          : json_object_new_int(0));
-    json_object_object_add(array, "codecs", codecs_as_written());
+    json_object_object_add(array, "codecs", codecs_as_written(info));
     json_object_object_add(array, "dimension_names", dm_zarr_axis_names(info));
     json_object_object_add(array, "attributes", dm_zarr_attributes(info));
     return dm_zarr_finished(array);

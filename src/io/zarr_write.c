@@ -108,7 +108,7 @@ static distmap_status make_array(distmap_writer *writer, state *s, const char *p
     json_object *array = text ? json_tokener_parse(text) : NULL;
     bool there = false;
     distmap_status status = array ? dm_zarr_parse(&folder, array, &s->form) : dm_no_memory(writer->output.name);
-    if (!status && !dm_zarr_pack_room(&s->form))
+    if (!status && !dm_zarr_pack_room(&s->form.pipeline))
         status = distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: chunks of %zu bytes are too large", writer->output.name,
                                    s->form.pipeline.bytes);
     if (!status)
@@ -139,7 +139,8 @@ static distmap_status check_shared(const distmap_writer *writer, state *s) {
 }
 
 static distmap_status reserve(distmap_writer *writer, state *s) {
-    const size_t room = dm_zarr_pack_room(&s->form), one = room + s->form.pipeline.bytes, fit = HELD_BYTES / one;
+    const size_t room = dm_zarr_pack_room(&s->form.pipeline), one = room + s->form.pipeline.bytes,
+                 fit = HELD_BYTES / one;
     const int most = dm_threads() < DM_ZARR_WORKERS ? dm_threads() : DM_ZARR_WORKERS;
     s->workers = fit < 1 ? 1 : fit < (size_t)most ? (int)fit : most;
     for (int w = 0; w < s->workers; w++) {
@@ -165,6 +166,8 @@ distmap_status dm_zarr_create(distmap_writer *writer) {
     if (writer->shared)
         TRY(check_shared(writer, s));
     choose_chunk(writer);
+    if (s->version == 2 && !writer->info.packing_asked)
+        dm_packing_take(&writer->info, "blosc");
     TRY(make_groups(writer, s, path));
     TRY(make_image(writer, s, path));
     TRY(make_array(writer, s, path));
@@ -199,7 +202,7 @@ static distmap_status write_chunk(void *user, int worker, int64_t part) {
         memset(chunk, 0, form->pipeline.bytes);
     const dm_zarr_target cut = dm_zarr_target_cut(w->elements, form->chunk, at);
     dm_zarr_copy(&cut, form->chunk, form->size, chunk, true);
-    const size_t bytes = dm_zarr_pack(form, chunk, packed);
+    const size_t bytes = dm_zarr_pack(&form->pipeline, form->size, chunk, packed);
     if (!bytes)
         return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot pack chunk %s", w->writer->output.name, name);
     return dm_zarr_store(w->writer->output.name, s->folder, name, packed, bytes);
