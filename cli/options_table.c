@@ -99,16 +99,14 @@ const option_row option_rows[] = {
      "luma, of which\n"
      "                           one must be chosen; a picture by a palette is its indices unless one is",
      OWN},
-    {"nodata", 0, PASS, "WHAT", read_choice, "what elements without data are: site (by --sites) or object (all else)",
-     AT(nodata), GIVEN(nodata_given), .names = nodata_names},
-    {"nodata", 0, SHAPES | COMPARE, "WHAT", read_choice,
+    {"nodata", 0, SHAPES | COMPARE | PASS, "WHAT", read_choice,
      "what elements without data are: ignore (default: no site, no object, and nothing is told of them), site (by\n"
      "                           --sites; of labels background) or object (all else)",
      AT(nodata), GIVEN(nodata_given), .names = nodata_names},
     {"nodata-value", 0, PLANS | PASS, "V", read_any,
      "the value that means no data, nan too (default: what the file says)", AT(nodata_value),
      GIVEN(nodata_value_given)},
-    {"fill", 0, SHAPES, "V", read_any,
+    {"fill", 0, SHAPES | PASS, "V", read_any,
      "what OUT gets where there is no data, no distance or no label (default: the file's value for no data, else\n"
      "                           infinity, the type's largest value, label 0)",
      AT(fill), GIVEN(fill_given)},
