@@ -1,6 +1,6 @@
 /* What the files of the command share.
  *
- * A subcommand is a row of the table in main.c; its options are rows of the table in options.c. A run goes
+ * A subcommand is a row of the table in main.c; its options are rows of the table in options_table.c. A run goes
  *
  *     options -> source (input file) -> problem -> sinks (output files, opened but nameless) -> plan -> commit
  *

@@ -8,7 +8,7 @@
  * write the same chunk. Nothing is ever read that another shard of the same pass writes, so that shards need no order; and what a
  * shard writes depends on its input alone, so that writing it twice, or at the same time, gives the same file.
  *
- * problem.c says what is computed; plan.c is what all shards of a pass must agree on; state.c is who has done what; run.c the
+ * problem.c says what is computed; gaps.c is about elements without data; plan.c is what all shards of a pass must agree on; state.c is who has done what; run.c the
  * course of things.
  */
 #ifndef DISTMAP_CLI_PASS_PASS_H
@@ -32,6 +32,8 @@ json_object *plan_make_last(const struct pass *pass, json_object *first);
 int plan_problem(const char *file, json_object *plan, distmap_problem *problem, distmap_dtype *samples);
 /* What its input was, over what the file between the passes says, which may hold less. */
 void plan_model(json_object *plan, distmap_image_info *info);
+/* Whether its first pass left elements out; then the input that says which, and into `options` which part of that was taken. */
+bool plan_gaps(json_object *plan, struct options *options, const char **input);
 /* Whether there is something left to do behind the pass of this plan. */
 bool plan_is_unfinished(json_object *plan);
 /* Whether both are of the same run; else says where they differ. `folder` is where `there` comes from. */
@@ -72,6 +74,10 @@ enum { PASS_AXES = 80 }; /* bytes for the names of axes */
 struct pass {
     const struct options *options;
     struct source source, sites; /* of the last pass both, squares and indices; else `sites` is nothing */
+    struct source gaps;          /* of the last pass: the first one's input, where elements of it are ignored */
+    uint8_t *ignored[PIPELINE_SLOTS]; /* 1 at elements of a piece that have no data; NULL: none can have */
+    char *again[PIPELINE_SLOTS];      /* the piece of `gaps` */
+    struct fill fill;                 /* of the result */
     distmap_problem problem;
     struct work work;
     struct steps steps;
@@ -87,6 +93,22 @@ struct pass {
     unsigned flags;
     double largest;
 };
+
+/* ---- gaps.c ---- */
+
+/* Of the first pass: says what cannot be done before anything is. Of the last: opens what the first one read, if it left elements out. */
+int gaps_check(struct pass *pass);
+int gaps_open(struct pass *pass);
+/* What the result has where there is no distance. */
+int gaps_choose_fill(struct pass *pass, distmap_dtype map);
+/* Memory for pieces of so many places: how much, taken, given back. */
+double gaps_bytes(const struct pass *pass, int64_t places);
+distmap_status gaps_hold(struct pass *pass, int64_t places);
+void gaps_let_go(struct pass *pass);
+/* Finds the elements without data of a piece; in the first pass, whose piece was read, gives them their part. */
+distmap_status gaps_fetch(struct pass *pass, const int64_t *first, const int64_t *count, int slot);
+/* Of a piece that is the result: takes away what is told of ignored elements, and puts the value for no distance. */
+void gaps_finish(struct pass *pass, int64_t places, int slot);
 
 /* ---- problem.c ---- */
 

@@ -1,5 +1,6 @@
 /* The plan of a pass. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pass.h"
@@ -62,10 +63,11 @@ json_object *plan_make_first(const struct pass *p) {
     snprintf(sites, sizeof sites, "rule %d, %.17g to %.17g", (int)problem->sites.rule, problem->sites.lo,
              problem->sites.hi);
     add_text(plan, "sites", sites);
-    add_text(plan, "nodata",
-             !nodata_applies(&p->source, p->options) ? NULL
-             : p->options->nodata == NODATA_SITE     ? "site"
-                                                     : "object");
+    static const char *const parts[] = {"ignore", "site", "object"};
+    const bool gaps = nodata_applies(&p->source, p->options);
+    char value[40] = "";
+    add_text(plan, "nodata", gaps ? parts[p->options->nodata] : NULL);
+    add_text(plan, "nodata_value", gaps ? number_text(p->source.info->nodata, value) : NULL);
     json_object_object_add(plan, "limit", json_object_new_double(problem->limit));
     json_object_object_add(plan, "border", json_object_new_boolean(problem->border));
     add_axes(plan, "axes", p->steps.normal.axes, problem->ndim);
@@ -78,6 +80,8 @@ json_object *plan_make_last(const struct pass *p, json_object *first) {
     add_input(plan, p->options->input, &p->source);
     json_object_object_add(plan, "first", json_object_get(first));
     json_object_object_add(plan, "squared", json_object_new_boolean(p->options->squared));
+    char fill[40] = "";
+    add_text(plan, "fill", p->fill.known ? number_text(p->fill.value, fill) : NULL);
     add_pass(plan, p);
     return plan;
 }
@@ -98,6 +102,20 @@ bool plan_is_unfinished(json_object *plan) {
 static const char *text_of(json_object *plan, const char *name) {
     json_object *text = member(plan, name);
     return json_object_is_type(text, json_type_string) ? json_object_get_string(text) : "";
+}
+
+bool plan_gaps(json_object *plan, struct options *options, const char **input) {
+    if (strcmp(text_of(plan, "nodata"), "ignore") != 0)
+        return false;
+    *input = text_of(plan, "input");
+    options->time = json_object_get_int64(member(plan, "time"));
+    options->channel = json_object_get_int64(member(plan, "channel"));
+    options->nodata_value_given = true;
+    options->nodata_value = strtod(text_of(plan, "nodata_value"), NULL);
+    for (int s = 1; distmap_sample_name((distmap_sample)s); s++)
+        if (strcmp(text_of(plan, "sample"), distmap_sample_name((distmap_sample)s)) == 0)
+            options->sample = (distmap_sample)s;
+    return true;
 }
 
 void plan_model(json_object *plan, distmap_image_info *info) { model_from_json(member(plan, "image"), info); }

@@ -85,18 +85,13 @@ static bool same_form(const distmap_image_info *info, const distmap_problem *pro
 
 static int make_problem(struct pass *p) {
     const struct options *options = p->options;
-    if (!p->last && nodata_ignores(&p->source, options))
-        return fail(
-            "%s: says which elements are no data, which pass cannot leave out (distmap edt can): say --nodata site "
-            "or object",
-            options->input);
     int status;
     if (!p->last)
-        return (status = problem_make(options, p->source.info, &p->problem))
-                   ? status
-                   : nodata_check(&p->source, options, &p->problem);
+        return (status = problem_make(options, p->source.info, &p->problem)) ? status : gaps_check(p);
     if ((status = check_last(options)) ||
         (status = plan_problem(options->input, p->before, &p->problem, &p->steps.samples)))
+        return status;
+    if ((status = gaps_open(p)))
         return status;
     if (!same_form(p->source.info, &p->problem, p->steps.samples) ||
         (p->sites.info && !same_form(p->sites.info, &p->problem, index_dtype(&p->problem))))

@@ -50,8 +50,9 @@ static int find_format(const char *path, const distmap_format_info **found) {
 
 static int begin_output(struct pass *p, struct sink *sink, struct state *state, const char *path, distmap_dtype dtype) {
     const distmap_format_info *format = NULL;
-    sink_describe(sink, p->options, path, p->source.info, dtype, sink == &p->index ? DISTMAP_KIND_LABELS : DISTMAP_KIND_INTENSITY,
-                  NULL);
+    const bool is_index = sink == &p->index;
+    sink_describe(sink, p->options, path, p->source.info, dtype,
+                  is_index ? DISTMAP_KIND_LABELS : DISTMAP_KIND_INTENSITY, is_index ? NULL : &p->fill);
     int status = find_format(path, &format);
     if (status)
         return status;
@@ -117,7 +118,8 @@ static void take_share(struct pass *p, int64_t grain) {
 }
 
 static double piece_bytes(struct pass *p, int64_t places) {
-    return p->last ? steps_panel_bytes(&p->steps, places) : steps_slab_bytes(&p->steps, places);
+    const double bytes = p->last ? steps_panel_bytes(&p->steps, places) : steps_slab_bytes(&p->steps, places);
+    return bytes < 0 ? bytes : bytes + gaps_bytes(p, places);
 }
 
 /* Several pieces, so that reading, work and writing overlap, unless they become smaller than a row of chunks; and within the memory. */
@@ -161,29 +163,16 @@ static void box_of(const struct pass *p, struct dms_slab piece, int64_t first[DI
     }
 }
 
-/* A slab of the input, in which elements without data have the part that the options say. */
-static distmap_status fetch_slab(struct pass *p, struct dms_slab piece, int slot) {
-    char *elements = p->steps.in[slot];
-    TRY(distmap_reader_read(p->source.reader, piece.first, piece.count, elements));
-    if (!nodata_applies(&p->source, p->options))
-        return DISTMAP_OK;
-    distmap_view view = distmap_view_make(elements, p->problem.dtype, p->problem.ndim, p->problem.shape);
-    view.shape[0] = piece.count;
-    char *found = NULL;
-    TRY(steps_hold(&found, element_count(view.ndim, view.shape), 1));
-    const int64_t count = nodata_find(&view, p->source.info->nodata, (uint8_t *)found);
-    nodata_part(&p->source, p->options, &p->problem, &view, (uint8_t *)found, count); /* as nodata_check() saw */
-    free(found);
-    return DISTMAP_OK;
-}
-
 static distmap_status fetch(void *user, int64_t item, int slot) {
     struct pass *p = user;
     const struct dms_slab piece = piece_of(p, item);
     int64_t first[DISTMAP_MAX_NDIM], count[DISTMAP_MAX_NDIM];
-    if (!p->last)
-        return fetch_slab(p, piece, slot);
     box_of(p, piece, first, count);
+    if (!p->last)
+        TRY(distmap_reader_read(p->source.reader, piece.first, piece.count, p->steps.in[slot]));
+    TRY(gaps_fetch(p, first, count, slot));
+    if (!p->last)
+        return DISTMAP_OK;
     TRY(distmap_reader_read_box(p->source.reader, first, count, p->steps.panel[slot].sample.data));
     return p->sites.reader ? distmap_reader_read_box(p->sites.reader, first, count, p->steps.panel[slot].payload.data)
                            : DISTMAP_OK;
@@ -192,6 +181,7 @@ static distmap_status fetch(void *user, int64_t item, int slot) {
 static distmap_status work(void *user, int64_t item, int slot) {
     struct pass *p = user;
     TRY((p->last ? steps_panel : steps_slab)(&p->steps, item, slot, piece_of(p, item)));
+    gaps_finish(p, piece_of(p, item).count, slot);
     p->flags |= p->steps.flags[slot];
     p->largest = p->steps.largest[slot] > p->largest ? p->steps.largest[slot] : p->largest;
     return DISTMAP_OK;
@@ -215,8 +205,11 @@ static int do_share(struct pass *p) {
     const int64_t most = p->piece < p->share.count ? p->piece : p->share.count;
     distmap_status status = (p->last ? steps_hold_panels : steps_hold_slabs)(&p->steps, most);
     if (!status)
+        status = gaps_hold(p, most);
+    if (!status)
         status = steps_run(&p->steps, p->last ? "lines" : "slabs", stages);
     steps_let_go(&p->steps);
+    gaps_let_go(p);
     if (!status)
         status = distmap_writer_sync(p->map.writer);
     if (!status && p->index.path)
@@ -264,6 +257,7 @@ static void report(const struct pass *p, bool again, double seconds) {
             (long long)o->shards, pass_axes_text(p, p->axes, axes), p->source.info->axis[p->divided].name,
             (long long)p->share.first, (long long)(p->share.first + p->share.count - 1),
             time_text(seconds, took, sizeof took));
+    warn_of_fill(o, &p->fill);
     if (!whole) {
         say(o, "%s: %lld of %lld shards are done", o->output, (long long)p->state.done, (long long)p->state.shards);
         return;
@@ -288,7 +282,8 @@ static int compute(struct pass *p) {
     bool whole = false;
     int status;
     p->state.shards = options->shards;
-    if ((status = pass_problem(p, &map)) || (status = begin_output(p, &p->map, &p->state, options->output, map)) ||
+    if ((status = pass_problem(p, &map)) || (status = gaps_choose_fill(p, map)) ||
+        (status = begin_output(p, &p->map, &p->state, options->output, map)) ||
         (options->index &&
          (status = begin_output(p, &p->index, &p->index_state, options->index, p->problem.want.index))))
         return status;
@@ -308,7 +303,8 @@ static int compute(struct pass *p) {
     if (!again &&
         ((status = check_part(&p->map, &p->state, done)) || (status = check_part(&p->index, &p->index_state, done))))
         return status;
-    if (!again && ((status = do_share(p)) || (status = source_check_identity(&p->source)) || (status = state_mark(&p->state, options->shard, p->flags, p->largest))))
+    if (!again && ((status = do_share(p)) || (status = source_check_identity(&p->source)) ||
+                   (status = state_mark(&p->state, options->shard, p->flags, p->largest))))
         return status;
     if ((status = state_count(&p->state, NULL, 0)))
         return status;
@@ -324,6 +320,7 @@ static int run(const struct options *options) {
     sink_close(&p.index);
     sink_close(&p.map);
     work_end(&p.work);
+    source_close(&p.gaps);
     source_close(&p.sites);
     source_close(&p.source);
     json_object_put(p.plan);
@@ -343,8 +340,8 @@ const struct command command_pass = {
         "that see the files, be killed and run again; a pass begins when the one before is whole. OUTPUT, .npy,\n"
         ".zarr or .precomputed, is OUTPUT.part until all its shards are done, and OUTPUT.pass tells which are. "
         "--sites,\n"
-        "--threshold, --spacing, --axes, --border and --limit belong to the first pass; --metric squared and\n"
-        "--dtype to the last. The bits are those of distmap edt.",
+        "--threshold, --spacing, --axes, --nodata, --border and --limit belong to the first pass; --metric\n"
+        "squared, --fill and --dtype to the last. The bits are those of distmap edt.",
     .example = "  distmap pass data/mni152_gray_matter.nii.gz -o squares.npy --threshold 128 --axis y,x --shard 1/2\n"
                "  distmap pass data/mni152_gray_matter.nii.gz -o squares.npy --threshold 128 --axis y,x --shard 2/2\n"
                "  distmap pass squares.npy -o depth.npy --axis z --shard 1/1\n",

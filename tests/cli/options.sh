@@ -124,7 +124,7 @@ refuses 1 "--dtype: int32 cannot hold the chamfer:3,4 distances of mask.pgm; the
     edt mask.pgm -o out/d.npy --metric chamfer:3,4 --dtype int32
 refuses 2 "--signed and --labels contradict" edt mask.pgm -o out/d.npy --signed --labels
 refuses 2 "--surface goes with --signed" edt mask.pgm -o out/d.npy --surface half
-refuses 2 "--surface: .outer. is no surface; centre and half are" edt mask.pgm -o out/d.npy --signed --surface outer
+refuses 2 "--surface: 'outer' is none of centre, half" edt mask.pgm -o out/d.npy --signed --surface outer
 refuses 2 "--surface half and --metric squared contradict" edt mask.pgm -o out/d.npy --signed --surface half --metric squared
 refuses 2 "--signed goes with --metric euclidean" edt mask.pgm -o out/d.npy --signed --metric cityblock
 refuses 2 "--device: 'tpu' is no device" edt mask.pgm -o out/d.npy --device tpu

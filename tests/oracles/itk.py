@@ -107,4 +107,13 @@ for i in range(10):
     got = sitk.ReadImage(result)
     apart = np.abs(sitk.GetArrayFromImage(got) - np.maximum(sitk.GetArrayFromImage(want), 0)).max()
     check(apart < 1e-4, f"{source}: distances differ by {apart}")
+
+# An image is no array to the package, which would see a list of numbers in it.
+sys.path.insert(0, f"{project}/python")
+import distmap  # noqa: E402
+
+try:
+    check(False, f"an image is taken for an array: {distmap.edt(bits).shape}")
+except TypeError as error:
+    check("give SimpleITK.GetArrayFromImage(image), and sampling=" in str(error), str(error))
 print(f"{count} files of SimpleITK's went through, 40 through three formats")

