@@ -7,7 +7,7 @@
 #include "io/deflate.h"
 #include "io/deflate_engine.h"
 
-enum { PACKED_BYTES = 1 << 17, SKIP_BYTES = 1 << 16, MOST = 1 << 30 };
+enum { PACKED_BYTES = 1 << 17, SKIP_BYTES = 1 << 16, PIECE_BYTES = 1 << 18, MOST = 1 << 30 };
 
 struct dm_inflate {
     dm_unpacker *unpacker;
@@ -175,11 +175,14 @@ void dm_packed_close(distmap_reader *reader) {
 
 /* ---- Writing ---- */
 
+/* What the packer is given at once decides about what it makes of it: so it is pieces of one length, however the elements come, and the
+ * same elements are the same file. */
 struct dm_deflate {
     dm_packer *packer;
     dm_output *output;
     int64_t packed;
-    uint8_t buffer[PACKED_BYTES];
+    size_t gathered; /* in `piece` */
+    uint8_t piece[PIECE_BYTES], buffer[PACKED_BYTES];
 };
 
 dm_deflate *dm_deflate_open(dm_output *output, bool gzip) {
@@ -189,6 +192,7 @@ dm_deflate *dm_deflate_open(dm_output *output, bool gzip) {
     s->packer = dm_packer_make(gzip);
     s->output = output;
     s->packed = 0;
+    s->gathered = 0;
     if (!s->packer)
         dm_deflate_close(&s);
     return s;
@@ -213,8 +217,17 @@ static distmap_status deflate_all(dm_deflate *s, const uint8_t *from, size_t byt
 
 distmap_status dm_deflate_write(dm_deflate *s, const void *data, size_t bytes) {
     for (const uint8_t *from = data; bytes;) {
-        const size_t n = bytes < MOST ? bytes : MOST;
-        TRY(deflate_all(s, from, n, false));
+        const size_t room = PIECE_BYTES - s->gathered, n = bytes < room ? bytes : room;
+        if (n == PIECE_BYTES) {
+            TRY(deflate_all(s, from, n, false));
+        } else {
+            memcpy(s->piece + s->gathered, from, n);
+            s->gathered += n;
+            if (s->gathered == PIECE_BYTES) {
+                s->gathered = 0;
+                TRY(deflate_all(s, s->piece, PIECE_BYTES, false));
+            }
+        }
         from += n;
         bytes -= n;
     }
@@ -222,7 +235,7 @@ distmap_status dm_deflate_write(dm_deflate *s, const void *data, size_t bytes) {
 }
 
 distmap_status dm_deflate_finish(dm_deflate *s, int64_t *packed) {
-    TRY(deflate_all(s, NULL, 0, true));
+    TRY(deflate_all(s, s->piece, s->gathered, true));
     *packed = s->packed;
     return DISTMAP_OK;
 }
