@@ -53,12 +53,14 @@ static int read_threshold(struct options *o, const char *option, const char *tex
 static int read_thresholds(struct options *o, const char *option, const char *text) {
     number_list list = {0};
     const int status = value_numbers(option, text, -HUGE_VAL, HUGE_VAL, &list);
-    if (status == 0 && list.count > 2)
+    if (status)
+        return status;
+    if (list.count > 2)
         return usage("%s: %d of them, there are two files", option, list.count);
     o->threshold_given = true;
     o->threshold = list.values[0];
     o->other_threshold = list.values[list.count - 1];
-    return status;
+    return 0;
 }
 static int read_metric(struct options *o, const char *option, const char *text) {
     return value_metric(option, text, o);
@@ -389,7 +391,7 @@ static const option_row rows[] = {
     {"rho", 0, ESF, "R", read_rho, "length over which strengths fall off, in elements"},
     {"steps", 0, ESF, "N", read_steps, "make N explicit steps"},
     {"steady", 0, ESF, NULL, read_steady, "compute the state at rest instead"},
-    {"dt", 0, ESF, "D", read_dt, "length of a step (default 0.2 in an image, 1/7 in a volume)"},
+    {"dt", 0, ESF, "D", read_dt, "length of a step (default 0.2 in an image, 1/7 in a volume, less where R < 0.71)"},
     {"tolerance", 0, ESF, "T", read_tolerance, "largest residual at rest (default 1e-5; 1e-10 with --dtype float64)"},
     {"op", 0, MORPH, "OP", read_op, "dilate, erode, open or close"},
     {"radius", 0, MORPH, "R", read_radius,
