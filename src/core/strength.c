@@ -51,8 +51,8 @@ static distmap_status set_steps(distmap_plan *plan, int measured) {
         return bad("problem.esf.tolerance has no meaning for a number of steps, must stay zero");
     plan->esf.dt = rounded(p, given == 0 ? default_step(measured, plan->esf.decay, limit) : given);
     if (!(plan->esf.dt > 0 && plan->esf.dt < limit))
-        return bad("problem.esf.dt is %g, must be positive and below the limit of stability 2/(%d + 1/rho^2) = %g", given,
-                   4 * measured, limit);
+        return bad("problem.esf.dt is %g, must be positive and below the limit of stability 2/(%d + 1/rho^2) = %g",
+                   given, 4 * measured, limit);
     plan->esf.a = rounded(p, 1 - plan->esf.dt * (2 * plan->esf.axes + plan->esf.decay));
     return DISTMAP_OK;
 }
