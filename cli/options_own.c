@@ -22,12 +22,14 @@ int read_thresholds(const option_row *row, struct options *o, const char *option
     (void)row;
     number_list list = {0};
     const int status = value_numbers(option, text, -HUGE_VAL, HUGE_VAL, &list);
-    if (status == 0 && list.count > 2)
+    if (status)
+        return status;
+    if (list.count > 2)
         return usage("%s: %d of them, there are two files", option, list.count);
     o->threshold_given = true;
     o->threshold = list.values[0];
     o->other_threshold = list.values[list.count - 1];
-    return status;
+    return 0;
 }
 
 int read_metric(const option_row *row, struct options *o, const char *option, const char *text) {

@@ -29,7 +29,7 @@ endif()
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" ${without})
 install(FILES docs/man/distmap.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES cli/completion/distmap.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME distmap)
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE README.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # pkg-config files find their prefix from where they lie, so that an installed tree may be moved.
 file(RELATIVE_PATH pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})

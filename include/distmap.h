@@ -370,7 +370,8 @@ typedef enum distmap_field {
 typedef struct distmap_esf {
     double rho;    /* 1e-15 to 1e15 elements */
     double dt;     /* > 0 and below the limit of stability 2 / (4m + 1/rho^2), m measured axes: 2 / (8 + 1/rho^2) in an
-                         image; 0: 1 / (2m + 1), 0.2 in an image. Zero at rest */
+                         image; 0: 1 / (2m + 1), 0.2 in an image, or, where this is not below the limit (rho below
+                         0.71), 1 / (2m + 1/rho^2). Zero at rest */
     int64_t steps; /* > 0: so many explicit steps; 0: the state at rest */
     double tolerance; /* at rest: at least 1e-6 with float32, 1e-14 with float64; 0: 1e-5 and 1e-10. Zero with steps */
 } distmap_esf;

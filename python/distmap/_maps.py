@@ -264,7 +264,8 @@ def esf(mask, rho, *, steps=None, tolerance=None, dt=None, sites="nonzero", axes
     tolerance : float
         At rest: the largest residual, at least 1e-6 with float32 and 1e-14 with float64. None: 1e-5 and 1e-10.
     dt : float
-        Length of a step, below 2 / (4m + 1/rho^2) with m measured axes. None: 1 / (2m + 1), 0.2 in an image.
+        Length of a step, below 2 / (4m + 1/rho^2) with m measured axes. None: 1 / (2m + 1), 0.2 in an image, or less
+        where rho is below 0.71.
     sites : the shape: "nonzero" (default), "zero", a number, or (lo, hi)
     dtype : float32 (default) or, on the CPU, float64
     out : array of that dtype, of any strides

@@ -17,7 +17,8 @@
 /* CUDA sources are C++, which had its own name for this header until C++23. */
 #ifdef __cplusplus
 #include <atomic>
-using std::atomic_int, std::atomic_uint, std::atomic_uintptr_t, std::atomic_fetch_or_explicit, std::memory_order_relaxed;
+using std::atomic_int, std::atomic_uint, std::atomic_uintptr_t;
+using std::atomic_fetch_or_explicit, std::memory_order_relaxed;
 extern "C" {
 #else
 #include <stdatomic.h>

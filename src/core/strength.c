@@ -38,15 +38,21 @@ static double rounded(const distmap_problem *p, double x) {
     return p->want.strength == DISTMAP_FLOAT32 ? (double)(float)x : x;
 }
 
+/* Where rho is so small that the usual step is not stable, the one after which nothing is left of the value before, a = 0. */
+static double default_step(int measured, double decay, double limit) {
+    const double usual = 1.0 / (2 * measured + 1);
+    return usual < limit ? usual : 1 / (2 * measured + decay);
+}
+
 static distmap_status set_steps(distmap_plan *plan, int measured) {
     const distmap_problem *p = &plan->problem;
     const double limit = 2 / (4 * measured + plan->esf.decay), given = p->esf.dt;
     if (p->esf.tolerance != 0)
         return bad("problem.esf.tolerance has no meaning for a number of steps, must stay zero");
-    plan->esf.dt = rounded(p, given == 0 ? 1.0 / (2 * measured + 1) : given);
+    plan->esf.dt = rounded(p, given == 0 ? default_step(measured, plan->esf.decay, limit) : given);
     if (!(plan->esf.dt > 0 && plan->esf.dt < limit))
-        return bad("problem.esf.dt is %g%s, must be positive and below the limit of stability 2/(%d + 1/rho^2) = %g",
-                   given == 0 ? plan->esf.dt : given, given == 0 ? " by default" : "", 4 * measured, limit);
+        return bad("problem.esf.dt is %g, must be positive and below the limit of stability 2/(%d + 1/rho^2) = %g",
+                   given, 4 * measured, limit);
     plan->esf.a = rounded(p, 1 - plan->esf.dt * (2 * plan->esf.axes + plan->esf.decay));
     return DISTMAP_OK;
 }

@@ -69,6 +69,7 @@ refuses 2 "--points: 'corners' is none of surface, set" compare mask.pgm mask.pg
 refuses 2 "--tolerance: " compare mask.pgm mask.pgm --tolerance -1
 refuses 2 "--percentiles: " compare mask.pgm mask.pgm --percentiles 50,101
 refuses 2 "--percentiles: 17 of them" compare mask.pgm mask.pgm --percentiles 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16
+refuses 2 "--threshold: .,. has an empty item" compare mask.pgm mask.pgm --threshold ,
 refuses 2 "--threshold: 3 of them" compare mask.pgm mask.pgm --threshold 1,2,3
 refuses 2 "--threshold goes with --sites" compare mask.pgm mask.pgm --threshold 1 --sites 3
 refuses 2 "no option --limit" compare mask.pgm mask.pgm --limit 3

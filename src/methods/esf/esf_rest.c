@@ -165,6 +165,7 @@ distmap_status esf_rest_run(const esf_job *job) {
     esf_rest rest;
     lay_out(job, plan->scratch, &rest);
     memset(rest.zeros, 0, rest.zeros_bytes);
+    memset(rest.largest, 0, (size_t)plan->context->threads * sizeof *rest.largest);
     TRY(dm_parallel(plan, rows, load_task, &rest, 0));
     dm_phase(plan, "pins");
     for (int i = 0; i < rest.levels - 1; i++)

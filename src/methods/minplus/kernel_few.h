@@ -59,7 +59,7 @@ static inline ALWAYS void few_row(const mp_pass *pass, const few_rows *rows, int
     for (int r = 0; r < planes; r++)
         cost[r] = (int32_t)(pass->w2 * (rows->plane[r] - i) * (rows->plane[r] - i));
     for (int c = 0; c < count; c += N32) {
-        const int32_t *from = rows->value + c, *from_site = rows->site + c;
+        const int32_t *from = rows->value + c, *from_site = sites ? rows->site + c : NULL;
         V32 best = v32_set(MP_NONE), site = v32_set((int32_t)MP_NO_SITE);
         for (int r = 0; r < planes; r++, from += pitch) {
             const V32 value = v32_min(v32_load(from), v32_set(MP_NONE - cost[r]));
