@@ -205,7 +205,7 @@ def read_by_tensorstore(path):
     return tensorstore.open({"driver": "zarr3", "kvstore": {"driver": "file", "path": str(work / path)}}).result().read().result()
 
 
-def test_our_shards(cases=1 + int(60 * scale)):
+def test_our_shards(cases=1 + int(30 * scale)):
     """Any lengths are asked for; shards become whole chunks, and an output has its input's."""
     for case in range(cases):
         dtype, shape, chunk = draw_form()
@@ -225,7 +225,7 @@ def test_our_shards(cases=1 + int(60 * scale)):
             assert made.shards == array.shards and made.chunks == array.chunks, (made.shards, array.shards)
 
 
-def test_shards_by_several_processes(cases=1 + int(12 * scale)):
+def test_shards_by_several_processes(cases=1 + int(6 * scale)):
     """What several processes write has whole shards each, and is what one writes."""
     for _ in range(cases):
         shape, chunk = [draw.randint(1, 60) for _ in range(2)], [draw.randint(1, 9) for _ in range(2)]
