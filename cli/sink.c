@@ -107,7 +107,8 @@ int sink_write(struct sink *sink, const struct options *options) {
     if (!sink->path || !sink->buffer || elements == 0)
         return 0;
     const int64_t slice_bytes = elements / slices * (int64_t)distmap_dtype_size(sink->info.dtype);
-    const int64_t band = slice_bytes < BAND_BYTES ? BAND_BYTES / slice_bytes : 1;
+    const int64_t row = distmap_writer_info(sink->writer)->chunk[0], least = row ? row : 1; /* so that none is gathered */
+    const int64_t fit = BAND_BYTES / slice_bytes / least, band = (fit > 1 ? fit : 1) * least;
     progress_begin(options, "writing");
     for (int64_t first = 0; first < slices; first += band) {
         const int64_t count = first + band < slices ? band : slices - first;

@@ -30,6 +30,8 @@ static int choose_chunk(const struct pass *p, struct sink *sink) {
         else if (!*chunk)
             *chunk = (int64_t)1 << CHUNK_BITS / ndim;
         *chunk = *chunk < p->problem.shape[a] ? *chunk : p->problem.shape[a];
+        /* Shards of the input's are whole chunks here too. */
+        sink->info.shard[a] = (sink->info.shard[a] + *chunk - 1) / *chunk * *chunk;
     }
     return 0;
 }
@@ -60,8 +62,10 @@ static int begin_output(struct pass *p, struct sink *sink, struct state *state, 
         return status;
     if (!format->chunked && p->options->chunks.count)
         return fail("--chunks: %s has none, since %s is in one piece", path, format->name);
-    if (!format->chunked)
+    if (!format->chunked) {
         memset(sink->info.chunk, 0, sizeof sink->info.chunk);
+        memset(sink->info.shard, 0, sizeof sink->info.shard);
+    }
     return state_name(state, path);
 }
 
@@ -101,9 +105,13 @@ static int check_part(const struct sink *sink, const struct state *state, int64_
         state->part, (long long)state->found, (long long)bytes, (long long)done, state->folder);
 }
 
-/* Places along the divided axis that a row of chunks has, of both outputs. */
+static int64_t row_of(const distmap_image_info *info, int axis) {
+    return info->shard[axis] ? info->shard[axis] : info->chunk[axis];
+}
+
+/* Places along the divided axis that a row of chunks has, or of shards, of both outputs. */
 static int64_t grain_of(const struct pass *p) {
-    const int64_t map = p->map.info.chunk[p->divided], index = p->index.info.chunk[p->divided];
+    const int64_t map = row_of(&p->map.info, p->divided), index = row_of(&p->index.info, p->divided);
     return map > 1 || index > 1 ? map > index ? map : index : 1;
 }
 

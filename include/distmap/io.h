@@ -113,6 +113,9 @@ typedef struct distmap_image_info {
     char stored[64];   /* how the file stores it: "8-bit palette", "tiles 256x256, LZW, 12 pages", ... */
     size_t held_bytes; /* what a reader holds of the elements beside the buffers that it is given, at most */
     int64_t chunk[DISTMAP_MAX_AXES]; /* of a format whose chunks are files of their own (Zarr, precomputed): their shape; else 0 */
+    /* Of Zarr whose chunks lie together in files: the shape of these shards, in elements; else 0. Version 3 is written so, in whole
+     * chunks. Of what a writer was opened with (distmap_writer_info()) `chunk` is then the shard, which boxes may not cut. */
+    int64_t shard[DISTMAP_MAX_AXES];
 } distmap_image_info;
 
 /* The axis's pitch, 1 where it is not told. */

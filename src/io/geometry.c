@@ -78,9 +78,10 @@ void dm_image_drop_axis(distmap_image_info *info, int axis, int64_t place) {
         info->shape[a] = info->shape[a + 1];
         info->axis[a] = info->axis[a + 1];
         info->chunk[a] = info->chunk[a + 1];
+        info->shard[a] = info->shard[a + 1];
     }
     info->ndim--;
-    info->shape[info->ndim] = info->chunk[info->ndim] = 0;
+    info->shape[info->ndim] = info->chunk[info->ndim] = info->shard[info->ndim] = 0;
     info->axis[info->ndim] = (distmap_axis){0};
     if (column >= 0 && dm_space_axes(info, (int[DISTMAP_MAX_AXES]){0}) == 0)
         info->world_ndim = 0;

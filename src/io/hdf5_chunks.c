@@ -102,16 +102,16 @@ distmap_status dm_hdf5_pack(const distmap_image_info *info, int64_t count, const
     for (int64_t i = 0; i < pieces->count && !status; i++) {
         uLongf bytes = bound;
         dm_hdf5_chunk_origin(info, chunk, i, origin);
-        gather(info, count, slices, chunk, origin, plain);
         if (!dm_hdf5_is_packed(info)) {
             pieces->bytes[i] = elements * size;
             pieces->data[i] = malloc(elements * size);
             if (pieces->data[i])
-                memcpy(pieces->data[i], plain, elements * size);
+                gather(info, count, slices, chunk, origin, pieces->data[i]);
             else
                 status = DISTMAP_ERROR_MEMORY;
             continue;
         }
+        gather(info, count, slices, chunk, origin, plain);
         shuffle(plain, elements, size, shuffled);
         status = compress2((Bytef *)packed, &bytes, (Bytef *)shuffled, elements * size, DM_HDF5_GZIP)
                      ? DISTMAP_ERROR_MEMORY /* all else is excluded */

@@ -66,6 +66,8 @@ static distmap_status check(const char *path, const distmap_image_info *info) {
             return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->shape[%d]: is negative", a);
         if (info->chunk[a] < 0)
             return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->chunk[%d]: is negative", a);
+        if (info->shard[a] < 0)
+            return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->shard[%d]: is negative", a);
     }
     char fault[200];
     if (dm_image_fault(info, fault, sizeof fault))
@@ -141,7 +143,7 @@ static distmap_status create(const char *path, const char *part, bool shared, co
     }
     for (int a = 0; a < DISTMAP_MAX_AXES; a++)
         if (a >= info->ndim || !codec->info.chunked)
-            made->info.chunk[a] = 0;
+            made->info.chunk[a] = made->info.shard[a] = 0;
     dm_axes_name(&made->info);
     if (dm_image_own(&made->info, path)) {
         free(made);

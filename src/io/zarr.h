@@ -137,6 +137,10 @@ const char *dm_zarr_unpack(const dm_zarr_pipeline *pipeline, size_t most, dm_zar
 size_t dm_zarr_pack(const dm_zarr_pipeline *pipeline, size_t size, const void *chunk, void *packed);
 /* 0: chunks of that size cannot be written. */
 size_t dm_zarr_pack_room(const dm_zarr_pipeline *pipeline);
+/* The file of a shard (zarr_shard.c), whose elements the target has, counted from the shard's first one: how many bytes of *file it takes, or 0.
+ * `chunk`: room for one of its chunks. */
+struct dm_zarr_target;
+size_t dm_zarr_shard_pack(const dm_zarr *form, const struct dm_zarr_target *target, char *chunk, dm_zarr_room *file);
 /* The name of the packer that elements are packed by; "none". */
 const char *dm_zarr_packing(const dm_zarr_pipeline *pipeline);
 /* How they are written. */

@@ -28,6 +28,7 @@ static distmap_status take_form(distmap_reader *reader, dm_zarr_array *array, co
         dm_append(info->stored, sizeof info->stored, "", text);
     }
     for (int a = 0; form->pipeline.shard && a < info->ndim; a++) {
+        info->shard[a] = form->chunk[DISTMAP_MAX_AXES - info->ndim + a];
         snprintf(text, sizeof text, a ? "x%lld" : " in shards %lld",
                  (long long)form->chunk[DISTMAP_MAX_AXES - info->ndim + a]);
         dm_append(info->stored, sizeof info->stored, "", text);

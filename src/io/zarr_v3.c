@@ -130,6 +130,21 @@ static json_object *codecs_as_written(const distmap_image_info *info) {
     return list;
 }
 
+/* Shards of chunks that are packed one by one; the index is behind them. */
+static json_object *shards_as_written(const distmap_image_info *info) {
+    json_object *list = json_object_new_array(), *index = json_object_new_array(),
+                *shard = extension("sharding_indexed", "chunk_shape", dm_zarr_lengths(info->ndim, info->chunk)),
+                *configuration = dm_zarr_member(shard, "configuration"), *sum = json_object_new_object();
+    json_object_array_add(index, extension("bytes", "endian", json_object_new_string(DM_HOST_BIG ? "big" : "little")));
+    json_object_object_add(sum, "name", json_object_new_string("crc32c"));
+    json_object_array_add(index, sum);
+    json_object_object_add(configuration, "codecs", codecs_as_written(info));
+    json_object_object_add(configuration, "index_codecs", index);
+    json_object_object_add(configuration, "index_location", json_object_new_string("end"));
+    json_object_array_add(list, shard);
+    return list;
+}
+
 char *dm_zarr_v3_text(const distmap_image_info *info) {
     const bool is_float = info->dtype == DISTMAP_FLOAT32 || info->dtype == DISTMAP_FLOAT64;
     json_object *array = json_object_new_object();
@@ -137,14 +152,15 @@ char *dm_zarr_v3_text(const distmap_image_info *info) {
     json_object_object_add(array, "node_type", json_object_new_string("array"));
     json_object_object_add(array, "shape", dm_zarr_lengths(info->ndim, info->shape));
     json_object_object_add(array, "data_type", json_object_new_string(distmap_dtype_name(info->dtype)));
-    json_object_object_add(array, "chunk_grid",
-                           extension("regular", "chunk_shape", dm_zarr_lengths(info->ndim, info->chunk)));
+    json_object_object_add(
+        array, "chunk_grid",
+        extension("regular", "chunk_shape", dm_zarr_lengths(info->ndim, info->shard[0] ? info->shard : info->chunk)));
     json_object_object_add(array, "chunk_key_encoding", extension("default", "separator", json_object_new_string("/")));
     json_object_object_add(array, "fill_value",
                            is_float                      ? json_object_new_string("NaN")
                            : info->dtype == DISTMAP_BOOL ? json_object_new_boolean(0)
                                                          : json_object_new_int(0));
-    json_object_object_add(array, "codecs", codecs_as_written(info));
+    json_object_object_add(array, "codecs", info->shard[0] ? shards_as_written(info) : codecs_as_written(info));
     json_object_object_add(array, "dimension_names", dm_zarr_axis_names(info));
     json_object_object_add(array, "attributes", dm_zarr_attributes(info));
     return dm_zarr_finished(array);

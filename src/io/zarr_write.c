@@ -24,7 +24,8 @@ typedef struct state {
     char *husk; /* of what was made, that which takes no name: a folder around it */
     int workers;
     struct {
-        char *chunk, *packed;
+        char *chunk;
+        dm_zarr_room packed;
     } worker[DM_ZARR_WORKERS];
 } state;
 
@@ -36,6 +37,18 @@ static void choose_chunk(distmap_writer *writer) {
         const int64_t most = info->shape[a] ? info->shape[a] : 1;
         info->chunk[a] = info->chunk[a] ? info->chunk[a] : chosen[a];
         info->chunk[a] = info->chunk[a] > most ? most : info->chunk[a] ? info->chunk[a] : 1;
+    }
+}
+
+/* Whole chunks, no more than the array has. */
+static void choose_shard(distmap_image_info *info, int version) {
+    bool any = false;
+    for (int a = 0; a < info->ndim; a++)
+        any |= info->shard[a] > 0;
+    for (int a = 0; a < info->ndim; a++) {
+        const int64_t chunk = info->chunk[a], wanted = info->shard[a] ? info->shard[a] : chunk,
+                      most = info->shape[a] ? info->shape[a] : 1, length = wanted < most ? wanted : most;
+        info->shard[a] = any && version == 3 ? (length + chunk - 1) / chunk * chunk : 0;
     }
 }
 
@@ -100,6 +113,11 @@ static distmap_status check_form(const distmap_writer *writer, const state *s, c
                                     writer->output.temp);
 }
 
+/* What becomes of the chunks that are packed. */
+static const dm_zarr_pipeline *smallest(const state *s) {
+    return s->form.pipeline.shard ? s->form.pipeline.shard->inner : &s->form.pipeline;
+}
+
 static distmap_status make_array(distmap_writer *writer, state *s, const char *path) {
     const distmap_image_info *info = &writer->info;
     const dm_input folder = {.name = writer->output.name};
@@ -108,9 +126,9 @@ static distmap_status make_array(distmap_writer *writer, state *s, const char *p
     json_object *array = text ? json_tokener_parse(text) : NULL;
     bool there = false;
     distmap_status status = array ? dm_zarr_parse(&folder, array, &s->form) : dm_no_memory(writer->output.name);
-    if (!status && !dm_zarr_pack_room(&s->form.pipeline))
+    if (!status && !dm_zarr_pack_room(smallest(s)))
         status = distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: chunks of %zu bytes are too large", writer->output.name,
-                                   s->form.pipeline.bytes);
+                                   smallest(s)->bytes);
     if (!status)
         status = check_form(writer, s, file, array, &there);
     json_object_put(array);
@@ -138,15 +156,15 @@ static distmap_status check_shared(const distmap_writer *writer, state *s) {
                : DISTMAP_OK;
 }
 
+/* A shard's file is as large as its chunks make it. */
 static distmap_status reserve(distmap_writer *writer, state *s) {
-    const size_t room = dm_zarr_pack_room(&s->form.pipeline), one = room + s->form.pipeline.bytes,
-                 fit = HELD_BYTES / one;
+    const size_t room = dm_zarr_pack_room(smallest(s)), bytes = smallest(s)->bytes,
+                 one = room + (s->form.pipeline.shard ? s->form.pipeline.bytes : bytes), fit = HELD_BYTES / one;
     const int most = dm_threads() < DM_ZARR_WORKERS ? dm_threads() : DM_ZARR_WORKERS;
     s->workers = fit < 1 ? 1 : fit < (size_t)most ? (int)fit : most;
     for (int w = 0; w < s->workers; w++) {
-        s->worker[w].chunk = calloc(1, s->form.pipeline.bytes);
-        s->worker[w].packed = malloc(room);
-        if (!s->worker[w].chunk || !s->worker[w].packed)
+        s->worker[w].chunk = calloc(1, bytes);
+        if (!s->worker[w].chunk || !dm_zarr_room_make(&s->worker[w].packed, room))
             return dm_no_memory(writer->output.name);
     }
     return DISTMAP_OK;
@@ -166,11 +184,14 @@ distmap_status dm_zarr_create(distmap_writer *writer) {
     if (writer->shared)
         TRY(check_shared(writer, s));
     choose_chunk(writer);
+    choose_shard(&writer->info, s->version);
     if (s->version == 2 && !writer->info.packing_asked)
         dm_packing_take(&writer->info, "blosc");
     TRY(make_groups(writer, s, path));
     TRY(make_image(writer, s, path));
     TRY(make_array(writer, s, path));
+    if (writer->info.shard[0])
+        memcpy(writer->info.chunk, writer->info.shard, sizeof writer->info.chunk);
     s->rows = (dm_rows){.row = writer->info.chunk[0]};
     return reserve(writer, s);
 }
@@ -193,19 +214,25 @@ static distmap_status write_chunk(void *user, int worker, int64_t part) {
     const struct writing *w = user;
     state *s = w->writer->state;
     const dm_zarr *form = &s->form;
-    char *chunk = s->worker[worker].chunk, *packed = s->worker[worker].packed;
+    char *chunk = s->worker[worker].chunk;
+    dm_zarr_room *packed = &s->worker[worker].packed;
     int64_t at[DISTMAP_MAX_AXES];
     char name[DM_ZARR_NAME];
+    size_t bytes;
     dm_zarr_target_place(w->elements, form->chunk, part, at);
     dm_zarr_chunk_name(form, at, name);
-    if (passes_the_end(form, at)) /* the same elements are the same file */
-        memset(chunk, 0, form->pipeline.bytes);
     const dm_zarr_target cut = dm_zarr_target_cut(w->elements, form->chunk, at);
-    dm_zarr_copy(&cut, form->chunk, form->size, chunk, true);
-    const size_t bytes = dm_zarr_pack(&form->pipeline, form->size, chunk, packed);
+    if (form->pipeline.shard) {
+        bytes = dm_zarr_shard_pack(form, &cut, chunk, packed);
+    } else {
+        if (passes_the_end(form, at)) /* the same elements are the same file */
+            memset(chunk, 0, form->pipeline.bytes);
+        dm_zarr_copy(&cut, form->chunk, form->size, chunk, true);
+        bytes = dm_zarr_pack(&form->pipeline, form->size, chunk, packed->data);
+    }
     if (!bytes)
         return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot pack chunk %s", w->writer->output.name, name);
-    return dm_zarr_store(w->writer->output.name, s->folder, name, packed, bytes);
+    return dm_zarr_store(w->writer->output.name, s->folder, name, packed->data, bytes);
 }
 
 distmap_status dm_zarr_put(distmap_writer *writer, const dm_box *box, const void *elements) {
@@ -292,7 +319,7 @@ void dm_zarr_discard(distmap_writer *writer) {
         return;
     for (int w = 0; w < DM_ZARR_WORKERS; w++) {
         free(s->worker[w].chunk);
-        free(s->worker[w].packed);
+        free(s->worker[w].packed.data);
     }
     if (s->husk)
         dm_output_remove(s->husk);

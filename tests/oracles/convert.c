@@ -1,7 +1,7 @@
-/* convert IN OUT [C,C,...]: a file in another format, element by element as the library reads it, for what compares it with others'.
+/* convert IN OUT [C,C,...[/S,S,...]]: a file in another format, element by element as the library reads it, for what compares it with others'.
  *
  * IN is read by bands of a few slices, and must give the same by boxes, of formats that have them. Numbers are the lengths of OUT's
- * chunks. Prints the spacing and the unit.
+ * chunks, and of its shards. Prints the spacing and the unit.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +64,11 @@ static int check_boxes(distmap_reader *reader, const char *all) {
     return good;
 }
 
+static void take_lengths(const char *text, int ndim, int64_t *lengths) {
+    for (int a = 0; *text && *text != '/' && a < ndim; a++, text += strcspn(text, ",/"), text += *text == ',')
+        lengths[a] = atoll(text);
+}
+
 static int convert(distmap_reader *reader, const char *out, const char *chunks) {
     const distmap_image_info *info = distmap_reader_info(reader);
     const size_t slice = info->shape[0] ? elements_of(info, info->shape) / (size_t)info->shape[0] : 0;
@@ -80,8 +85,10 @@ static int convert(distmap_reader *reader, const char *out, const char *chunks) 
     if (!status && !check_boxes(reader, all))
         status = 1;
     memset(form.chunk, 0, sizeof form.chunk);
-    for (int a = 0; *chunks && a < info->ndim; a++, chunks += strcspn(chunks, ","), chunks += *chunks == ',')
-        form.chunk[a] = atoll(chunks);
+    memset(form.shard, 0, sizeof form.shard);
+    take_lengths(chunks, info->ndim, form.chunk);
+    if (strchr(chunks, '/'))
+        take_lengths(strchr(chunks, '/') + 1, info->ndim, form.shard);
     if (!status && (distmap_writer_open(out, &form, &writer) || distmap_writer_write(writer, info->shape[0], all) ||
                     distmap_writer_finish(&writer)))
         status = failed();

@@ -201,6 +201,50 @@ def test_ours(cases=1 + int(60 * scale)):
         equal(read("g.zarr")[0], values, "ourselves")
 
 
+def read_by_tensorstore(path):
+    return tensorstore.open({"driver": "zarr3", "kvstore": {"driver": "file", "path": str(work / path)}}).result().read().result()
+
+
+def test_our_shards(cases=1 + int(30 * scale)):
+    """Any lengths are asked for; shards become whole chunks, and an output has its input's."""
+    for case in range(cases):
+        dtype, shape, chunk = draw_form()
+        want, shards = draw_array(dtype, shape), [draw.randint(1, 2 * n + 3) for n in shape]
+        shutil.rmtree("a.zarr", ignore_errors=True)
+        write(want, "a.zarr", ",".join(map(str, chunk)) + "/" + ",".join(map(str, shards)))
+        array = zarr.open_array("a.zarr", mode="r")
+        small = [min(c, n) for c, n in zip(chunk, shape)]
+        assert list(array.chunks) == small and list(array.shards) == [-(-min(s, n) // c) * c for s, n, c in zip(shards, shape, small)], (shape, chunk, shards, array.chunks, array.shards)
+        equal(array[...], want, (shape, chunk, shards))
+        equal(read_by_tensorstore("a.zarr"), want, (shape, chunk, shards))
+        equal(read("a.zarr")[0], want, (shape, chunk, shards))
+        if case % 4 == 0 and dtype == "uint8":
+            shutil.rmtree("b.zarr", ignore_errors=True)
+            run(distmap, "edt", "a.zarr", "-o", "b.zarr", "--axes", ",".join(map(str, range(len(shape)))))
+            made = zarr.open_array("b.zarr", mode="r")
+            assert made.shards == array.shards and made.chunks == array.chunks, (made.shards, array.shards)
+
+
+def test_shards_by_several_processes(cases=1 + int(6 * scale)):
+    """What several processes write has whole shards each, and is what one writes."""
+    for _ in range(cases):
+        shape, chunk = [draw.randint(1, 60) for _ in range(2)], [draw.randint(1, 9) for _ in range(2)]
+        for name in ("a", "mid", "out", "one"):
+            shutil.rmtree(f"{name}.zarr", ignore_errors=True)
+            shutil.rmtree(f"{name}.zarr.pass", ignore_errors=True)
+        write((numbers.random(shape) < 0.9).astype("u1"), "a.zarr", "{},{}/{},{}".format(*chunk, *(c * draw.randint(1, 3) for c in chunk)))
+        run(distmap, "edt", "a.zarr", "-o", "one.zarr", "--sites", "zero")
+        for source, result, axis in (("a", "mid", 1), ("mid", "out", 0)):
+            processes = draw.randint(1, 4)
+            for number in draw.sample(range(1, processes + 1), processes):
+                run(distmap, "pass", f"{source}.zarr", "-o", f"{result}.zarr", "--axis", axis, "--shard", f"{number}/{processes}",
+                    *(["--sites", "zero"] if source == "a" else []), *(["--compress", "blosc"] if source == "mid" else []))
+        out, one = (zarr.open_array(f"{name}.zarr", mode="r") for name in ("out", "one"))
+        assert out.shards == one.shards == zarr.open_array("a.zarr", mode="r").shards, (shape, chunk, out.shards, one.shards)
+        equal(out[...], one[...], (shape, chunk))
+        equal(read_by_tensorstore("out.zarr"), one[...], (shape, chunk))
+
+
 def test_consolidated():
     for version in 2, 3:
         shutil.rmtree("c.zarr", ignore_errors=True)
