@@ -168,6 +168,8 @@ distmap_status dm_zarr_create(distmap_writer *writer) {
     TRY(make_groups(writer, s, path));
     TRY(make_image(writer, s, path));
     TRY(make_array(writer, s, path));
+    if (writer->shared) /* chunks that a killed process had not finished */
+        dm_temporary_sweep(s->folder);
     s->rows = (dm_rows){.row = writer->info.chunk[0]};
     return reserve(writer, s);
 }
