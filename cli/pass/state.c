@@ -70,6 +70,13 @@ int state_take_name(const char *part, const char *output) {
     const int reason = errno;
     if (!taken && !there_is(output))
         return fail("%s: cannot take its name: %s", output, strerror(reason));
+    char folder_name[PATH_MAX];
+    snprintf(folder_name, sizeof folder_name, "%s", output);
+    const int above = open(dirname(folder_name), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (above >= 0) {
+        fsync(above); /* so that no power failure takes the name away with the part; where a folder cannot be synced we go without */
+        close(above);
+    }
     /* A second name of the output; or, where another process was first, a part that is none. */
     remove_all(part);
     return 0;

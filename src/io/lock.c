@@ -157,7 +157,8 @@ distmap_status dm_lock_growth(dm_lock *lock, const char *name, const char *targe
             return distmap_error_set(DISTMAP_ERROR_IO, "%s: this program is adding to it already", name);
         }
         const int reason = wait_for(fd, any);
-        const bool without = reason == ENOLCK || reason == EOPNOTSUPP || reason == ENOSYS; /* the file system has none */
+        const bool without =
+            reason == ENOLCK || reason == EOPNOTSUPP || reason == ENOSYS; /* the file system has none */
         if (reason && !without) {
             if (reason != EWOULDBLOCK && reason != EINTR)
                 unlink(lock->path); /* nobody can lock it */

@@ -172,9 +172,8 @@ bool dm_output_target_changed(const dm_output *output) {
     const struct stat *was = &output->was;
     if (stat(output->target, &now))
         return output->replaces;
-    return !output->replaces || now.st_dev != was->st_dev || now.st_ino != was->st_ino ||
-           now.st_size != was->st_size || now.st_mtim.tv_sec != was->st_mtim.tv_sec ||
-           now.st_mtim.tv_nsec != was->st_mtim.tv_nsec;
+    return !output->replaces || now.st_dev != was->st_dev || now.st_ino != was->st_ino || now.st_size != was->st_size ||
+           now.st_mtim.tv_sec != was->st_mtim.tv_sec || now.st_mtim.tv_nsec != was->st_mtim.tv_nsec;
 }
 
 /* ---- The end ---- */

@@ -89,6 +89,8 @@ distmap_status dm_precomputed_create(distmap_writer *writer) {
                                  writer->output.name);
     choose_chunk(writer);
     TRY(make_volume(writer, s));
+    if (writer->shared) /* chunks that a killed process had not finished */
+        dm_temporary_sweep(s->folder);
     s->rows = (dm_rows){.row = writer->info.chunk[0]};
     const size_t bytes = dm_precomputed_chunk_bytes(&s->volume);
     s->workers = dm_precomputed_workers(bytes);

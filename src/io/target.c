@@ -80,7 +80,8 @@ distmap_status dm_target_find(dm_output *output, bool standard) {
     } else if (exists && !S_ISREG(info.st_mode)) {
         output->fd = open(path, O_WRONLY | O_CLOEXEC);
         status = output->fd < 0 ? fail(output, "cannot open for writing") : DISTMAP_OK;
-    } else if (exists && (!(info.st_mode & 0222) || access(path, W_OK))) { /* whoever may write to anything is told too */
+    } else if (exists &&
+               (!(info.st_mode & 0222) || access(path, W_OK))) { /* whoever may write to anything is told too */
         status = distmap_error_set(DISTMAP_ERROR_IO, "%s: is read-only, and is not replaced", output->name);
     } else {
         output->replaces = exists;

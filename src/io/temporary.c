@@ -66,8 +66,7 @@ bool dm_temporary_name(char name[DM_TEMPORARY_NAME]) {
 
 static bool is_ours(const char *name, unsigned long long *its_host) {
     return strlen(name) == NAME_BYTES && sscanf(name, ".distmap-%16llx-%*16x", its_host) == 1 &&
-           strspn(name + 9, "0123456789abcdef") == 16 && name[25] == '-' &&
-           strspn(name + 26, "0123456789abcdef") == 16;
+           strspn(name + 9, "0123456789abcdef") == 16 && name[25] == '-' && strspn(name + 26, "0123456789abcdef") == 16;
 }
 
 /* A lock file's name (lock.c): its host is "lock" and it has no owner for longer than its lock. */
@@ -130,10 +129,17 @@ void dm_remove_at(int folder, const char *name) {
 
 /* File systems that one machine alone has mounted, by their magic numbers of statfs(2). */
 static bool is_of_this_machine(int folder) {
-    static const unsigned long local[] = {
-        0xef53 /* ext2 to ext4 */, 0x58465342 /* XFS */, 0x9123683e /* Btrfs */,  0x01021994 /* tmpfs */,
-        0x858458f6 /* ramfs */,    0xf2f52010 /* F2FS */, 0x794c7630 /* overlay */, 0x2fc12fc1 /* ZFS */,
-        0xca451a4e /* bcachefs */, 0x4d44 /* FAT */,     0x2011bab0 /* exFAT */};
+    static const unsigned long local[] = {0xef53 /* ext2 to ext4 */,
+                                          0x58465342 /* XFS */,
+                                          0x9123683e /* Btrfs */,
+                                          0x01021994 /* tmpfs */,
+                                          0x858458f6 /* ramfs */,
+                                          0xf2f52010 /* F2FS */,
+                                          0x794c7630 /* overlay */,
+                                          0x2fc12fc1 /* ZFS */,
+                                          0xca451a4e /* bcachefs */,
+                                          0x4d44 /* FAT */,
+                                          0x2011bab0 /* exFAT */};
     struct statfs info;
     if (fstatfs(folder, &info))
         return false;

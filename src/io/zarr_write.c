@@ -192,6 +192,8 @@ distmap_status dm_zarr_create(distmap_writer *writer) {
     TRY(make_array(writer, s, path));
     if (writer->info.shard[0])
         memcpy(writer->info.chunk, writer->info.shard, sizeof writer->info.chunk);
+    if (writer->shared) /* chunks that a killed process had not finished */
+        dm_temporary_sweep(s->folder);
     s->rows = (dm_rows){.row = writer->info.chunk[0]};
     return reserve(writer, s);
 }

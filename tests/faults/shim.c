@@ -164,9 +164,9 @@ static int open_as(const char *call, int at, const char *name, int flags, mode_t
     return fd;
 }
 
-#define MODE(flags)                                       \
-    va_list arguments;                                    \
-    va_start(arguments, flags);                           \
+#define MODE(flags)                                                                    \
+    va_list arguments;                                                                 \
+    va_start(arguments, flags);                                                        \
     const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0; \
     va_end(arguments)
 
@@ -209,9 +209,7 @@ ssize_t pwrite(int fd, const void *data, size_t bytes, off_t at) {
     return fd_fails(fd, "pwrite") ? -1 : syscall(SYS_pwrite64, fd, data, bytes, at);
 }
 ssize_t pwrite64(int fd, const void *data, size_t bytes, off_t at) { return pwrite(fd, data, bytes, at); }
-int ftruncate(int fd, off_t bytes) {
-    return fd_fails(fd, "ftruncate") ? -1 : (int)syscall(SYS_ftruncate, fd, bytes);
-}
+int ftruncate(int fd, off_t bytes) { return fd_fails(fd, "ftruncate") ? -1 : (int)syscall(SYS_ftruncate, fd, bytes); }
 int ftruncate64(int fd, off_t bytes) { return ftruncate(fd, bytes); }
 int fallocate(int fd, int mode, off_t at, off_t bytes) {
     return fd_fails(fd, "fallocate") ? -1 : (int)syscall(SYS_fallocate, fd, mode, at, bytes);
@@ -222,7 +220,7 @@ int posix_fallocate(int fd, off_t at, off_t bytes) {
 int posix_fallocate64(int fd, off_t at, off_t bytes) { return posix_fallocate(fd, at, bytes); }
 void *mmap(void *place, size_t bytes, int protection, int flags, int fd, off_t at) {
     return fd >= 0 && fd_fails(fd, "mmap") ? MAP_FAILED
-                                          : (void *)syscall(SYS_mmap, place, bytes, protection, flags, fd, at);
+                                           : (void *)syscall(SYS_mmap, place, bytes, protection, flags, fd, at);
 }
 void *mmap64(void *place, size_t bytes, int protection, int flags, int fd, off_t at) {
     return mmap(place, bytes, protection, flags, fd, at);
@@ -260,7 +258,7 @@ int syncfs(int fd) {
 
 static int rename_as(const char *call, int from_at, const char *from, int to_at, const char *to, unsigned flags) {
     char a[PATH_MAX], b[PATH_MAX];
-    const bool ours = name_at(from_at, from, a) | name_at(to_at, to, b);
+    const bool from_is = name_at(from_at, from, a), ours = name_at(to_at, to, b) || from_is;
     if (ours && fails(call))
         return -1;
     const int done = (int)syscall(SYS_renameat2, from_at, from, to_at, to, flags);
@@ -282,7 +280,7 @@ int renameat2(int from_at, const char *from, int to_at, const char *to, unsigned
 }
 int link(const char *from, const char *to) {
     char a[PATH_MAX], b[PATH_MAX];
-    const bool ours = name_at(AT_FDCWD, from, a) | name_at(AT_FDCWD, to, b);
+    const bool from_is = name_at(AT_FDCWD, from, a), ours = name_at(AT_FDCWD, to, b) || from_is;
     if (ours && fails("link"))
         return -1;
     const int done = (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);

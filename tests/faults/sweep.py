@@ -35,7 +35,7 @@ CASES = {
     "png": (MORPH, "d.png", "--preview", "p.png", True, False),
     "csv": (CVT, "p.csv", "--labels", "l.npy", True, False),
     "h5": (EDT, "d.h5", "--index", "i.h5", True, False),
-    "h5:/": (EDT, "d.h5:/new", "--index", "i.h5:/new", True, False),
+    "h5:/": (EDT, "d.h5:/new", "--index", "i.h5:/new", True, True),
     "zarr": (EDT, "d.zarr", "--index", "i.zarr", False, True),
     "group": (EDT, "g.zarr/a/d", "--index", "g.zarr/a/i", False, False),
 }

@@ -1,6 +1,7 @@
 /* Files that several writers fill by boxes, and boxes read of them, in every format that can: drawn shapes, chunks and orders. */
 #define _GNU_SOURCE
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "../seed.h"
 #include "support.h"
@@ -153,7 +154,11 @@ static void test_rules(void **state) {
     assert_int_equal(count_files(), 1);                                       /* the part */
     erase("p");
     if (is_written("a.zarr")) {
+        static const char dead[] = "p/.distmap-0123456789abcdef-0123456789abcdef";
+        mkdir("p", 0777);
+        save(dead, "a chunk's", 9); /* of a process that was killed: nobody has locked it */
         assert_int_equal(distmap_writer_open_shared("a.zarr", "p", &info, &writer), DISTMAP_OK);
+        assert_int_equal(access(dead, F_OK), -1);
         assert_int_equal(distmap_writer_put(writer, two, some, elements), DISTMAP_ERROR_ARGUMENT);
         assert_non_null(strstr(distmap_error_text(), "2 + 4 of axis 0 cut a chunk of 4"));
         distmap_writer_leave(&writer);

@@ -1,5 +1,6 @@
 # edt --distributed: the bits of one process, by ranks that share one file; one rank's error is everyone's, said once.
 #   distributed.sh COMMAND PROJECT MPIEXEC OPTION_FOR_THE_NUMBER
+export TMPDIR=${TMPDIR:-/tmp} # not in /dev/shm, where a smaller one is put
 source "$(dirname "$0")/over.sh" "$@" || exit 1
 hdf5=0
 "$distmap" --help | grep -q '^  hdf5' && hdf5=1
