@@ -144,9 +144,32 @@ const char *dm_zarr_text(json_object *string) {
     return json_object_is_type(string, json_type_string) ? json_object_get_string(string) : "";
 }
 
+/* Whether something was lost, for want of memory, of the objects that this thread is making. */
+static _Thread_local bool lost;
+
+void dm_json_put(json_object *object, const char *name, json_object *value) {
+    if (object && value && json_object_object_add(object, name, value) == 0)
+        return;
+    lost = true;
+    json_object_put(value);
+}
+
+void dm_json_put_null(json_object *object, const char *name) {
+    lost |= !object || json_object_object_add(object, name, NULL) != 0;
+}
+
+void dm_json_append(json_object *array, json_object *value) {
+    if (array && value && json_object_array_add(array, value) == 0)
+        return;
+    lost = true;
+    json_object_put(value);
+}
+
 char *dm_zarr_finished(json_object *object) {
     char *text = NULL;
-    if (asprintf(&text, "%s\n",
+    const bool whole = object && !lost;
+    lost = false;
+    if (whole && asprintf(&text, "%s\n",
                  json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE)) < 0)
         text = NULL;
     json_object_put(object);
@@ -156,6 +179,6 @@ char *dm_zarr_finished(json_object *object) {
 json_object *dm_zarr_lengths(int ndim, const int64_t *lengths) {
     json_object *array = json_object_new_array();
     for (int a = 0; a < ndim; a++)
-        json_object_array_add(array, json_object_new_int64(lengths[a]));
+        dm_json_append(array, json_object_new_int64(lengths[a]));
     return array;
 }
