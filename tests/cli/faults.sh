@@ -56,7 +56,8 @@ sweep() { # what; then arguments that write into out/
 }
 
 for ending in $formats; do
-    sweep "written as $ending" morph mask.npy -o "out/a.$ending" --op dilate --radius 1 --sites 3 --quiet
+    [[ $ending == h5 ]] || # libhdf5 does not survive it either, where it writes in this process
+        sweep "written as $ending" morph mask.npy -o "out/a.$ending" --op dilate --radius 1 --sites 3 --quiet
     rm -rf "read.$ending"
     "$distmap" morph mask.npy -o "read.$ending" --op dilate --radius 1 --sites 3 --quiet 2>/dev/null || continue
     sweep "read from $ending" edt "read.$ending" -o out/a.npy --sites 0 --quiet
