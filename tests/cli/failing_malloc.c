@@ -29,10 +29,18 @@ static int refuses(void) {
 }
 
 __attribute__((visibility("default"))) void *malloc(size_t bytes) { return refuses() ? NULL : __libc_malloc(bytes); }
-__attribute__((visibility("default"))) void *calloc(size_t n, size_t bytes) { return refuses() ? NULL : __libc_calloc(n, bytes); }
-__attribute__((visibility("default"))) void *realloc(void *memory, size_t bytes) { return refuses() ? NULL : __libc_realloc(memory, bytes); }
-__attribute__((visibility("default"))) void *aligned_alloc(size_t alignment, size_t bytes) { return refuses() ? NULL : __libc_memalign(alignment, bytes); }
-__attribute__((visibility("default"))) void *memalign(size_t alignment, size_t bytes) { return refuses() ? NULL : __libc_memalign(alignment, bytes); }
+__attribute__((visibility("default"))) void *calloc(size_t n, size_t bytes) {
+    return refuses() ? NULL : __libc_calloc(n, bytes);
+}
+__attribute__((visibility("default"))) void *realloc(void *memory, size_t bytes) {
+    return refuses() ? NULL : __libc_realloc(memory, bytes);
+}
+__attribute__((visibility("default"))) void *aligned_alloc(size_t alignment, size_t bytes) {
+    return refuses() ? NULL : __libc_memalign(alignment, bytes);
+}
+__attribute__((visibility("default"))) void *memalign(size_t alignment, size_t bytes) {
+    return refuses() ? NULL : __libc_memalign(alignment, bytes);
+}
 __attribute__((visibility("default"))) int posix_memalign(void **memory, size_t alignment, size_t bytes) {
     *memory = refuses() ? NULL : __libc_memalign(alignment, bytes);
     return *memory ? 0 : ENOMEM;
