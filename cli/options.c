@@ -52,7 +52,9 @@ static int read_all(poptContext context, struct options *options, bool *help) {
         char option[32];
         snprintf(option, sizeof option, "--%s", row->name);
         int status = 0;
-        if (given[found - 1] && row->read != read_param)
+        if (!text && row->value && *row->value != '[')
+            status = fail("out of memory");
+        else if (given[found - 1] && row->read != read_param)
             status = usage("%s is given twice", option);
         else
             status = row->read(row, options, option, text);

@@ -13,8 +13,6 @@ install(TARGETS distmap_io distmap_io_static EXPORT distmapIoTargets)
 install(TARGETS distmap_command RUNTIME)
 if(TARGET distmap_io_helper)
   # The child that reads HDF5: found from the library, wherever the tree is moved.
-  file(RELATIVE_PATH to_library ${CMAKE_INSTALL_FULL_LIBEXECDIR}/distmap ${CMAKE_INSTALL_FULL_LIBDIR})
-  set_target_properties(distmap_io_helper PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
   install(TARGETS distmap_io_helper RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/distmap)
 endif()
 set(without "")

@@ -108,9 +108,13 @@ static int prepare(struct distributed *d, int place, int here) {
 static int same_everywhere(const struct distributed *d) {
     char text[3 * PATH_MAX], shape[96];
     const distmap_problem *p = &d->job.problem;
-    snprintf(text, sizeof text, "%s (%s), %s, by slices of axis 0 %s; -o %s%s%s", d->options.input,
-             d->job.source.identity, shape_text(p->ndim, p->shape, shape, sizeof shape), d->joined ? "together" : "apart", d->options.output,
+    snprintf(text, sizeof text, "%s, %s, by slices of axis 0 %s; -o %s%s%s", d->options.input,
+             shape_text(p->ndim, p->shape, shape, sizeof shape), d->joined ? "together" : "apart", d->options.output,
              d->options.index ? " --index " : "", d->options.index ? d->options.index : "");
+    const int status = ranks_same(text);
+    if (status)
+        return status;
+    snprintf(text, sizeof text, "%s, %s", d->options.input, d->job.source.identity); /* which each has opened by itself */
     return ranks_same(text);
 }
 

@@ -66,6 +66,9 @@ int state_mark(struct state *state, int64_t shard, unsigned flags, double larges
 int state_count(struct state *state, char *missing, size_t size);
 /* Gives a part its name when all is done, unless it has it already. */
 int state_take_name(const char *part, const char *output);
+/* Keeps what the output is, once it has its name; and whether it is still that. */
+int state_keep_output(const struct state *state);
+int state_check_output(const struct state *state);
 
 /* ---- run.c ---- */
 

@@ -26,7 +26,9 @@ static int find_before(struct pass *p) {
         return status;
     p->before = state_plan(&before);
     p->last = p->before && plan_is_unfinished(p->before);
-    if (!p->last || access(before.output, F_OK) == 0)
+    if (p->last && access(before.output, F_OK) == 0)
+        return state_check_output(&before);
+    if (!p->last)
         return 0;
     json_object *shards = NULL;
     json_object_object_get_ex(p->before, "shards", &shards);

@@ -231,8 +231,9 @@ static int name_outputs(struct pass *p) {
     int status = 0;
     if (p->index.path)
         status = state_take_name(p->index_state.part, p->index_state.output);
-    return status ? status
-                  : state_take_name(p->state.part, p->state.output); /* the last, for it tells that all is done */
+    if (status == 0)
+        status = state_take_name(p->state.part, p->state.output); /* the last, for it tells that all is done */
+    return status ? status : state_keep_output(&p->state);
 }
 
 static void report(const struct pass *p, bool again, double seconds) {

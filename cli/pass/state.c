@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,53 @@ int state_take_name(const char *part, const char *output) {
     /* A second name of the output; or, where another process was first, a part that is none. */
     remove_all(part);
     return 0;
+}
+
+/* ---- What the output was when it had its name ----
+ *
+ * Size and time of the elements' last change, which a copy of both, output and folder, may keep; of a folder they are of its files, in
+ * any order. Whoever puts another file there does not keep them. */
+
+static const char output_name[] = "output";
+static int64_t looked[2];
+
+static int look_at(const char *path, const struct stat *info, int kind, struct FTW *place) {
+    (void)path, (void)place;
+    if (kind == FTW_F) {
+        looked[0] += info->st_size;
+        looked[1] = (int64_t)((uint64_t)looked[1] + (uint64_t)info->st_mtim.tv_sec * 1000000007U +
+                              (uint64_t)info->st_mtim.tv_nsec);
+    }
+    return 0;
+}
+
+static void describe(const char *output, char text[64]) {
+    looked[0] = looked[1] = 0;
+    nftw(output, look_at, LISTED, FTW_PHYS);
+    snprintf(text, 64, "%lld bytes, times %llx\n", (long long)looked[0], (long long)looked[1]);
+}
+
+int state_keep_output(const struct state *state) {
+    char text[64];
+    describe(state->output, text);
+    return publish(state, output_name, text, rename);
+}
+
+int state_check_output(const struct state *state) {
+    char path[PATH_MAX + 64], was[64] = "", now[64];
+    snprintf(path, sizeof path, "%s/%s", state->folder, output_name);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t got = fd >= 0 ? read(fd, was, sizeof was - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    if (got <= 0)
+        return 0; /* it was killed before it could say it */
+    describe(state->output, now);
+    was[strcspn(was, "\n")] = now[strcspn(now, "\n")] = '\0';
+    return strcmp(was, now) == 0
+               ? 0
+               : fail("%s: is not what the pass before has written: %s then, %s now; without %s/%s it is taken as it is",
+                      state->output, was, now, state->folder, output_name);
 }
 
 /* ---- The plan ---- */

@@ -4,6 +4,8 @@
  * Reading and writing go by bands: runs of whole slices along the slowest axis, so that no second copy of an image is
  * ever held. Arrays are row-major, slowest axis first; a file's own axis order is mapped and told by the axes' names.
  *
+ * Where the environment has DISTMAP_FORMATS, a list such as "npy,tiff", files of other formats are errors, read or written.
+ *
  * Every function returns a status of distmap.h and sets distmap_error_text() with the file's name in it. Nothing is
  * allocated on a header's word alone: a size that the file cannot hold is an error first (but Zarr and precomputed volumes leave out chunks of one value,
  * so that its word cannot be checked). HDF5 is read only where the name says so, by

@@ -119,6 +119,10 @@ enum { DM_SNIFF_BYTES = 1024 };
 
 extern const dm_codec *const dm_codecs[]; /* ends with NULL */
 
+/* Whether the format may be used: DISTMAP_FORMATS in the environment, where it is set, lists those that may. Else an error, which
+ * says of `name` that it is such a file. */
+distmap_status dm_codec_allowed(const dm_codec *codec, const char *name);
+
 /* The codecs. */
 extern const dm_codec dm_codec_npy, dm_codec_png, dm_codec_tiff, dm_codec_jpeg, dm_codec_pgm, dm_codec_pbm,
     dm_codec_ppm, dm_codec_nifti, dm_codec_metaimage, dm_codec_nrrd, dm_codec_ros_map, dm_codec_hdf5, dm_codec_zarr,

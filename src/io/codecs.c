@@ -23,6 +23,25 @@ const distmap_format_info *distmap_format_get(size_t row) {
     return row < sizeof dm_codecs / sizeof *dm_codecs - 1 ? &dm_codecs[row]->info : NULL;
 }
 
+static bool lists(const char *list, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *at = list + strspn(list, ", "); *at; at += strspn(at, ", ")) {
+        const size_t word = strcspn(at, ", ");
+        if (word == length && !strncasecmp(at, name, length))
+            return true;
+        at += word;
+    }
+    return false;
+}
+
+distmap_status dm_codec_allowed(const dm_codec *codec, const char *name) {
+    const char *list = getenv("DISTMAP_FORMATS");
+    if (!list || lists(list, codec->info.name))
+        return DISTMAP_OK;
+    return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: is %s, which DISTMAP_FORMATS does not list (%.200s)", name,
+                             codec->info.name, list);
+}
+
 const dm_codec *dm_codec_of_name(const char *file) {
     for (size_t row = 0; dm_codecs[row]; row++)
         if (dm_ends_with_any(file, dm_codecs[row]->info.endings))

@@ -116,9 +116,9 @@ typedef struct dm_hdf5_chunks {
     size_t room; /* of each */
     struct dm_unpacker *unpacker;
     dm_hdf5_spot *places; /* of the row that begins with slice `placed` */
-    int64_t placed;        /* -1: none */
-    char *row;             /* a row of chunks, unpacked; NULL: not yet, or never */
-    int64_t row_at;        /* its first slice; -1: none */
+    int64_t placed;       /* -1: none */
+    char *row;            /* a row of chunks, unpacked; NULL: not yet, or never */
+    int64_t row_at;       /* its first slice; -1: none */
 } dm_hdf5_chunks;
 
 distmap_status dm_hdf5_chunks_open(distmap_reader *reader, dm_hdf5_chunks *chunks, const dm_hdf5_form *form,

@@ -158,11 +158,10 @@ static distmap_status take_reply(const distmap_reader *reader, dm_hdf5_reply *re
         return DISTMAP_OK;
     const size_t name = strlen(reader->input.name);
     const bool named = !strncmp(reply->text, reader->input.name, name) && reply->text[name] == ':';
-    const distmap_status status =
-        reply->status == DISTMAP_ERROR_MEMORY || reply->status == DISTMAP_ERROR_UNSUPPORTED ||
-                reply->status == DISTMAP_ERROR_IO
-            ? (distmap_status)reply->status
-            : DISTMAP_ERROR_FORMAT;
+    const distmap_status status = reply->status == DISTMAP_ERROR_MEMORY || reply->status == DISTMAP_ERROR_UNSUPPORTED ||
+                                          reply->status == DISTMAP_ERROR_IO
+                                      ? (distmap_status)reply->status
+                                      : DISTMAP_ERROR_FORMAT;
     return distmap_error_set(status, "%s%s%s", named ? "" : reader->input.name, named ? "" : ": ", reply->text);
 }
 
@@ -267,7 +266,8 @@ static void next_part(const distmap_reader *reader, dm_hdf5_part *part, int64_t 
 }
 
 /* From the window to the caller's slices, of which `first` is the first one. */
-static void hand_over(const distmap_reader *reader, const dm_hdf5_part *part, const char *from, int64_t first, char *out) {
+static void hand_over(const distmap_reader *reader, const dm_hdf5_part *part, const char *from, int64_t first,
+                      char *out) {
     const int64_t slice = (int64_t)reader->slice_bytes, bytes = part_bytes(reader, part) / part->count;
     const int64_t row = part->rows ? bytes / part->rows : 0;
     if (bytes == slice) {

@@ -71,19 +71,19 @@ static distmap_status make_dataset(distmap_writer *writer, state *s) {
         shape[a] = (hsize_t)info->shape[a];
     const hid_t space = H5Screate_simple(info->ndim, shape, NULL), links = H5Pcreate(H5P_LINK_CREATE),
                 made = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_create_intermediate_group(links, 1);
-    H5Pset_obj_track_times(made, 0); /* the same result is the same file */
+    /* Each counts: a chunk is read by the filters that the file tells. */
+    bool good = space >= 0 && H5Pset_create_intermediate_group(links, 1) >= 0 &&
+                H5Pset_obj_track_times(made, 0) >= 0; /* the same result is the same file */
     if (writer->slice_bytes && info->shape[0]) {
         dm_hdf5_chunk(info, s->chunk);
-        H5Pset_chunk(made, info->ndim, s->chunk);
         s->rows.row = (int64_t)s->chunk[0];
-        if (dm_hdf5_is_packed(info)) {
-            H5Pset_shuffle(made);
-            H5Pset_deflate(made, DM_HDF5_GZIP);
-        }
+        good = good && H5Pset_chunk(made, info->ndim, s->chunk) >= 0;
+        if (dm_hdf5_is_packed(info))
+            good = good && H5Pset_shuffle(made) >= 0 && H5Pset_deflate(made, DM_HDF5_GZIP) >= 0;
     }
-    s->dataset = H5Dcreate2(s->file, path_of(writer), s->type, space, links, made, H5P_DEFAULT);
-    const bool good = s->dataset >= 0 && dm_hdf5_model_write(s->dataset, info);
+    if (good)
+        s->dataset = H5Dcreate2(s->file, path_of(writer), s->type, space, links, made, H5P_DEFAULT);
+    good = good && s->dataset >= 0 && dm_hdf5_model_write(s->dataset, info);
     const distmap_status status = good ? DISTMAP_OK : failed(writer);
     H5Pclose(made);
     H5Pclose(links);

@@ -171,26 +171,26 @@ distmap_status dm_ome_parse(const dm_input *input, json_object *attributes, cons
 static json_object *numbers_of(const dm_ome *ome, bool scales) {
     json_object *list = json_object_new_array();
     for (int a = 0; a < ome->ndim; a++)
-        json_object_array_add(list, json_object_new_double(scales ? ome->axis[a].scale : ome->axis[a].translation));
+        dm_json_append(list, json_object_new_double(scales ? ome->axis[a].scale : ome->axis[a].translation));
     return list;
 }
 
 static void add_step(json_object *steps, const char *type, json_object *numbers) {
     json_object *step = json_object_new_object();
-    json_object_object_add(step, "type", json_object_new_string(type));
-    json_object_object_add(step, type, numbers);
-    json_object_array_add(steps, step);
+    dm_json_put(step, "type", json_object_new_string(type));
+    dm_json_put(step, type, numbers);
+    dm_json_append(steps, step);
 }
 
 static json_object *axis_of(const dm_ome *ome, int a) {
     json_object *axis = json_object_new_object();
-    json_object_object_add(axis, "name", json_object_new_string(ome->axis[a].name));
+    dm_json_put(axis, "name", json_object_new_string(ome->axis[a].name));
     for (int k = 0; k < KINDS; k++)
         if (ome->axis[a].kind == kinds[k].kind)
-            json_object_object_add(axis, "type", json_object_new_string(kinds[k].type));
+            dm_json_put(axis, "type", json_object_new_string(kinds[k].type));
     for (int u = 0; u < UNITS; u++)
         if (strcmp(ome->axis[a].unit, units[u].unit) == 0)
-            json_object_object_add(axis, "unit", json_object_new_string(units[u].word));
+            dm_json_put(axis, "unit", json_object_new_string(units[u].word));
     return axis;
 }
 
@@ -200,25 +200,25 @@ json_object *dm_ome_attributes(const dm_ome *ome, int zarr_version) {
                 *dataset = json_object_new_object(), *steps = json_object_new_array(), *holder = attributes;
     bool moved = false;
     for (int a = 0; a < ome->ndim; a++) {
-        json_object_array_add(axes, axis_of(ome, a));
+        dm_json_append(axes, axis_of(ome, a));
         moved |= ome->axis[a].translation != 0;
     }
     add_step(steps, "scale", numbers_of(ome, true));
     if (moved)
         add_step(steps, "translation", numbers_of(ome, false));
-    json_object_object_add(dataset, "path", json_object_new_string("0"));
-    json_object_object_add(dataset, "coordinateTransformations", steps);
-    json_object_array_add(datasets, dataset);
-    json_object_object_add(image, "axes", axes);
-    json_object_object_add(image, "datasets", datasets);
-    json_object_array_add(list, image);
+    dm_json_put(dataset, "path", json_object_new_string("0"));
+    dm_json_put(dataset, "coordinateTransformations", steps);
+    dm_json_append(datasets, dataset);
+    dm_json_put(image, "axes", axes);
+    dm_json_put(image, "datasets", datasets);
+    dm_json_append(list, image);
     if (zarr_version == 3) {
         holder = json_object_new_object();
-        json_object_object_add(holder, "version", json_object_new_string("0.5"));
-        json_object_object_add(attributes, "ome", holder);
+        dm_json_put(holder, "version", json_object_new_string("0.5"));
+        dm_json_put(attributes, "ome", holder);
     } else
-        json_object_object_add(image, "version", json_object_new_string("0.4"));
-    json_object_object_add(holder, "multiscales", list);
+        dm_json_put(image, "version", json_object_new_string("0.4"));
+    dm_json_put(holder, "multiscales", list);
     return attributes;
 }
 

@@ -242,23 +242,23 @@ char *dm_precomputed_text(const distmap_image_info *info) {
         type = types[t].dtype == dtype ? types[t].name : type;
     find_place(info, pitch, offset);
     for (int i = 0; i < 3; i++) {
-        json_object_array_add(resolution, number_json(pitch[i]));
+        dm_json_append(resolution, number_json(pitch[i]));
         dm_number_text(pitch[i], number[i]);
     }
     snprintf(key, sizeof key, "%s_%s_%s", number[0], number[1], number[2]);
-    json_object_object_add(scale, "key", json_object_new_string(key));
-    json_object_object_add(scale, "size", three(size));
-    json_object_object_add(scale, "resolution", resolution);
-    json_object_object_add(scale, "voxel_offset", three(offset));
-    json_object_array_add(chunks, three(chunk));
-    json_object_object_add(scale, "chunk_sizes", chunks);
-    json_object_object_add(scale, "encoding", json_object_new_string("raw"));
-    json_object_array_add(scales, scale);
+    dm_json_put(scale, "key", json_object_new_string(key));
+    dm_json_put(scale, "size", three(size));
+    dm_json_put(scale, "resolution", resolution);
+    dm_json_put(scale, "voxel_offset", three(offset));
+    dm_json_append(chunks, three(chunk));
+    dm_json_put(scale, "chunk_sizes", chunks);
+    dm_json_put(scale, "encoding", json_object_new_string("raw"));
+    dm_json_append(scales, scale);
     const bool labels = info->kind == DISTMAP_KIND_LABELS && dtype != DISTMAP_FLOAT32;
-    json_object_object_add(volume, "@type", json_object_new_string("neuroglancer_multiscale_volume"));
-    json_object_object_add(volume, "type", json_object_new_string(labels ? "segmentation" : "image"));
-    json_object_object_add(volume, "data_type", json_object_new_string(type));
-    json_object_object_add(volume, "num_channels", json_object_new_int64(has_channels ? info->shape[0] : 1));
-    json_object_object_add(volume, "scales", scales);
+    dm_json_put(volume, "@type", json_object_new_string("neuroglancer_multiscale_volume"));
+    dm_json_put(volume, "type", json_object_new_string(labels ? "segmentation" : "image"));
+    dm_json_put(volume, "data_type", json_object_new_string(type));
+    dm_json_put(volume, "num_channels", json_object_new_int64(has_channels ? info->shape[0] : 1));
+    dm_json_put(volume, "scales", scales);
     return dm_zarr_finished(volume);
 }

@@ -47,6 +47,7 @@ static distmap_status open_codec(distmap_reader *reader) {
     if (reader->input.dataset && !reader->codec->holds_datasets)
         return dm_unsupported(&reader->input, "%s is one image: there is no %s in it", reader->codec->info.name,
                               reader->input.dataset);
+    TRY(dm_codec_allowed(reader->codec, reader->input.name));
     reader->info.format = reader->codec->info.name;
     TRY(reader->codec->open(reader));
 

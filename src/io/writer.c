@@ -96,6 +96,7 @@ distmap_status dm_codec_choose(const char *path, const distmap_image_info *info,
     const distmap_status found = choose(path, file, info, bytes, codec);
     free(file);
     TRY(found);
+    TRY(dm_codec_allowed(*codec, path));
     if (in_file && !(*codec)->holds_datasets)
         return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: a %s file is one image, it has no datasets", path,
                                  (*codec)->info.name);

@@ -69,6 +69,11 @@ distmap_status dm_zarr_load(const dm_input *input, int folder, const char *file,
 json_object *dm_zarr_member(json_object *object, const char *name);
 /* A string's text, else "". */
 const char *dm_zarr_text(json_object *string);
+/* Makes an object: what cannot be added, or could not be made itself (NULL), is noted, and makes the text NULL in the end. They take
+ * `value`. */
+void dm_json_put(json_object *object, const char *name, json_object *value);
+void dm_json_put_null(json_object *object, const char *name);
+void dm_json_append(json_object *array, json_object *value);
 /* A text of its own, which the caller frees; the object is put. NULL without memory. */
 char *dm_zarr_finished(json_object *object);
 json_object *dm_zarr_lengths(int ndim, const int64_t *lengths);

@@ -78,7 +78,7 @@ distmap_status dm_zarr_size_pipeline(const dm_input *input, const dm_zarr *form,
 json_object *dm_zarr_axis_names(const distmap_image_info *info) {
     json_object *axes = json_object_new_array();
     for (int a = 0; a < info->ndim; a++)
-        json_object_array_add(axes, json_object_new_string(info->axis[a].name));
+        dm_json_append(axes, json_object_new_string(info->axis[a].name));
     return axes;
 }
 
@@ -88,15 +88,15 @@ json_object *dm_zarr_attributes(const distmap_image_info *info) {
     json_object *object = json_object_new_object(), *spacing = json_object_new_array();
     bool told = false;
     for (int a = 0; a < info->ndim; a++) {
-        json_object_array_add(spacing, json_object_new_double(distmap_image_pitch(info, a)));
+        dm_json_append(spacing, json_object_new_double(distmap_image_pitch(info, a)));
         told |= info->axis[a].pitch > 0;
     }
     if (told)
-        json_object_object_add(object, "spacing", spacing);
+        dm_json_put(object, "spacing", spacing);
     else
         json_object_put(spacing);
     if (*distmap_image_unit(info))
-        json_object_object_add(object, "unit", json_object_new_string(distmap_image_unit(info)));
+        dm_json_put(object, "unit", json_object_new_string(distmap_image_unit(info)));
     return object;
 }
 

@@ -45,6 +45,67 @@ static char *load_text(int folder, const char *file, size_t *bytes) {
     return text;
 }
 
+/* ---- Whether json-c kept all that it parsed: it drops a member, or an element, that it has no memory for, and says nothing ---- */
+
+typedef struct counts {
+    int64_t members, items, containers, empty, nulls;
+} counts;
+
+static counts count_text(const char *text, size_t bytes) {
+    counts c = {0};
+    int64_t commas = 0;
+    for (const char *p = text, *end = text + bytes; p < end; p++) {
+        if (*p == '"') {
+            for (p++; p < end && *p != '"'; p++)
+                p += *p == '\\';
+            continue;
+        }
+        c.members += *p == ':';
+        commas += *p == ',';
+        c.nulls += p + 1 < end && (*p | 32) == 'n' && (p[1] | 32) == 'u';
+        if (*p == '{' || *p == '[') {
+            c.containers++;
+            const char next = p[1 + strspn(p + 1, " \t\r\n")];
+            c.empty += next == '}' || next == ']';
+        }
+    }
+    c.items = commas + c.containers - c.empty;
+    return c;
+}
+
+static void count_value(json_object *value, counts *c);
+
+static void count_inside(json_object *value, counts *c) {
+    if (json_object_is_type(value, json_type_object)) {
+        json_object_object_foreach(value, name, inner) {
+            (void)name;
+            count_value(inner, c);
+        }
+    } else
+        for (size_t i = 0; i < json_object_array_length(value); i++)
+            count_value(json_object_array_get_idx(value, i), c);
+}
+
+static void count_value(json_object *value, counts *c) {
+    const bool object = json_object_is_type(value, json_type_object);
+    c->nulls += value == NULL;
+    if (!object && !json_object_is_type(value, json_type_array))
+        return;
+    const int64_t length = object ? json_object_object_length(value) : (int64_t)json_object_array_length(value);
+    c->containers++;
+    c->items += length;
+    c->members += object ? length : 0;
+    c->empty += length == 0;
+    count_inside(value, c);
+}
+
+static bool is_whole(const char *text, size_t bytes, json_object *value) {
+    const counts want = count_text(text, bytes);
+    counts have = {0};
+    count_value(value, &have);
+    return memcmp(&want, &have, sizeof want) == 0;
+}
+
 distmap_status dm_zarr_load(const dm_input *input, int folder, const char *file, json_object **object) {
     *object = NULL;
     size_t bytes;
@@ -60,6 +121,8 @@ distmap_status dm_zarr_load(const dm_input *input, int folder, const char *file,
         status = dm_no_memory(input->name);
     else if (!json_object_is_type(parsed, json_type_object) || json_tokener_get_error(tokener) != json_tokener_success)
         status = dm_broken(input, "its %s is no JSON object", file);
+    else if (!is_whole(text, bytes, parsed))
+        status = dm_broken(input, "its %s names a member twice or has comments, or memory is out", file);
     if (tokener)
         json_tokener_free(tokener);
     free(text);
@@ -81,9 +144,32 @@ const char *dm_zarr_text(json_object *string) {
     return json_object_is_type(string, json_type_string) ? json_object_get_string(string) : "";
 }
 
+/* Whether something was lost, for want of memory, of the objects that this thread is making. */
+static _Thread_local bool lost;
+
+void dm_json_put(json_object *object, const char *name, json_object *value) {
+    if (object && value && json_object_object_add(object, name, value) == 0)
+        return;
+    lost = true;
+    json_object_put(value);
+}
+
+void dm_json_put_null(json_object *object, const char *name) {
+    lost |= !object || json_object_object_add(object, name, NULL) != 0;
+}
+
+void dm_json_append(json_object *array, json_object *value) {
+    if (array && value && json_object_array_add(array, value) == 0)
+        return;
+    lost = true;
+    json_object_put(value);
+}
+
 char *dm_zarr_finished(json_object *object) {
     char *text = NULL;
-    if (asprintf(&text, "%s\n",
+    const bool whole = object && !lost;
+    lost = false;
+    if (whole && asprintf(&text, "%s\n",
                  json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE)) < 0)
         text = NULL;
     json_object_put(object);
@@ -93,6 +179,6 @@ char *dm_zarr_finished(json_object *object) {
 json_object *dm_zarr_lengths(int ndim, const int64_t *lengths) {
     json_object *array = json_object_new_array();
     for (int a = 0; a < ndim; a++)
-        json_object_array_add(array, json_object_new_int64(lengths[a]));
+        dm_json_append(array, json_object_new_int64(lengths[a]));
     return array;
 }

@@ -41,10 +41,10 @@ distmap_status dm_zarr_nodes_add(dm_zarr_nodes *nodes, int folder, const char *p
 distmap_status dm_zarr_nodes_add_group(dm_zarr_nodes *nodes, int folder, const char *path, int version,
                                        json_object *attributes) {
     json_object *group = json_object_new_object();
-    json_object_object_add(group, "zarr_format", json_object_new_int(version));
+    dm_json_put(group, "zarr_format", json_object_new_int(version));
     if (version == 3) {
-        json_object_object_add(group, "node_type", json_object_new_string("group"));
-        json_object_object_add(group, "attributes", attributes ? attributes : json_object_new_object());
+        dm_json_put(group, "node_type", json_object_new_string("group"));
+        dm_json_put(group, "attributes", attributes ? attributes : json_object_new_object());
         return dm_zarr_nodes_add(nodes, folder, path, "zarr.json", dm_zarr_finished(group));
     }
     distmap_status status = DISTMAP_OK;
@@ -94,7 +94,7 @@ static bool add_texts(const dm_zarr_nodes *nodes, json_object *list, const char 
             return false;
         json_object *node = json_tokener_parse(t->text);
         if (node)
-            json_object_object_add(list, key, node);
+            dm_json_put(list, key, node);
         free(key);
         if (!node)
             return false;

@@ -55,14 +55,14 @@ distmap_status dm_zarr_parse_v2(const dm_input *input, json_object *array, dm_za
 static json_object *packer_as_written(const char *packing) {
     json_object *packer = json_object_new_object();
     const bool is_blosc = strcmp(packing, "blosc") == 0, is_zstd = strcmp(packing, "zstd") == 0;
-    json_object_object_add(packer, "id", json_object_new_string(is_blosc ? "blosc" : is_zstd ? "zstd" : "gzip"));
+    dm_json_put(packer, "id", json_object_new_string(is_blosc ? "blosc" : is_zstd ? "zstd" : "gzip"));
     if (is_blosc) {
-        json_object_object_add(packer, "cname", json_object_new_string(DM_ZARR_BLOSC_NAME));
-        json_object_object_add(packer, "clevel", json_object_new_int(DM_ZARR_BLOSC_LEVEL));
-        json_object_object_add(packer, "shuffle", json_object_new_int(1));
-        json_object_object_add(packer, "blocksize", json_object_new_int(0));
+        dm_json_put(packer, "cname", json_object_new_string(DM_ZARR_BLOSC_NAME));
+        dm_json_put(packer, "clevel", json_object_new_int(DM_ZARR_BLOSC_LEVEL));
+        dm_json_put(packer, "shuffle", json_object_new_int(1));
+        dm_json_put(packer, "blocksize", json_object_new_int(0));
     } else {
-        json_object_object_add(packer, "level", json_object_new_int(is_zstd ? DM_ZARR_ZSTD_LEVEL : DM_ZARR_GZIP_LEVEL));
+        dm_json_put(packer, "level", json_object_new_int(is_zstd ? DM_ZARR_ZSTD_LEVEL : DM_ZARR_GZIP_LEVEL));
     }
     return packer;
 }
@@ -71,22 +71,24 @@ char *dm_zarr_v2_text(const distmap_image_info *info) {
     json_object *array = json_object_new_object();
     char type[8];
     dm_numpy_name(info->dtype, type);
-    json_object_object_add(array, "zarr_format", json_object_new_int(2));
-    json_object_object_add(array, "shape", dm_zarr_lengths(info->ndim, info->shape));
-    json_object_object_add(array, "chunks", dm_zarr_lengths(info->ndim, info->chunk));
-    json_object_object_add(array, "dtype", json_object_new_string(type));
-    json_object_object_add(array, "compressor",
-                           strcmp(info->packing, "none") != 0 ? packer_as_written(info->packing) : NULL);
-    json_object_object_add(array, "fill_value", NULL);
-    json_object_object_add(array, "order", json_object_new_string("C"));
-    json_object_object_add(array, "filters", NULL);
-    json_object_object_add(array, "dimension_separator", json_object_new_string("/"));
+    dm_json_put(array, "zarr_format", json_object_new_int(2));
+    dm_json_put(array, "shape", dm_zarr_lengths(info->ndim, info->shape));
+    dm_json_put(array, "chunks", dm_zarr_lengths(info->ndim, info->chunk));
+    dm_json_put(array, "dtype", json_object_new_string(type));
+    if (strcmp(info->packing, "none") != 0)
+        dm_json_put(array, "compressor", packer_as_written(info->packing));
+    else
+        dm_json_put_null(array, "compressor");
+    dm_json_put_null(array, "fill_value");
+    dm_json_put(array, "order", json_object_new_string("C"));
+    dm_json_put_null(array, "filters");
+    dm_json_put(array, "dimension_separator", json_object_new_string("/"));
     return dm_zarr_finished(array);
 }
 
 /* With xarray's names of the axes. */
 char *dm_zarr_v2_attributes_text(const distmap_image_info *info) {
     json_object *object = dm_zarr_attributes(info);
-    json_object_object_add(object, "_ARRAY_DIMENSIONS", dm_zarr_axis_names(info));
+    dm_json_put(object, "_ARRAY_DIMENSIONS", dm_zarr_axis_names(info));
     return dm_zarr_finished(object);
 }

@@ -99,9 +99,9 @@ distmap_status dm_zarr_parse_v3(const dm_input *input, json_object *array, dm_za
 
 static json_object *extension(const char *name, const char *member, json_object *value) {
     json_object *object = json_object_new_object(), *configuration = json_object_new_object();
-    json_object_object_add(object, "name", json_object_new_string(name));
-    json_object_object_add(configuration, member, value);
-    json_object_object_add(object, "configuration", configuration);
+    dm_json_put(object, "name", json_object_new_string(name));
+    dm_json_put(configuration, member, value);
+    dm_json_put(object, "configuration", configuration);
     return object;
 }
 
@@ -111,22 +111,22 @@ static json_object *packer_as_written(const distmap_image_info *info) {
     if (strcmp(info->packing, "blosc") == 0) {
         json_object *blosc = extension("blosc", "cname", json_object_new_string(DM_ZARR_BLOSC_NAME)),
                     *configuration = dm_zarr_member(blosc, "configuration");
-        json_object_object_add(configuration, "clevel", json_object_new_int(DM_ZARR_BLOSC_LEVEL));
-        json_object_object_add(configuration, "shuffle", json_object_new_string("shuffle"));
-        json_object_object_add(configuration, "typesize", json_object_new_int((int)distmap_dtype_size(info->dtype)));
-        json_object_object_add(configuration, "blocksize", json_object_new_int(0));
+        dm_json_put(configuration, "clevel", json_object_new_int(DM_ZARR_BLOSC_LEVEL));
+        dm_json_put(configuration, "shuffle", json_object_new_string("shuffle"));
+        dm_json_put(configuration, "typesize", json_object_new_int((int)distmap_dtype_size(info->dtype)));
+        dm_json_put(configuration, "blocksize", json_object_new_int(0));
         return blosc;
     }
     json_object *zstd = extension("zstd", "level", json_object_new_int(DM_ZARR_ZSTD_LEVEL));
-    json_object_object_add(dm_zarr_member(zstd, "configuration"), "checksum", json_object_new_boolean(0));
+    dm_json_put(dm_zarr_member(zstd, "configuration"), "checksum", json_object_new_boolean(0));
     return zstd;
 }
 
 static json_object *codecs_as_written(const distmap_image_info *info) {
     json_object *list = json_object_new_array();
-    json_object_array_add(list, extension("bytes", "endian", json_object_new_string(DM_HOST_BIG ? "big" : "little")));
+    dm_json_append(list, extension("bytes", "endian", json_object_new_string(DM_HOST_BIG ? "big" : "little")));
     if (strcmp(info->packing, "none") != 0)
-        json_object_array_add(list, packer_as_written(info));
+        dm_json_append(list, packer_as_written(info));
     return list;
 }
 
@@ -135,33 +135,33 @@ static json_object *shards_as_written(const distmap_image_info *info) {
     json_object *list = json_object_new_array(), *index = json_object_new_array(),
                 *shard = extension("sharding_indexed", "chunk_shape", dm_zarr_lengths(info->ndim, info->chunk)),
                 *configuration = dm_zarr_member(shard, "configuration"), *sum = json_object_new_object();
-    json_object_array_add(index, extension("bytes", "endian", json_object_new_string(DM_HOST_BIG ? "big" : "little")));
-    json_object_object_add(sum, "name", json_object_new_string("crc32c"));
-    json_object_array_add(index, sum);
-    json_object_object_add(configuration, "codecs", codecs_as_written(info));
-    json_object_object_add(configuration, "index_codecs", index);
-    json_object_object_add(configuration, "index_location", json_object_new_string("end"));
-    json_object_array_add(list, shard);
+    dm_json_append(index, extension("bytes", "endian", json_object_new_string(DM_HOST_BIG ? "big" : "little")));
+    dm_json_put(sum, "name", json_object_new_string("crc32c"));
+    dm_json_append(index, sum);
+    dm_json_put(configuration, "codecs", codecs_as_written(info));
+    dm_json_put(configuration, "index_codecs", index);
+    dm_json_put(configuration, "index_location", json_object_new_string("end"));
+    dm_json_append(list, shard);
     return list;
 }
 
 char *dm_zarr_v3_text(const distmap_image_info *info) {
     const bool is_float = info->dtype == DISTMAP_FLOAT32 || info->dtype == DISTMAP_FLOAT64;
     json_object *array = json_object_new_object();
-    json_object_object_add(array, "zarr_format", json_object_new_int(3));
-    json_object_object_add(array, "node_type", json_object_new_string("array"));
-    json_object_object_add(array, "shape", dm_zarr_lengths(info->ndim, info->shape));
-    json_object_object_add(array, "data_type", json_object_new_string(distmap_dtype_name(info->dtype)));
-    json_object_object_add(
+    dm_json_put(array, "zarr_format", json_object_new_int(3));
+    dm_json_put(array, "node_type", json_object_new_string("array"));
+    dm_json_put(array, "shape", dm_zarr_lengths(info->ndim, info->shape));
+    dm_json_put(array, "data_type", json_object_new_string(distmap_dtype_name(info->dtype)));
+    dm_json_put(
         array, "chunk_grid",
         extension("regular", "chunk_shape", dm_zarr_lengths(info->ndim, info->shard[0] ? info->shard : info->chunk)));
-    json_object_object_add(array, "chunk_key_encoding", extension("default", "separator", json_object_new_string("/")));
-    json_object_object_add(array, "fill_value",
-                           is_float                      ? json_object_new_string("NaN")
-                           : info->dtype == DISTMAP_BOOL ? json_object_new_boolean(0)
-                                                         : json_object_new_int(0));
-    json_object_object_add(array, "codecs", info->shard[0] ? shards_as_written(info) : codecs_as_written(info));
-    json_object_object_add(array, "dimension_names", dm_zarr_axis_names(info));
-    json_object_object_add(array, "attributes", dm_zarr_attributes(info));
+    dm_json_put(array, "chunk_key_encoding", extension("default", "separator", json_object_new_string("/")));
+    dm_json_put(array, "fill_value",
+                is_float                      ? json_object_new_string("NaN")
+                : info->dtype == DISTMAP_BOOL ? json_object_new_boolean(0)
+                                              : json_object_new_int(0));
+    dm_json_put(array, "codecs", info->shard[0] ? shards_as_written(info) : codecs_as_written(info));
+    dm_json_put(array, "dimension_names", dm_zarr_axis_names(info));
+    dm_json_put(array, "attributes", dm_zarr_attributes(info));
     return dm_zarr_finished(array);
 }

@@ -92,4 +92,12 @@ check "broken standard input: one line" one_line "-?"
 check "empty standard input: status" equal "$?" 1
 check "empty standard input: one line" one_line "-?"
 
+# A service takes the formats that it wants.
+export DISTMAP_FORMATS=npy,PGM
+printf 'P5 2 2 255\n\0\1\1\1' >four.pgm
+works "a format that is listed" edt four.pgm -o out/a.npy
+refuses 1 "horse.png: is png, which DISTMAP_FORMATS does not list .npy,PGM." edt "$data/horse.png" --channel luma -o out/a.npy
+refuses 1 "out/a.tif: is tiff, which DISTMAP_FORMATS does not list" edt four.pgm -o out/a.tif
+unset DISTMAP_FORMATS
+
 finish

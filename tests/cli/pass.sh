@@ -203,11 +203,18 @@ mv run/away run/out.npy.part
 touch run/mid.npy
 "$distmap" pass run/mid.npy -o run/out.npy --axis z --shard 2/2 2>stderr
 check "the input was written to meanwhile" one_line "is of another run: input_identity is"
+cp -r run/mid.npy.pass run/squares.npy.pass
+head -c -1 run/mid.npy >run/squares.npy
+printf 'x' >>run/squares.npy
+"$distmap" pass run/squares.npy -o run/out2.npy --axis z --shard 1/2 2>stderr
+check "other squares beside the plan" one_line "run/squares.npy: is not what the pass before has written: "
+rm -r run/squares.npy run/squares.npy.pass
 cp drawn.npy run/there.npy
 "$distmap" pass drawn.npy -o run/there.npy --axis y,x --shard 1/2 2>stderr
 check "an output that is there" one_line "run/there.npy: is there already, and is not overwritten"
 cp drawn.npy run/other.npy
 cp -r run/mid.npy.pass run/other.npy.pass
+rm run/other.npy.pass/output
 "$distmap" pass run/other.npy -o run/out2.npy --axis z --shard 1/2 2>stderr
 check "a file that is not the plan's" one_line "run/other.npy: is not what the plan beside it tells of"
 echo '{"left": [0]}' >run/other.npy.pass/plan.json

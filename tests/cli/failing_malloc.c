@@ -1,0 +1,66 @@
+/* To be preloaded: allocation number DISTMAP_FAIL_AT of the process fails, and with DISTMAP_FAIL_ON all that follow. Where
+ * DISTMAP_COUNT_TO names a file, how many there were is written there at the end. */
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *memory, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
+
+int posix_memalign(void **memory, size_t alignment, size_t bytes);
+
+static atomic_long count;
+static long fail_at = -1; /* before main: none */
+static int goes_on;
+
+static int refuses(void) {
+    const long n = ++count;
+    if (fail_at < 1 || (goes_on ? n < fail_at : n != fail_at))
+        return 0;
+    errno = ENOMEM;
+    return 1;
+}
+
+__attribute__((visibility("default"))) void *malloc(size_t bytes) { return refuses() ? NULL : __libc_malloc(bytes); }
+__attribute__((visibility("default"))) void *calloc(size_t n, size_t bytes) {
+    return refuses() ? NULL : __libc_calloc(n, bytes);
+}
+__attribute__((visibility("default"))) void *realloc(void *memory, size_t bytes) {
+    return refuses() ? NULL : __libc_realloc(memory, bytes);
+}
+__attribute__((visibility("default"))) void *aligned_alloc(size_t alignment, size_t bytes) {
+    return refuses() ? NULL : __libc_memalign(alignment, bytes);
+}
+__attribute__((visibility("default"))) void *memalign(size_t alignment, size_t bytes) {
+    return refuses() ? NULL : __libc_memalign(alignment, bytes);
+}
+__attribute__((visibility("default"))) int posix_memalign(void **memory, size_t alignment, size_t bytes) {
+    *memory = refuses() ? NULL : __libc_memalign(alignment, bytes);
+    return *memory ? 0 : ENOMEM;
+}
+
+/* Libraries' own constructors, which come before, are not ours to test. */
+__attribute__((constructor)) static void begin(void) {
+    const char *at = getenv("DISTMAP_FAIL_AT");
+    count = 0;
+    goes_on = getenv("DISTMAP_FAIL_ON") != NULL;
+    fail_at = at ? atol(at) : -1;
+}
+
+__attribute__((destructor)) static void end(void) {
+    const char *path = getenv("DISTMAP_COUNT_TO");
+    const int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1;
+    char text[32];
+    snprintf(text, sizeof text, "%ld\n", (long)count);
+    if (fd >= 0 && write(fd, text, strlen(text)) < 0)
+        _exit(9);
+    if (fd >= 0)
+        close(fd);
+}

@@ -1,0 +1,67 @@
+# Allocations that fail, one of a run's after another: a run ends with its result, whole and right, or with one line and nothing left.
+# faults.sh COMMAND PROJECT SHIM. Some are drawn of each run's; all with DISTMAP_TEST_ALL.
+source "$(dirname "$0")/checks.sh" "$@" || exit 1
+shim=$(realpath "$3")
+each=${DISTMAP_TEST_EACH:-8}
+seed=${DISTMAP_TEST_SEED:-$((RANDOM * 32768 + RANDOM))}
+echo "seed $seed (DISTMAP_TEST_SEED repeats it)"
+RANDOM=$seed
+
+make_npy mask.npy '|u1' '4, 6, 5' ''
+for i in $(seq 120); do printf "\\$(printf %o $((RANDOM % 4)))"; done >>mask.npy
+# A mask, which all formats hold but those of pictures, who want two axes.
+formats="npy nii nii.gz mha nrrd"
+"$distmap" --help | grep -q '^  hdf5' && formats+=" h5"
+# libtiff (TIFFReadDirectory) and json-c (its parser), behind TIFF and Zarr, do not survive their own failed allocations.
+
+once() { # number; then the command's arguments: runs with that allocation failing, in an empty folder out/
+    rm -rf out
+    mkdir out
+    timeout 20 env LD_PRELOAD="$shim" DISTMAP_FAIL_AT="$1" "$distmap" "${@:2}" >"$work/stdout" 2>"$work/stderr"
+    status=$?
+}
+
+same() { # two results: files to the byte, or folders
+    diff -r "$1" "$2" >/dev/null 2>&1
+}
+
+sweep() { # what; then arguments that write into out/
+    local what=$1 total bad=0 ends=0 n
+    shift
+    DISTMAP_COUNT_TO=$work/count once 0 "$@"
+    [[ $status == 0 ]] || { check "$what: runs ($(cat "$work/stderr"))" false; return; }
+    rm -rf want
+    mv out want
+    total=$(cat "$work/count")
+    local numbers=()
+    if [[ ${DISTMAP_TEST_ALL:-} ]]; then
+        numbers=($(seq "$total"))
+    else
+        for ((n = 0; n < each; n++)); do numbers+=($(((RANDOM * 32768 + RANDOM) % total + 1))); done
+    fi
+    for n in "${numbers[@]}"; do
+        once "$n" "$@"
+        if [[ $status == 0 ]]; then
+            same out want || { echo "     $what: allocation $n: status 0, another result"; bad=$((bad + 1)); }
+        elif [[ $status -gt 3 ]]; then
+            echo "     $what: allocation $n: status $status: $(head -c 200 "$work/stderr")"
+            bad=$((bad + 1))
+        elif [[ $(grep -c -e '^distmap: ' -e '^virtual memory exhausted' "$work/stderr") != 1 || $(ls -A out) ]]; then
+            echo "     $what: allocation $n: status $status, left '$(ls -A out)', said: $(head -c 300 "$work/stderr")"
+            bad=$((bad + 1))
+        fi
+        ends=$((ends + 1))
+    done
+    check "$what: $ends of $total allocations failed" equal "$bad" 0
+}
+
+for ending in $formats; do
+    [[ $ending == h5 ]] || # libhdf5 does not survive it either, where it writes in this process
+        sweep "written as $ending" morph mask.npy -o "out/a.$ending" --op dilate --radius 1 --sites 3 --quiet
+    rm -rf "read.$ending"
+    "$distmap" morph mask.npy -o "read.$ending" --op dilate --radius 1 --sites 3 --quiet 2>/dev/null || continue
+    sweep "read from $ending" edt "read.$ending" -o out/a.npy --sites 0 --quiet
+done
+sweep "a picture in colour" edt "$data/horse.png" --channel luma -o out/a.npy --threshold 128 --preview out/p.png --quiet
+sweep "out of core" edt mask.npy -o out/a.npy --sites 0 --memory 40M --quiet
+finish
