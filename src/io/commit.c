@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,11 +198,11 @@ void dm_commit_give_back(dm_commit *commit) {
 
 /* File systems that have nothing to say about a folder refuse it; one that may not be read is written with all others. */
 static int sync_folder(const dm_output *o) {
-    char *folder = dm_output_folder(o->target);
-    if (!folder)
-        return ENOMEM;
-    const int fd = open(*folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(folder);
+    char folder[PATH_MAX] = "."; /* nothing may fail for want of memory here */
+    const char *slash = strrchr(o->target, '/');
+    if (slash)
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - o->target) + 1, o->target);
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const int reason = (fd < 0 ? syncfs(o->fd) : fsync(fd)) ? errno : 0;
     if (fd >= 0)
         close(fd);

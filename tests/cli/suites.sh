@@ -66,6 +66,6 @@ refuses 2 "--suite says what is measured" bench --suite pba --sizes 64
 refuses 2 "--suite says what is measured" bench --suite pba --methods pba/cuda
 refuses 2 "--suite says what is measured" bench --suite psds --repeat 3
 refuses 2 "--suite is given twice" bench --suite pba --suite psds
-refuses 1 "cannot write: Is a directory" bench --suite erosion --quick -o out
-refuses 1 "cannot write: No such file" bench --suite erosion --quick -o none/e.json
+refuses 1 "out: is a folder, not a file" bench --suite erosion --quick -o out
+refuses 1 "none/e.json: cannot create a file in folder none/: No such file or directory" bench --suite erosion --quick -o none/e.json
 finish

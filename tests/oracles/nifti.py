@@ -108,6 +108,7 @@ for i in range(10):
     bits.SetOrigin([float(v) for v in rng.uniform(-9, 9, 3)])
     bits.SetDirection(rotation().ravel().tolist())
     sitk.WriteImage(bits, "itk.nii.gz")
+    bits = sitk.ReadImage("itk.nii.gz")  # whose place is in float32
     distmap("edt", "itk.nii.gz", "-o", "itk_d.nii.gz", "--quiet")
     got = sitk.ReadImage("itk_d.nii.gz")
     want = sitk.SignedMaurerDistanceMap(bits == 0, squaredDistance=False, useImageSpacing=True)
