@@ -53,9 +53,15 @@ int gaps_open(struct pass *p) {
     return 0;
 }
 
+/* Squares do not say what the first pass's input has for no data; its plan does. */
 int gaps_choose_fill(struct pass *p, distmap_dtype map) {
-    if (gives_result(p))
-        return fill_choose(&p->fill, p->options, p->gaps.info ? &p->gaps : &p->source, map, RESULT_DISTANCES);
+    if (gives_result(p)) {
+        struct source source = p->source;
+        distmap_image_info info = *source.info;
+        source.info = &info;
+        info.has_nodata |= p->last && plan_nodata(p->before, &info.nodata);
+        return fill_choose(&p->fill, p->options, &source, map, RESULT_DISTANCES);
+    }
     return p->options->fill_given ? fail("--fill: belongs to the last pass; this one gives squared distances") : 0;
 }
 

@@ -32,6 +32,8 @@ json_object *plan_make_last(const struct pass *pass, json_object *first);
 int plan_problem(const char *file, json_object *plan, distmap_problem *problem, distmap_dtype *samples);
 /* What its input was, over what the file between the passes says, which may hold less. */
 void plan_model(json_object *plan, distmap_image_info *info);
+/* The value for no data of the input that a plan is of, if it has one. */
+bool plan_nodata(json_object *plan, double *value);
 /* Whether its first pass left elements out; then the input that says which, and into `options` which part of that was taken. */
 bool plan_gaps(json_object *plan, struct options *options, const char **input);
 /* Whether there is something left to do behind the pass of this plan. */

@@ -104,14 +104,20 @@ static const char *text_of(json_object *plan, const char *name) {
     return json_object_is_type(text, json_type_string) ? json_object_get_string(text) : "";
 }
 
+bool plan_nodata(json_object *plan, double *value) {
+    const char *text = text_of(plan, "nodata_value");
+    if (*text)
+        *value = strtod(text, NULL);
+    return *text;
+}
+
 bool plan_gaps(json_object *plan, struct options *options, const char **input) {
     if (strcmp(text_of(plan, "nodata"), "ignore") != 0)
         return false;
     *input = text_of(plan, "input");
     options->time = json_object_get_int64(member(plan, "time"));
     options->channel = json_object_get_int64(member(plan, "channel"));
-    options->nodata_value_given = true;
-    options->nodata_value = strtod(text_of(plan, "nodata_value"), NULL);
+    options->nodata_value_given = plan_nodata(plan, &options->nodata_value);
     for (int s = 1; distmap_sample_name((distmap_sample)s); s++)
         if (strcmp(text_of(plan, "sample"), distmap_sample_name((distmap_sample)s)) == 0)
             options->sample = (distmap_sample)s;

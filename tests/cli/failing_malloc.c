@@ -1,5 +1,7 @@
 /* To be preloaded: allocation number DISTMAP_FAIL_AT of the process fails, and with DISTMAP_FAIL_ON all that follow. Where
  * DISTMAP_COUNT_TO names a file, how many there were is written there at the end. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -46,12 +48,32 @@ __attribute__((visibility("default"))) int posix_memalign(void **memory, size_t 
     return *memory ? 0 : ENOMEM;
 }
 
-/* Libraries' own constructors, which come before, are not ours to test. */
-__attribute__((constructor)) static void begin(void) {
+static void begin(void) {
     const char *at = getenv("DISTMAP_FAIL_AT");
     count = 0;
     goes_on = getenv("DISTMAP_FAIL_ON") != NULL;
     fail_at = at ? atol(at) : -1;
+}
+
+/* Constructors, those of CUDA's runtime among them, come before main() and are not ours to test. */
+typedef int program(int argc, char **argv, char **environment);
+static program *main_of_program;
+
+static int begin_and_run(int argc, char **argv, char **environment) {
+    begin();
+    return main_of_program(argc, argv, environment);
+}
+
+int __libc_start_main(program *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
+                      void (*loader)(void), void *stack);
+
+__attribute__((visibility("default"))) int __libc_start_main(program *main, int argc, char **argv, void (*init)(void),
+                                                             void (*fini)(void), void (*loader)(void), void *stack) {
+    int (*const start)(program *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *) =
+        (int (*)(program *, int, char **, void (*)(void), void (*)(void), void (*)(void), void *))dlsym(
+            RTLD_NEXT, "__libc_start_main");
+    main_of_program = main;
+    return start(begin_and_run, argc, argv, init, fini, loader, stack);
 }
 
 __attribute__((destructor)) static void end(void) {

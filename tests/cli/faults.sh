@@ -14,10 +14,10 @@ formats="npy nii nii.gz mha nrrd"
 "$distmap" --help | grep -q '^  hdf5' && formats+=" h5"
 # libtiff (TIFFReadDirectory) and json-c (its parser), behind TIFF and Zarr, do not survive their own failed allocations.
 
-once() { # number; then the command's arguments: runs with that allocation failing, in an empty folder out/
+once() { # number; then the command's arguments: runs with that allocation failing, in an empty folder out/; CUDA's runtime is not for this
     rm -rf out
     mkdir out
-    timeout 20 env LD_PRELOAD="$shim" DISTMAP_FAIL_AT="$1" "$distmap" "${@:2}" >"$work/stdout" 2>"$work/stderr"
+    timeout 20 env LD_PRELOAD="$shim" DISTMAP_FAIL_AT="$1" "$distmap" "${@:2}" --device cpu >"$work/stdout" 2>"$work/stderr"
     status=$?
 }
 

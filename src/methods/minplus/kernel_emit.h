@@ -37,22 +37,43 @@ static void emit_words(const mp_job *job, const int32_t *values, int32_t *out, s
 /* How a row's distances are made. */
 typedef enum rooting { PLAIN_ROOTS, UNIT_ROOTS, GENERAL_ROOTS } rooting;
 
-/* All bits of a row's numbers, but for what has no site: none of the numbers is larger. */
-static uint32_t bits_of_row(const mp_job *job, const int32_t *d2, size_t n) {
-    int32_t any = 0;
-    for (size_t x = 0; x < n; x++)
-        any |= d2[x] > job->most ? 0 : d2[x];
-    return (uint32_t)any;
+/* What a row holds. */
+typedef struct row_facts {
+    uint32_t bits; /* of all numbers, but for what has no site: none of them is larger */
+    bool none;     /* a value is beyond `most`, that is: has no site */
+} row_facts;
+
+static bool any_none(const mp_job *job, const int32_t *d2, size_t n) {
+    const V32 most = v32_set(job->most);
+    size_t x = 0;
+    bool any = false;
+    for (; x + N32 <= n; x += N32)
+        any |= m32_any(v32_lt(most, v32_load(d2 + x)));
+    for (; x < n; x++)
+        any |= d2[x] > job->most;
+    return any;
 }
 
-static rooting rooting_of(const mp_job *job, const int32_t *d2, size_t n) {
+/* Mostly by one look: where all bits together are no more than `most`, no value is. */
+static row_facts facts_of(const mp_job *job, const int32_t *d2, size_t n) {
+    int32_t bits = 0;
+    for (size_t x = 0; x < n; x++)
+        bits |= d2[x];
+    if (bits <= job->most || !any_none(job, d2, n))
+        return (row_facts){(uint32_t)bits, false};
+    bits = 0;
+    for (size_t x = 0; x < n; x++)
+        bits |= d2[x] > job->most ? 0 : d2[x];
+    return (row_facts){(uint32_t)bits, true};
+}
+
+static rooting rooting_of(const mp_job *job, row_facts row) {
     const dm_unit *unit = &job->plan->unit;
-    const bool known = job->all_floats && (unit->is_one || unit->exact_below == 0); /* without a look at the row */
-    const uint32_t bits = known ? 0 : bits_of_row(job, d2, n);
-    if (bits < unit->exact_below)
+    const bool any = job->all_floats && (unit->is_one || unit->exact_below == 0); /* whatever the row holds */
+    if (any || row.bits < unit->exact_below)
         return PLAIN_ROOTS;
 #ifdef SIMD_FUSED
-    if (bits < DM_UNIT_EXACT_FLOAT && unit->root_high > 0)
+    if (row.bits < DM_UNIT_EXACT_FLOAT && unit->root_high > 0)
         return UNIT_ROOTS;
 #endif
     return GENERAL_ROOTS;
@@ -92,9 +113,9 @@ static void emit_in_unit(const mp_job *job, const int32_t *d2, float *out, size_
 }
 #endif
 
-static void emit_distance(const mp_job *job, mp_worker *w, const int32_t *d2, float *out, size_t n, bool none) {
+static void emit_distance(const mp_job *job, mp_worker *w, const int32_t *d2, float *out, size_t n, row_facts row) {
     const V32 most = v32_set(job->most);
-    const rooting how = rooting_of(job, d2, n);
+    const rooting how = rooting_of(job, row);
     if (how == GENERAL_ROOTS) {
         float *made = (float *)w->site; /* no row's sites are needed now */
         general_roots(job, w, d2, made, n);
@@ -103,14 +124,14 @@ static void emit_distance(const mp_job *job, mp_worker *w, const int32_t *d2, fl
     }
 #ifdef SIMD_FUSED
     if (how == UNIT_ROOTS) {
-        emit_in_unit(job, d2, out, n, none);
+        emit_in_unit(job, d2, out, n, row.none);
         return;
     }
 #endif
     const F32 square = f32_set(job->plan->unit.root_high); /* u^2 */
 #define MAKE_ALL(x) f32_sqrt(f32_mul(f32_signed(v32_load(d2 + (x))), square))
 #define MAKE_SOME(x) root(v32_load(d2 + (x)), most, square)
-    if (none)
+    if (row.none)
         EMIT_ROW(float, out, n, job->stream, f32_store, f32_stream, MAKE_SOME);
     else
         EMIT_ROW(float, out, n, job->stream, f32_store, f32_stream, MAKE_ALL);
@@ -133,10 +154,10 @@ static void emit_integers(const mp_job *job, const int32_t *d2, const int32_t *v
 
 /* The distances of a signed map: roots get their signs in the cache. */
 static void emit_signed(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM], const int32_t *d2, float *out,
-                        size_t n) {
+                        size_t n, row_facts row) {
     const V32 most = v32_set(job->most);
     float *made = (float *)w->site;
-    if (rooting_of(job, d2, n) == PLAIN_ROOTS)
+    if (rooting_of(job, row) == PLAIN_ROOTS)
         for (size_t x = 0; x < n; x += N32)
             f32_store(made + x, root(v32_load(d2 + x), most, f32_set(job->plan->unit.root_high)));
     else
@@ -144,18 +165,6 @@ static void emit_signed(const mp_job *job, mp_worker *w, const int64_t at[DM_NDI
     dm_row_sites(job->plan, &job->arrays->input, at, (int64_t)n, w->bytes);
     dm_sign_floats(job->plan, w->bytes, (int64_t)n, made);
     emit_words(job, (const int32_t *)made, (int32_t *)out, n);
-}
-
-/* True when a value is beyond `most`, that is: has no site. */
-static bool any_none(const mp_job *job, const int32_t *d2, size_t n) {
-    const V32 most = v32_set(job->most);
-    size_t x = 0;
-    bool any = false;
-    for (; x + N32 <= n; x += N32)
-        any |= m32_any(v32_lt(most, v32_load(d2 + x)));
-    for (; x < n; x++)
-        any |= d2[x] > job->most;
-    return any;
 }
 
 /* A row of a mask: 1 where d2 is at most `most`, or, `beyond`, where it is more. */
@@ -175,7 +184,6 @@ static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM
         return;
     }
     site = plan->wants_site ? site : NULL;
-    const bool none = any_none(job, d2, n);
     if (job->emit_general) {
         uint32_t *squared = (uint32_t *)w->squared;
         for (size_t x = 0; x < n; x++)
@@ -186,15 +194,16 @@ static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM
         dm_row_emit(plan, out, at, (int64_t)n, squared, site ? w->site : NULL);
         return;
     }
-    if (none)
+    const row_facts row = facts_of(job, d2, n);
+    if (row.none)
         dm_flag(plan, DISTMAP_FLAG_NO_SITE);
     float *distance = out->distance.data ? (float *)dm_row_address(&out->distance, at) : NULL;
     if (distance && plan->problem.sign)
-        emit_signed(job, w, at, d2, distance, n);
+        emit_signed(job, w, at, d2, distance, n, row);
     else if (distance)
-        emit_distance(job, w, d2, distance, n, none);
+        emit_distance(job, w, d2, distance, n, row);
     if (out->squared.data)
-        emit_integers(job, d2, d2, (int32_t *)dm_row_address(&out->squared, at), n, none);
+        emit_integers(job, d2, d2, (int32_t *)dm_row_address(&out->squared, at), n, row.none);
     if (out->within.data)
         emit_mask(job, d2, (uint8_t *)dm_row_address(&out->within, at), n, false);
     if (out->beyond.data)
@@ -202,7 +211,7 @@ static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM
     if (!site)
         return;
     if (out->index.dtype == DISTMAP_INT32) {
-        emit_integers(job, d2, (const int32_t *)site, (int32_t *)dm_row_address(&out->index, at), n, none);
+        emit_integers(job, d2, (const int32_t *)site, (int32_t *)dm_row_address(&out->index, at), n, row.none);
     } else {
         int64_t *index = (int64_t *)dm_row_address(&out->index, at);
         for (size_t x = 0; x < n; x++)
