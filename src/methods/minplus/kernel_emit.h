@@ -69,11 +69,12 @@ static row_facts facts_of(const mp_job *job, const int32_t *d2, size_t n) {
 
 static rooting rooting_of(const mp_job *job, row_facts row) {
     const dm_unit *unit = &job->plan->unit;
-    const bool any = job->all_floats && (unit->is_one || unit->exact_below == 0); /* whatever the row holds */
-    if (any || row.bits < unit->exact_below)
+    const bool known = job->all_floats && (unit->is_one || unit->exact_below == 0); /* whatever the row holds */
+    const uint32_t bits = known ? 0 : row.bits;
+    if (bits < unit->exact_below)
         return PLAIN_ROOTS;
 #ifdef SIMD_FUSED
-    if (row.bits < DM_UNIT_EXACT_FLOAT && unit->root_high > 0)
+    if (bits < DM_UNIT_EXACT_FLOAT && unit->root_high > 0)
         return UNIT_ROOTS;
 #endif
     return GENERAL_ROOTS;
