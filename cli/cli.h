@@ -228,7 +228,7 @@ void signals_ignore(void);
 /* From here on Ctrl-C, SIGTERM and SIGHUP are noted rather than fatal, so that unfinished outputs are removed. */
 void signals_catch(void);
 int signal_caught(void); /* its number, or 0 */
-/* Of a thread beside the main one that waits for files: a signal interrupts it, too, from here on; and until then, before its end. */
+/* A thread beside the main one that waits for files calls these: a signal interrupts it, too, between the first and the second. */
 int signals_reach_me(void);
 void signals_leave_me(int place);
 

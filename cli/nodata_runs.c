@@ -171,7 +171,7 @@ static distmap_problem problem_of_bit(const struct job *job, const struct option
     return problem;
 }
 
-/* Of elements whose bit is not `on`, what is nearer than the best so far; of equals the first site, and the border last. */
+/* Takes what is nearer than the best so far, of elements whose bit is not `on`; of equals the first site, and the border last. */
 static void take_nearer(const struct source *source, int bit, bool on, const struct outputs *best,
                         const struct outputs *found) {
     const distmap_view *key = best->squares.data ? &best->squares : &best->map,

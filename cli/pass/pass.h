@@ -8,8 +8,8 @@
  * write the same chunk. Nothing is ever read that another shard of the same pass writes, so that shards need no order; and what a
  * shard writes depends on its input alone, so that writing it twice, or at the same time, gives the same file.
  *
- * problem.c says what is computed; gaps.c is about elements without data; plan.c is what all shards of a pass must agree on; state.c is who has done what; run.c the
- * course of things.
+ * problem.c says what is computed; gaps.c is about elements without data; plan.c is what all shards of a pass must agree
+ * on; state.c is who has done what; run.c the course of things.
  */
 #ifndef DISTMAP_CLI_PASS_PASS_H
 #define DISTMAP_CLI_PASS_PASS_H
@@ -101,7 +101,7 @@ struct pass {
 
 /* ---- gaps.c ---- */
 
-/* Of the first pass: says what cannot be done before anything is. Of the last: opens what the first one read, if it left elements out. */
+/* The first pass says what cannot be done before anything is; the last one opens what the first one read, if it left elements out. */
 int gaps_check(struct pass *pass);
 int gaps_open(struct pass *pass);
 /* What the result has where there is no distance. */
@@ -112,7 +112,7 @@ distmap_status gaps_hold(struct pass *pass, int64_t places);
 void gaps_let_go(struct pass *pass);
 /* Finds the elements without data of a piece; in the first pass, whose piece was read, gives them their part. */
 distmap_status gaps_fetch(struct pass *pass, const int64_t *first, const int64_t *count, int slot);
-/* Of a piece that is the result: takes away what is told of ignored elements, and puts the value for no distance. */
+/* Takes away what a piece of the result tells of ignored elements, and puts the value for no distance. */
 void gaps_finish(struct pass *pass, int64_t places, int slot);
 
 /* ---- problem.c ---- */

@@ -7,11 +7,11 @@
  * Where the environment has DISTMAP_FORMATS, a list such as "npy,tiff", files of other formats are errors, read or written.
  *
  * Every function returns a status of distmap.h and sets distmap_error_text() with the file's name in it. Nothing is
- * allocated on a header's word alone: a size that the file cannot hold is an error first (but Zarr and precomputed volumes leave out chunks of one value,
- * so that its word cannot be checked). HDF5 is read only where the name says so, by
- * libhdf5 in a child process, since there are files on which it crashes or never returns: that is an error of the file then. It is written in
- * the caller's process, by one thread at a time; a program that calls libhdf5 itself from other threads needs one that is safe for
- * that.
+ * allocated on a header's word alone: a size that the file cannot hold is an error first (but Zarr and precomputed
+ * volumes leave out chunks of one value, so that its word cannot be checked). HDF5 is read only where the name says
+ * so, by libhdf5 in a child process, since there are files on which it crashes or never returns: that is an error of
+ * the file then. It is written in the caller's process, by one thread at a time; a program that calls libhdf5 itself
+ * from other threads needs one that is safe for that.
  */
 #ifndef DISTMAP_IO_H
 #define DISTMAP_IO_H
@@ -116,7 +116,7 @@ typedef struct distmap_image_info {
     size_t held_bytes; /* what a reader holds of the elements beside the buffers that it is given, at most */
     int64_t chunk[DISTMAP_MAX_AXES]; /* of a format whose chunks are files of their own (Zarr, precomputed): their shape; else 0 */
     /* Of Zarr whose chunks lie together in files: the shape of these shards, in elements; else 0. Version 3 is written so, in whole
-     * chunks. Of what a writer was opened with (distmap_writer_info()) `chunk` is then the shard, which boxes may not cut. */
+     * chunks. In distmap_writer_info() `chunk` is then the shard, which boxes may not cut. */
     int64_t shard[DISTMAP_MAX_AXES];
 } distmap_image_info;
 
@@ -200,15 +200,17 @@ typedef struct distmap_writer distmap_writer;
 
 /* Starts a file of info->dtype and shape in the format that the name's ending tells, with as much of the other members as the
  * format holds (chunk: 0 is chosen; format, stored and held_bytes are ignored). It is written beside its name and takes the name only
- * in distmap_writer_finish(). Names mean what they mean to a shell's redirection: links are followed, and stay; pipes and devices are
- * written as they are; a file that may not be written is refused. One that is replaced hands on its mode and, as far as this process may,
- * its owner. What a killed process left beside its outputs is removed by the next one that writes into the same folder. "-": standard output, as NPY. A dtype that the format cannot hold is an error that names those that it
- * can; so are axes, where it can hold none of that meaning in that order. "out.h5:/a/b" adds a dataset to the HDF5 file if there is
- * one, on a copy of it, and overwrites none; "out.h5" is a new file with the dataset /data. Who adds to a file waits for
- * others that do, until they have finished. "out.zarr" is a folder, and must not be
- * there, a Zarr array of version 3; so is "out.precomputed"; "out.ome.zarr" is an OME-Zarr image. "out.zarr/a/b" is an array in a group, in the version
- * of that, and makes the groups that are missing; nothing is overwritten, and all appears at once. "out.hdr", "out.mhd", "out.nhdr"
- * and "out.yaml" are headers, whose elements go to a file beside them (out.img, .raw or .zraw, .raw or .raw.gz, .pgm). */
+ * in distmap_writer_finish(). Names mean what they mean to a shell's redirection: links are followed, and stay; pipes
+ * and devices are written as they are; a file that may not be written is refused. One that is replaced hands on its mode and, as far as this
+ * process may, its owner. What a killed process left beside its outputs is removed by the next one that writes into
+ * the same folder. "-": standard output, as NPY. A dtype that the format cannot hold is an error that names those
+ * that it can; so are axes, where it can hold none of that meaning in that order. "out.h5:/a/b" adds a dataset to the
+ * HDF5 file if there is one, on a copy of it, and overwrites none; "out.h5" is a new file with the dataset /data. Who
+ * adds to a file waits for others that do, until they have finished. "out.zarr" is a folder, and must not be there, a
+ * Zarr array of version 3; so is "out.precomputed"; "out.ome.zarr" is an OME-Zarr image. "out.zarr/a/b" is an array
+ * in a group, in the version of that, and makes the groups that are missing; nothing is overwritten, and all appears
+ * at once. "out.hdr", "out.mhd", "out.nhdr" and "out.yaml" are headers, whose elements go to a file beside them
+ * (out.img, .raw or .zraw, .raw or .raw.gz, .pgm). */
 DISTMAP_API distmap_status distmap_writer_open(const char *path, const distmap_image_info *info, distmap_writer **writer);
 /* The same for an 8-bit picture by palette: 256 RGB colours. PNG only. */
 DISTMAP_API distmap_status distmap_writer_open_palette(const char *path, const distmap_image_info *info,
@@ -244,8 +246,8 @@ DISTMAP_API distmap_status distmap_writer_sync(distmap_writer *writer);
 /* Completes the file, waits until it is on the disk and gives it its name; *writer is gone in any case. On error no file is left, and
  * what had the name still has it. */
 DISTMAP_API distmap_status distmap_writer_finish(distmap_writer **writer);
-/* The same for several outputs as one: all take their names, or none does. writers[i] may be NULL, and is NULL afterwards. Of outputs that
- * are written as they come (standard output, pipes, devices) only the end is left to fail. `flags`: 0, or DISTMAP_FINISH_UNSYNCED. If
+/* The same for several outputs as one: all take their names, or none does. writers[i] may be NULL, and is NULL afterwards. Outputs that
+ * are written as they come (standard output, pipes, devices) have only their end left to fail. `flags`: 0, or DISTMAP_FINISH_UNSYNCED. If
  * the process dies meanwhile, or the machine, some may have their names, but each is the old file or the new one, whole. An error that
  * says that a folder could not be written to the disk comes when all have their names. */
 DISTMAP_API distmap_status distmap_writers_finish(distmap_writer **writers, int count, unsigned flags);

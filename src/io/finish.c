@@ -19,7 +19,7 @@ static distmap_status complete(distmap_writer *w, bool synced) {
     return dm_output_complete(&w->output, synced);
 }
 
-/* Of a header and its elements, the elements first: where there is a header, they are there. */
+/* Elements take their name before their header: where there is a header, they are there. */
 static distmap_status take(distmap_writer *w, dm_commit *commit) {
     if (w->codec->arrive)
         TRY(w->codec->arrive(w, commit));

@@ -102,7 +102,7 @@ void dm_hdf5_here_close(distmap_reader *reader);
 /* Whether elements in the file are those in memory but for the order of bytes. Enumerations are as their integers. */
 bool dm_hdf5_is_same(const dm_hdf5_set *s, bool *swapped);
 distmap_status dm_hdf5_form_take(distmap_reader *reader, hid_t made);
-/* Of the chunks of the row that begins with slice `first`: form.row_chunks of them, row-major. */
+/* The chunks of the row that begins with slice `first`: form.row_chunks of them, row-major. */
 distmap_status dm_hdf5_here_locate(distmap_reader *reader, int64_t first, dm_hdf5_spot *places);
 
 /* ---- Unpacking, without libhdf5 (hdf5_unpack.c) ---- */

@@ -1,6 +1,6 @@
 /* The codec for HDF5: files are read by a child process (hdf5_serve.c), which libhdf5 may crash or keep for ever.
  *
- * Elements that lie in the file as they are need the child no more once it has told where (raw.c). Of chunks that hdf5_unpack.c can
+ * Elements that lie in the file as they are need the child no more once it has told where (raw.c). For chunks that hdf5_unpack.c can
  * unpack it tells the places, row by row. All others it reads, into memory that both processes see, in two windows: while one is
  * copied to the caller, the child fills the other. A part that is asked for is whole rows of chunks where these are small, so that
  * none is unpacked twice; of large ones it is a run along the second axis.
@@ -278,7 +278,7 @@ static void hand_over(const distmap_reader *reader, const dm_hdf5_part *part, co
         memcpy(out + (part->first + i - first) * slice + part->row * row, from + i * bytes, (size_t)bytes);
 }
 
-/* Of very large parts there is one window, and the child waits. */
+/* Very large parts have one window, and the child waits. */
 static int windows_for(const state *s, int64_t part) { return part > 4 * s->window_bytes ? 1 : WINDOWS; }
 
 static distmap_status ask(distmap_reader *reader, const dm_hdf5_part *part, int64_t at) {

@@ -2,7 +2,7 @@
  * of anything about it, in nanoseconds. The last one cannot be set, so that a file that was replaced and given its old time is
  * noticed too. The device is left out: two machines that see one file system give it different numbers.
  *
- * Of a folder it is a digest over the same of all files in it, chunks among them: a sum of numbers that each file gives, so
+ * A folder's is a digest over the same of all files in it, chunks among them: a sum of numbers that each file gives, so
  * that the order in which they are listed does not count.
  */
 #define _GNU_SOURCE

@@ -1,6 +1,6 @@
 /* What is asked of a TIFF, as its planes. A *plane* is one y x image of what is presented: a page, or a band of one.
  *
- * Strips and tiles are decoded whole (tiff_blocks.c). Of those that a call wants in part the rows are held for the next one, and so are all
+ * Strips and tiles are decoded whole (tiff_blocks.c). If a call wants one in part, its rows are held for the next call, and so are all
  * bands of a page where they lie together and a call wants some. What would take too much memory is decoded by rows
  * (tiff_scanlines.c), and bands are decoded again.
  */
@@ -87,7 +87,7 @@ static distmap_status read_piece(distmap_reader *reader, const dm_tiff_state *s,
     return DISTMAP_OK;
 }
 
-/* Of plane p, counted as presented: its page, and which band of it. */
+/* The page of plane p, counted as presented, and which band of it. */
 static int64_t plane_page(const dm_tiff_state *s, int64_t p, int *band) {
     const int64_t slices = dm_at_least_one(s->stack.slices), channels = dm_at_least_one(s->stack.channels);
     const int64_t z = p % slices, c = p / slices % (channels * dm_tiff_bands(s)),

@@ -57,7 +57,7 @@ bool dm_tiff_same_form(const dm_tiff_page *a, const dm_tiff_page *b);
 /* Lengths of axes, and 1 where there is none. */
 static inline int64_t dm_at_least_one(int64_t count) { return count > 0 ? count : 1; }
 static inline int64_t dm_tiff_bands(const dm_tiff_state *s) { return dm_at_least_one(s->form.bands); }
-/* Of a row of elements. */
+/* A row of elements. */
 static inline size_t dm_tiff_out_bytes(const dm_tiff_state *s) {
     return s->form.width * distmap_dtype_size(s->form.dtype);
 }

@@ -116,7 +116,7 @@ static distmap_status write_text(const dm_commit *commit, dm_output *output, con
     return status;
 }
 
-/* Of the group in `folder`, whose name is `parent`, below which the output is `prefix`. */
+/* For the group in `folder`, whose name is `parent`, below which the output is `prefix`. */
 static distmap_status consolidate(dm_zarr_nodes *nodes, int folder, const char *parent, const char *prefix, int version,
                                   const dm_commit *commit, bool *has) {
     const dm_input input = {.name = nodes->name};
