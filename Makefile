@@ -27,13 +27,13 @@ demo: build
 test:
 	tools/build.sh release --group test --group mpi
 	tools/oracles.sh
-	ctest --preset release -j "$$(nproc)"
+	ctest --preset release -j "$${JOBS:-$$(nproc)}"
 
 # And the long sweeps, which are left out of it: some ten minutes.
 test-all:
 	tools/build.sh release --group test --group mpi
 	tools/oracles.sh
-	ctest --preset release -C all -j "$$(nproc)"
+	ctest --preset release -C all -j "$${JOBS:-$$(nproc)}"
 
 bench: build
 	tools/bench.sh $(BENCH_OPTIONS)
