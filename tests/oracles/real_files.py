@@ -236,6 +236,7 @@ for path, name in some(arrays, 12):
             try:  # elements or a filter that h5py has not got either
                 array = file[name][()] if file[name].ndim else None
                 array = array.astype(np.float32) if array is not None and array.dtype == np.float16 else array
+                array = array if array is None or array.itemsize <= 8 else None  # long doubles, which are refused
             except (OSError, TypeError, ValueError):
                 pass
     if array is None or array.size < 2 or array.ndim > 4:
