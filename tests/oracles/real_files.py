@@ -232,7 +232,7 @@ for path, name in some(arrays, 12):
     where, array = f"{path}:/{name}", None
     with h5py.File(path) as file:
         kind = file[name].id.get_type()
-        if isinstance(kind, (h5py.h5t.TypeIntegerID, h5py.h5t.TypeFloatID)):
+        if isinstance(kind, (h5py.h5t.TypeIntegerID, h5py.h5t.TypeFloatID, h5py.h5t.TypeEnumID)):
             try:  # elements or a filter that h5py has not got either
                 array = file[name][()] if file[name].ndim else None
                 array = array.astype(np.float32) if array is not None and array.dtype == np.float16 else array
