@@ -28,6 +28,13 @@ void dm_chunk_choose(const distmap_image_info *info, int64_t chunk[DISTMAP_MAX_A
     }
 }
 
+static distmap_status hand_on(distmap_writer *writer, dm_rows *rows, int64_t count, const void *slices,
+                              dm_rows_put *put) {
+    const dm_box box = dm_box_of_slices(&writer->info, rows->done, count);
+    rows->done += count;
+    return put(writer, &box, slices);
+}
+
 distmap_status dm_rows_write(distmap_writer *writer, dm_rows *rows, int64_t count, const void *slices,
                              dm_rows_put *put) {
     const char *from = slices;
@@ -35,7 +42,7 @@ distmap_status dm_rows_write(distmap_writer *writer, dm_rows *rows, int64_t coun
         int64_t taken = rows->row - rows->waiting < count ? rows->row - rows->waiting : count;
         if (!rows->waiting && count >= rows->row) {
             taken = count / rows->row * rows->row;
-            TRY(put(writer, taken, from));
+            TRY(hand_on(writer, rows, taken, from, put));
         } else {
             if (!rows->gathered && !(rows->gathered = malloc((size_t)rows->row * writer->slice_bytes)))
                 return dm_no_memory(writer->output.name);
@@ -44,7 +51,7 @@ distmap_status dm_rows_write(distmap_writer *writer, dm_rows *rows, int64_t coun
             rows->waiting += taken;
             if (rows->waiting == rows->row) {
                 rows->waiting = 0;
-                TRY(put(writer, rows->row, rows->gathered));
+                TRY(hand_on(writer, rows, rows->row, rows->gathered, put));
             }
         }
         from += (size_t)taken * writer->slice_bytes;
@@ -56,5 +63,5 @@ distmap_status dm_rows_write(distmap_writer *writer, dm_rows *rows, int64_t coun
 distmap_status dm_rows_end(distmap_writer *writer, dm_rows *rows, dm_rows_put *put) {
     const int64_t count = rows->waiting;
     rows->waiting = 0;
-    return count ? put(writer, count, rows->gathered) : DISTMAP_OK;
+    return count ? hand_on(writer, rows, count, rows->gathered, put) : DISTMAP_OK;
 }

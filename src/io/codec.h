@@ -246,10 +246,11 @@ typedef struct dm_rows {
     int64_t row;    /* slices of a row of chunks */
     char *gathered; /* those that make no row yet; freed by the codec */
     int64_t waiting;
+    int64_t done; /* slices that `put` has had */
 } dm_rows;
 
-/* What writes `count` slices behind those that are written. */
-typedef distmap_status dm_rows_put(distmap_writer *writer, int64_t count, const void *slices);
+/* What writes slices, which lie behind those that are written: a box of whole ones, as for dm_codec.put. */
+typedef distmap_status dm_rows_put(distmap_writer *writer, const dm_box *box, const void *slices);
 
 /* `count` slices into `put`, by whole rows; the rest at the end. */
 distmap_status dm_rows_write(distmap_writer *writer, dm_rows *rows, int64_t count, const void *slices,

@@ -130,9 +130,9 @@ static bool write_chunk(const distmap_writer *writer, state *s, uint64_t bytes, 
 }
 
 /* Whole rows of chunks, and what is left at the end: one row packed at a time. */
-static distmap_status put(distmap_writer *writer, int64_t count, const void *slices) {
+static distmap_status put(distmap_writer *writer, const dm_box *box, const void *slices) {
     state *s = writer->state;
-    const int64_t most = s->rows.row;
+    const int64_t most = s->rows.row, count = box->count[DISTMAP_MAX_AXES - writer->info.ndim];
     for (int64_t first = 0; first < count; first += most) {
         distmap_pieces row = {.name = writer->output.name};
         distmap_status status = dm_hdf5_pack(&writer->info, count - first < most ? count - first : most,

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "io/codec.h"
+#include "io/hash.h"
 
 enum { DEEP = 64 }; /* folders in folders */
 
@@ -22,16 +23,11 @@ typedef struct digest {
     uint64_t files, bytes, sum;
 } digest;
 
-static uint64_t mix(uint64_t hash, const void *data, size_t bytes) {
-    for (const unsigned char *p = data; bytes > 0; p++, bytes--)
-        hash = (hash ^ *p) * 0x100000001b3; /* FNV-1a */
-    return hash;
-}
-
 static uint64_t mix_file(uint64_t hash, const struct stat *info) {
-    const int64_t facts[] = {(int64_t)info->st_ino,         (int64_t)info->st_size,         (int64_t)info->st_mtim.tv_sec,
-                             (int64_t)info->st_mtim.tv_nsec, (int64_t)info->st_ctim.tv_sec, (int64_t)info->st_ctim.tv_nsec};
-    hash = mix(hash, facts, sizeof facts);
+    const int64_t facts[] = {(int64_t)info->st_ino,         (int64_t)info->st_size,
+                             (int64_t)info->st_mtim.tv_sec, (int64_t)info->st_mtim.tv_nsec,
+                             (int64_t)info->st_ctim.tv_sec, (int64_t)info->st_ctim.tv_nsec};
+    hash = dm_hash(hash, facts, sizeof facts);
     return (hash ^ hash >> 31) * 0x9e3779b97f4a7c15;
 }
 
@@ -45,9 +41,10 @@ static bool visit(int fd, uint64_t name, int depth, digest *d) {
     struct dirent *entry;
     while (good && (errno = 0, entry = readdir(folder))) {
         struct stat info;
-        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") || !strncmp(entry->d_name, aside, sizeof aside - 1))
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+            !strncmp(entry->d_name, aside, sizeof aside - 1))
             continue;
-        const uint64_t path = mix(mix(name, "/", 1), entry->d_name, strlen(entry->d_name));
+        const uint64_t path = dm_hash(dm_hash(name, "/", 1), entry->d_name, strlen(entry->d_name));
         if (fstatat(dirfd(folder), entry->d_name, &info, 0))
             good = errno == ENOENT; /* it has just gone, which its absence tells */
         else if (S_ISDIR(info.st_mode))
@@ -77,8 +74,9 @@ distmap_status distmap_reader_identity(const distmap_reader *reader, char text[D
     struct stat info;
     if (input->is_folder) {
         digest d = {0};
-        if (!visit(openat(input->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0xcbf29ce484222325, 0, &d))
-            return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot look at its files: %s", input->name, strerror(errno));
+        if (!visit(openat(input->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), DM_HASH_START, 0, &d))
+            return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot look at its files: %s", input->name,
+                                     strerror(errno));
         snprintf(text, DISTMAP_IDENTITY_BYTES, "%" PRIu64 " files of %" PRIu64 " bytes, digest %016" PRIx64, d.files,
                  d.bytes, d.sum);
         return DISTMAP_OK;

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "io/codec.h"
+#include "io/hash.h"
 #include "io/temporary.h"
 
 enum { ATTEMPTS = 10000, HELD_AT_ONCE = 64, PATIENCE_MS = 30000, PAUSE_MS = 20 };
@@ -129,11 +130,9 @@ static int wait_for(int fd, bool holds_any) {
 
 static uint64_t key_of(const char *target, int *folder_bytes) {
     const char *slash = strrchr(target, '/'), *base = slash ? slash + 1 : target;
-    uint64_t hash = 0xcbf29ce484222325;
+    const uint64_t hash = dm_hash(DM_HASH_START, base, strlen(base));
     *folder_bytes = (int)(base - target);
-    for (; *base; base++)
-        hash = (hash ^ (uint8_t)*base) * 0x100000001b3;
-    return hash ? hash : 1;
+    return hash ? hash : 1; /* 0 stands for the folder's names */
 }
 
 distmap_status dm_lock_growth(dm_lock *lock, const char *name, const char *target) {

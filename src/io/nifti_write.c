@@ -10,14 +10,10 @@
 #include "io/deflate.h"
 #include "io/nifti.h"
 
-typedef struct state {
-    dm_deflate *gz; /* NULL: plain */
-} state;
-
+/* The state is the dm_deflate of a gzipped file, else NULL. */
 static distmap_status put(distmap_writer *writer, const void *data, size_t bytes) {
-    state *s = writer->state;
-    return s->gz ? dm_deflate_write(s->gz, data, bytes)
-                 : dm_output_write(writer->beside.name ? &writer->beside : &writer->output, data, bytes);
+    return writer->state ? dm_deflate_write(writer->state, data, bytes)
+                         : dm_output_write(writer->beside.name ? &writer->beside : &writer->output, data, bytes);
 }
 
 static distmap_status open_elements(distmap_writer *writer) {
@@ -32,9 +28,6 @@ static distmap_status open_elements(distmap_writer *writer) {
 }
 
 distmap_status dm_nifti_create(distmap_writer *writer) {
-    state *s = writer->state = calloc(1, sizeof *s);
-    if (!s)
-        return dm_no_memory(writer->output.name);
     const bool pair = dm_ends_with(writer->output.file, ".hdr");
     uint8_t start[DM_NIFTI_START];
     size_t bytes;
@@ -43,7 +36,7 @@ distmap_status dm_nifti_create(distmap_writer *writer) {
         TRY(open_elements(writer));
         return dm_output_write(&writer->output, start, bytes);
     }
-    if (dm_ends_with(writer->output.name, ".gz") && !(s->gz = dm_deflate_open(&writer->output, true)))
+    if (dm_ends_with(writer->output.name, ".gz") && !(writer->state = dm_deflate_open(&writer->output, true)))
         return dm_no_memory(writer->output.name);
     return put(writer, start, bytes);
 }
@@ -53,14 +46,11 @@ distmap_status dm_nifti_write(distmap_writer *writer, int64_t count, const void 
 }
 
 distmap_status dm_nifti_finish(distmap_writer *writer) {
-    state *s = writer->state;
     int64_t packed;
-    return s->gz ? dm_deflate_finish(s->gz, &packed) : DISTMAP_OK;
+    return writer->state ? dm_deflate_finish(writer->state, &packed) : DISTMAP_OK;
 }
 
 void dm_nifti_discard(distmap_writer *writer) {
-    state *s = writer->state;
-    if (s)
-        dm_deflate_close(&s->gz);
-    free(s);
+    dm_deflate *gz = writer->state;
+    dm_deflate_close(&gz);
 }

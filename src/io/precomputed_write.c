@@ -16,7 +16,6 @@ typedef struct state {
     dm_precomputed volume;
     int folder; /* the scale's */
     dm_rows rows;
-    int64_t written; /* slices */
     int workers;
     char *chunk[DM_ZARR_WORKERS];
 } state;
@@ -24,7 +23,8 @@ typedef struct state {
 distmap_status dm_precomputed_place(const char *path, char **target) {
     *target = NULL;
     if (!dm_ends_with(path, ".precomputed"))
-        return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: a precomputed volume is written whole, as NAME.precomputed", path);
+        return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED,
+                                 "%s: a precomputed volume is written whole, as NAME.precomputed", path);
     *target = strdup(path);
     return *target ? DISTMAP_OK : dm_no_memory(path);
 }
@@ -48,7 +48,8 @@ static distmap_status store_info(const distmap_writer *writer, json_object *info
     const bool same = there && json_object_equal(there, info), other = there && !same;
     json_object_put(there);
     if (other)
-        return distmap_error_set(DISTMAP_ERROR_IO, "%s: %s holds another volume", writer->output.name, writer->output.temp);
+        return distmap_error_set(DISTMAP_ERROR_IO, "%s: %s holds another volume", writer->output.name,
+                                 writer->output.temp);
     return same ? DISTMAP_OK : dm_zarr_store(writer->output.name, writer->output.fd, "info", text, strlen(text));
 }
 
@@ -56,7 +57,8 @@ static distmap_status make_volume(distmap_writer *writer, state *s) {
     const dm_input messages = {.name = writer->output.name};
     char *text = dm_precomputed_text(&writer->info);
     json_object *info = text ? json_tokener_parse(text) : NULL;
-    distmap_status status = info ? dm_precomputed_parse(&messages, info, NULL, &s->volume) : dm_no_memory(messages.name);
+    distmap_status status =
+        info ? dm_precomputed_parse(&messages, info, NULL, &s->volume) : dm_no_memory(messages.name);
     if (!status)
         status = store_info(writer, info, text);
     json_object_put(info);
@@ -82,7 +84,9 @@ distmap_status dm_precomputed_create(distmap_writer *writer) {
     bool in_lengths = true;
     for (int a = 0; a < writer->info.ndim; a++)
         if (writer->info.axis[a].type == DISTMAP_AXIS_SPACE)
-            in_lengths &= distmap_unit_ratio(*writer->info.axis[a].unit ? writer->info.axis[a].unit : distmap_image_unit(&writer->info), "nm") > 0;
+            in_lengths &= distmap_unit_ratio(*writer->info.axis[a].unit ? writer->info.axis[a].unit
+                                                                        : distmap_image_unit(&writer->info),
+                                             "nm") > 0;
     if (!in_lengths)
         return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED,
                                  "%s: precomputed holds pitches in nm, and the image's are in no unit of length",
@@ -131,21 +135,14 @@ distmap_status dm_precomputed_put(distmap_writer *writer, const dm_box *box, con
     return status;
 }
 
-static distmap_status put_rows(distmap_writer *writer, int64_t count, const void *slices) {
-    state *s = writer->state;
-    const dm_box box = dm_box_of_slices(&writer->info, s->written, count);
-    s->written += count;
-    return dm_precomputed_put(writer, &box, slices);
-}
-
 distmap_status dm_precomputed_write(distmap_writer *writer, int64_t count, const void *slices) {
     state *s = writer->state;
-    return dm_rows_write(writer, &s->rows, count, slices, put_rows);
+    return dm_rows_write(writer, &s->rows, count, slices, dm_precomputed_put);
 }
 
 distmap_status dm_precomputed_finish(distmap_writer *writer) {
     state *s = writer->state;
-    return dm_rows_end(writer, &s->rows, put_rows);
+    return dm_rows_end(writer, &s->rows, dm_precomputed_put);
 }
 
 void dm_precomputed_discard(distmap_writer *writer) {

@@ -25,6 +25,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "io/hash.h"
 #include "io/temporary.h"
 
 enum {
@@ -43,12 +44,7 @@ static uint64_t host_number(void) {
     const ssize_t bytes = fd < 0 ? 0 : read(fd, boot, sizeof boot);
     if (fd >= 0)
         close(fd);
-    if (bytes <= 0)
-        return UNKNOWN_HOST;
-    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
-    for (ssize_t i = 0; i < bytes; i++)
-        hash = (hash ^ (uint8_t)boot[i]) * 0x100000001b3;
-    return hash;
+    return bytes > 0 ? dm_hash(DM_HASH_START, boot, (size_t)bytes) : UNKNOWN_HOST;
 }
 
 static uint64_t host;

@@ -46,37 +46,39 @@ const char *dm_number_text(double number, char text[32]) {
     return text;
 }
 
+/* The next word's beginning, or NULL behind the last one. */
+static const char *next_word(const char *text) {
+    while (isspace((unsigned char)*text))
+        text++;
+    return *text ? text : NULL;
+}
+
+/* Whether a number that was read from there up to `end` is all of a word. */
+static bool is_word(const char *text, const char *end) {
+    return end != text && (!*end || isspace((unsigned char)*end));
+}
+
 int dm_numbers(const char *text, double *numbers, int most) {
     int count = 0;
-    for (;;) {
-        while (isspace((unsigned char)*text))
-            text++;
-        if (!*text)
-            return count;
-        const char *end;
+    for (const char *end; (text = next_word(text)); text = end) {
         const double number = dm_number(text, &end);
-        if (end == text || count == most || (*end && !isspace((unsigned char)*end)))
+        if (count == most || !is_word(text, end))
             return -1;
         numbers[count++] = number;
-        text = end;
     }
+    return count;
 }
 
 int dm_integers(const char *text, int64_t *integers, int most) {
     int count = 0;
-    for (;;) {
-        while (isspace((unsigned char)*text))
-            text++;
-        if (!*text)
-            return count;
-        char *end;
+    for (char *end; (text = next_word(text)); text = end) {
         errno = 0;
         const long long number = strtoll(text, &end, 10);
-        if (end == text || errno || count == most || (*end && !isspace((unsigned char)*end)))
+        if (count == most || errno || !is_word(text, end))
             return -1;
         integers[count++] = number;
-        text = end;
     }
+    return count;
 }
 
 /* ---- Texts that grow ---- */

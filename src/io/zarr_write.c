@@ -19,7 +19,6 @@ typedef struct state {
     int version;
     dm_zarr form;
     dm_rows rows;
-    int64_t written; /* slices */
     dm_zarr_nodes nodes;
     char *husk; /* of what was made, that which takes no name: a folder around it */
     int workers;
@@ -250,16 +249,9 @@ distmap_status dm_zarr_put(distmap_writer *writer, const dm_box *box, const void
 
 /* ---- In order ---- */
 
-static distmap_status put_rows(distmap_writer *writer, int64_t count, const void *slices) {
-    state *s = writer->state;
-    const dm_box box = dm_box_of_slices(&writer->info, s->written, count);
-    s->written += count;
-    return dm_zarr_put(writer, &box, slices);
-}
-
 distmap_status dm_zarr_write(distmap_writer *writer, int64_t count, const void *slices) {
     state *s = writer->state;
-    return dm_rows_write(writer, &s->rows, count, slices, put_rows);
+    return dm_rows_write(writer, &s->rows, count, slices, dm_zarr_put);
 }
 
 /* ---- The end ---- */
@@ -298,7 +290,7 @@ static distmap_status place_again(distmap_writer *writer, state *s) {
 
 distmap_status dm_zarr_finish(distmap_writer *writer) {
     state *s = writer->state;
-    return dm_rows_end(writer, &s->rows, put_rows);
+    return dm_rows_end(writer, &s->rows, dm_zarr_put);
 }
 
 char *dm_zarr_home(const distmap_writer *writer) { return dm_zarr_place_home(writer->output.target); }
