@@ -2,34 +2,16 @@
 
 Random volumes: element types, 2 to 4 axes, channels, packed or plain, headers apart, directions, origins, spacings."""
 # needs: numpy, SimpleITK
-import json
-import os
-import subprocess
 import sys
-import time
 
 import numpy as np
 import SimpleITK as sitk
 
+from oracle import check, command, convert, project, rng, run
+
 sitk.ProcessObject.SetGlobalWarningDisplay(False)
 
-command, project = sys.argv[1:]
-convert = os.environ["DISTMAP_CONVERT"]
-seed = int(os.environ.get("DISTMAP_TEST_SEED", time.time_ns() % 2**32))
-print("seed", seed)
-rng = np.random.default_rng(seed)
 types = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64]
-
-
-def check(condition, what):
-    if not condition:
-        sys.exit(f"seed {seed}: {what}")
-
-
-def run(*arguments):
-    done = subprocess.run(arguments, capture_output=True, text=True)
-    check(done.returncode == 0, f"{arguments}: {done.stderr}")
-    return done.stdout
 
 
 def turned(n):

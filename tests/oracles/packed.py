@@ -19,16 +19,10 @@ import tensorstore
 import tifffile
 import zarr
 
+from oracle import check, command, project, seed
+
 warnings.simplefilter("ignore")
-command, project = sys.argv[1:]
-seed = int(os.environ.get("DISTMAP_TEST_SEED") or random.SystemRandom().randrange(1 << 30))
-print("seed", seed)
 draw, numbers = random.Random(seed), np.random.default_rng(seed)
-
-
-def check(condition, what):
-    if not condition:
-        sys.exit(f"seed {seed}: {what}")
 
 
 def distmap(*arguments, code=0):

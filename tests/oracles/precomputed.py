@@ -4,31 +4,12 @@ Random volumes: data types, sizes, chunks, offsets, resolutions, channels; chunk
 # needs: numpy, tensorstore
 import gzip
 import json
-import os
 import pathlib
-import subprocess
-import sys
-import time
 
 import numpy as np
 import tensorstore as ts
 
-command, project = sys.argv[1:]
-convert = os.environ["DISTMAP_CONVERT"]
-seed = int(os.environ.get("DISTMAP_TEST_SEED", time.time_ns() % 2**32))
-print("seed", seed)
-rng = np.random.default_rng(seed)
-
-
-def check(condition, what):
-    if not condition:
-        sys.exit(f"seed {seed}: {what}")
-
-
-def run(*arguments, good=True):
-    done = subprocess.run(arguments, capture_output=True, text=True)
-    check((done.returncode == 0) == good, f"{arguments}: {done.stderr}")
-    return done.stdout if good else done.stderr
+from oracle import check, command, convert, rng, run
 
 
 def open_volume(path, **more):

@@ -5,32 +5,14 @@ spacings, mins, kinds, labels, units, pairs, elements in a file of their own."""
 # needs: nrrd, numpy
 import gzip
 import json
-import os
-import subprocess
-import sys
-import time
 
 import nrrd
 import numpy as np
 
-command, project = sys.argv[1:]
-convert = os.environ["DISTMAP_CONVERT"]
-seed = int(os.environ.get("DISTMAP_TEST_SEED", time.time_ns() % 2**32))
-print("seed", seed)
-rng = np.random.default_rng(seed)
+from oracle import check, command, convert, rng, run
+
 types = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
 full = {"RAS": "right-anterior-superior", "LAS": "left-anterior-superior", "LPS": "left-posterior-superior"}
-
-
-def check(condition, what):
-    if not condition:
-        sys.exit(f"seed {seed}: {what}")
-
-
-def run(*arguments):
-    done = subprocess.run(arguments, capture_output=True, text=True)
-    check(done.returncode == 0, f"{arguments}: {done.stderr}")
-    return done.stdout
 
 
 def draw():

@@ -14,7 +14,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import time
 import warnings
 
 import h5py
@@ -33,18 +32,11 @@ import zarr
 from PIL import Image
 from scipy import ndimage
 
+from oracle import check, command, project, rng
+
 warnings.simplefilter("ignore")
 logging.disable(logging.WARNING)
-command, project = sys.argv[1:]
-seed = int(os.environ.get("DISTMAP_TEST_SEED", time.time_ns() % 2**32))
-print("seed", seed)
-rng = np.random.default_rng(seed)
 checked = []
-
-
-def check(condition, what):
-    if not condition:
-        sys.exit(f"seed {seed}: {what}")
 
 
 def run(*words, status=0):

@@ -5,30 +5,12 @@ Random maps: sizes, resolutions, origins with yaw, modes, thresholds; YAML of th
 import json
 import math
 import os
-import subprocess
-import sys
-import time
 
 import numpy as np
 import yaml
 from PIL import Image
 
-command, project = sys.argv[1:]
-convert = os.environ["DISTMAP_CONVERT"]
-seed = int(os.environ.get("DISTMAP_TEST_SEED", time.time_ns() % 2**32))
-print("seed", seed)
-rng = np.random.default_rng(seed)
-
-
-def check(condition, what):
-    if not condition:
-        sys.exit(f"seed {seed}: {what}")
-
-
-def run(*arguments, code=0):
-    done = subprocess.run(arguments, capture_output=True, text=True)
-    check(done.returncode == code, f"{arguments}: {done.returncode} {done.stderr}")
-    return done.stderr if code else done.stdout
+from oracle import check, command, convert, rng, run
 
 
 def place(about, rows, i, j):
@@ -69,10 +51,10 @@ for i in range(40):
     run(command, "edt", source, "-o", "d.npy", "--sites", "0", "--quiet")
     distance, near = np.load("d.npy"), np.argwhere(cells == 0)
     check(math.isclose(distance[tuple(at)], np.sqrt(((near - at) ** 2).sum(1).min()) * about["resolution"], rel_tol=1e-6), f"{source}: distance")
-    check("it holds uint8" in run(command, "edt", source, "-o", "d.yaml", "--quiet", "--sites", "0", code=1), "a map of float32")
+    check("it holds uint8" in run(command, "edt", source, "-o", "d.yaml", "--quiet", "--sites", "0", status=1), "a map of float32")
     check(not os.path.exists("d.yaml") and not os.path.exists("d.pgm"), "files are left")
 
 # A picture that is there is not taken for a new map's.
 Image.fromarray(np.zeros((3, 3), np.uint8)).save("room.pgm")
-check("room.pgm, which is there already" in run(convert, "map0.yaml", "room.yaml", code=1), "room.pgm is overwritten")
+check("room.pgm, which is there already" in run(convert, "map0.yaml", "room.yaml", status=1), "room.pgm is overwritten")
 print("40 maps went through")

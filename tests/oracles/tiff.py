@@ -10,8 +10,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-import time
 import warnings
 
 import numpy as np
@@ -22,23 +20,14 @@ import tifffile
 from rasterio.transform import Affine
 from scipy import ndimage
 
+from oracle import check, command, rng, run
+
 warnings.simplefilter("ignore")
 logging.disable(logging.WARNING)
-command, project = sys.argv[1:]
-seed = int(os.environ.get("DISTMAP_TEST_SEED", time.time_ns() % 2**32))
-print("seed", seed)
-rng = np.random.default_rng(seed)
-
-
-def check(condition, what):
-    if not condition:
-        sys.exit(f"seed {seed}: {what}")
 
 
 def distmap(*arguments):
-    done = subprocess.run([command, *map(str, arguments)], capture_output=True, text=True)
-    check(done.returncode == 0, f"{arguments}: {done.stderr}")
-    return done.stdout
+    return run(command, *arguments)
 
 
 def refused(text, *arguments, out):
