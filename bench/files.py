@@ -53,7 +53,7 @@ def nifti():
 def itk(**options):
     import SimpleITK
     return (lambda path, array: SimpleITK.WriteImage(SimpleITK.GetImageFromArray(array), path, **options),
-            lambda path: SimpleITK.GetArrayViewFromImage(SimpleITK.ReadImage(path)).copy())
+            lambda path: SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(path)))
 
 
 def nrrd():
