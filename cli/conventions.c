@@ -1,8 +1,8 @@
-/* Which elements are sites where nobody says it: the one table of it, which --help shows. distmap.h, the manual, the README and the
- * Python package repeat it, and the test cli.help sees that they do, line by line.
+/* The sites of each subcommand without --sites and --threshold: the one table, which --help shows. distmap.h, the man page,
+ * docs/command.md and the Python package repeat it; the test cli.meaning compares them line by line.
  *
- * What measures the inside of a shape measures to the background, its zeros; where objects spread, or are sets, they are the
- * elements that are not zero.
+ * An operation on the inside of a shape measures to the background, which is zero. An operation that spreads objects, or takes them
+ * as sets, measures from the elements that are not zero.
  */
 #include <stdio.h>
 
@@ -11,7 +11,7 @@
 typedef struct convention {
     unsigned bits;    /* of the subcommands whose sites these are */
     bool background;  /* else the objects */
-    const char *line; /* command; Python; sites; what comes of it */
+    const char *line; /* command; Python; sites; result */
 } convention;
 
 static const convention conventions[] = {

@@ -346,7 +346,7 @@ const dm_method dm_comparison_cpu = {
             .name = "comparison/cpu",
             .summary =
                 "distances between two sets: Hausdorff, averages, percentiles, from squared distances at their points",
-            .source = "Huttenlocher, Klanderman, Rucklidge 1993; docs/internals.md",
+            .source = "Huttenlocher, Klanderman, Rucklidge 1993; docs/notes/operations.md",
             .device = "cpu",
             .exact = true,
             .field = DISTMAP_FIELD_COMPARISON,

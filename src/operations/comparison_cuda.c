@@ -64,7 +64,7 @@ const dm_method dm_comparison_cuda = {
             .name = "comparison/cuda",
             .summary =
                 "distances between two sets: Hausdorff, averages, percentiles, from squared distances at their points",
-            .source = "Huttenlocher, Klanderman, Rucklidge 1993; docs/internals.md",
+            .source = "Huttenlocher, Klanderman, Rucklidge 1993; docs/notes/operations.md",
             .device = "cuda",
             .exact = true,
             .field = DISTMAP_FIELD_COMPARISON,

@@ -27,7 +27,7 @@ const dm_method dm_morphology_cpu = {
         {
             .name = "morphology/cpu",
             .summary = "dilation, erosion, opening, closing by balls, from masks of what lies within the radius",
-            .source = "Serra 1982, chapter 2; docs/internals.md",
+            .source = "Serra 1982, chapter 2; docs/notes/operations.md",
             .device = "cpu",
             .exact = true,
             .field = DISTMAP_FIELD_MORPHOLOGY,

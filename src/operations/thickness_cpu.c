@@ -233,7 +233,7 @@ const dm_method dm_thickness_cpu = {
         {
             .name = "thickness/cpu",
             .summary = "local thickness: each ball raises what is in it, but for what its larger neighbours hold",
-            .source = "Hildebrand and Ruegsegger 1997; docs/internals.md",
+            .source = "Hildebrand and Ruegsegger 1997; docs/notes/operations.md",
             .device = "cpu",
             .exact = true,
             .field = DISTMAP_FIELD_THICKNESS,

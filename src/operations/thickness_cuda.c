@@ -52,7 +52,7 @@ const dm_method dm_thickness_cuda = {
         {
             .name = "thickness/cuda",
             .summary = "local thickness: a warp to a ball, less what larger neighbours cover",
-            .source = "Hildebrand and Ruegsegger 1997; docs/internals.md",
+            .source = "Hildebrand and Ruegsegger 1997; docs/notes/operations.md",
             .device = "cuda",
             .exact = true,
             .field = DISTMAP_FIELD_THICKNESS,

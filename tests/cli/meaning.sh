@@ -26,9 +26,9 @@ lines() { tr -s ' ' | sed 's/^ *//; s/ *$//'; }
 check "the table of sites has a line for each" equal "$(wc -l <table)" 9
 sed 's/^ \* *//' "$project/include/distmap.h" | lines >header
 sed 's/\\-/-/g' "$project/docs/man/distmap.1" | lines >manual
-lines <"$project/README.md" >readme
+lines <"$project/docs/command.md" >guide
 lines <"$project/python/distmap/__init__.py" >package
-for text in header manual readme package; do
+for text in header manual guide package; do
     check "the $text has the table" equal "$(grep -xFf table "$text")" "$(cat table)"
 done
 for subcommand in edt voronoi skeleton thickness morph compare esf pass; do
