@@ -1,49 +1,49 @@
 /* distmap: exact distance maps at memory speed.
  *
- * A distance map gives, for every element of an image or volume, the distance to the nearest *site*; the edge strength
- * function, a smoothed distance, is the other field that is computed here. This header is the whole public interface of the
- * core library. The flow is
+ * A distance map gives, for every element of an image or volume, the distance to the nearest *site*. Other fields that are computed
+ * from sites are edge strengths, skeletons, morphology, comparisons, local thickness and centroidal Voronoi diagrams. This header is
+ * the whole public interface of the core library. The flow is
  *
  *     view -> problem -> plan -> execute
  *
  * A view describes memory that you own. A problem says what to compute. A plan binds one method to one problem and holds
  * its scratch memory; it is made once and executed many times, and executing allocates nothing.
  *
- * What holds for every exact method, instruction set, thread count and device:
+ * Contracts of every exact method, instruction set, thread count and device:
  *
- *  1. Exact. Where the pitches are whole multiples of a decimal unit, as 0.65 or 2.5 x 0.7 x 0.7 are, squared distances are exact
- *     integers times the squared unit: unsigned 32 bits wide where the problem's largest possible integer fits, else 64 bits; what
- *     is given out is rounded once. With any other spacing they are FP64, by one formula (see distmap_problem.spacing). Distances
+ *  1. Exact. Where the pitches are whole multiples of a decimal unit, such as 0.65 or 2.5 x 0.7 x 0.7, squared distances are exact
+ *     integers times the squared unit: unsigned 32 bits wide where the problem's largest possible integer fits, else 64 bits. Outputs
+ *     are rounded once. With any other spacing squared distances are FP64, by one formula (see distmap_problem.spacing). Distances
  *     of the other metrics are exact integers. Bits agree everywhere.
- *  2. Ties. Of several nearest sites the one with the lowest linear index (row-major, slowest axis first) is given.
+ *  2. Ties. Among several nearest sites the one with the lowest linear index (row-major, slowest axis first) is given.
  *  3. No site. An element without a site (none in its batch, or none within the limit) gets +inf in floating-point
- *     outputs, the type's largest value in integer ones, index -1, label 0, within 0; DISTMAP_FLAG_NO_SITE is then set.
+ *     outputs, the type's largest value in integer outputs, index -1, label 0, within 0; DISTMAP_FLAG_NO_SITE is then set.
  *  4. Sites are the elements equal to zero, unless distmap_problem.sites says otherwise.
- *  5. Any shape: 1 to 4 axes, any strides, axes of length 1, empty arrays, more than 2^31 elements. Batches are made by
- *     naming the axes to transform, never inferred.
- *  6. Memory is stated: distmap_scratch_bytes() tells it before planning; the caller may supply it.
+ *  5. Any shape: 1 to 4 axes, any strides, axes of length 1, empty arrays, more than 2^31 elements. A problem names the axes to
+ *     measure; the others are batches. Batches are never inferred.
+ *  6. Memory is stated: distmap_scratch_bytes() returns it before planning; the caller may supply it.
  *  7. Errors are a status, and distmap_error_text() names the argument and the rule that it broke. The library never
  *     prints and never exits. Arguments are checked before any output is written. An execution that was cancelled, or that
  *     met a bad value in a sampled function, may leave outputs partly written, and its status says so.
  *  8. Threads. Contexts are independent: plans of different contexts may run concurrently. One context, and the plans
- *     made from it, serve one thread at a time. A forked child may use what it inherited, contexts of a GPU aside, also what another
- *     thread was executing at the time. See "Misuse" below.
- *  9. Streams. A plan of a GPU's context, given views in device memory, enqueues its work on the context's stream and
- *     returns: no allocation, no synchronisation. Views in host memory are staged, if the plan was made for it
- *     (distmap_plan_options.host_views), and execute then returns when the outputs are complete, as it does when timed.
- * 10. Progress and cancel: one callback, called during execute by the thread that called it. (GPU: with host views.) On the CPU
- *     every 0.2 s or more often, by every method.
+ *     made from it, serve one thread at a time. A forked child may use contexts and plans that it inherited, even those that another
+ *     thread was executing during the fork, except contexts of a GPU. See "Misuse" below.
+ *  9. Streams. A plan of a GPU's context enqueues its work on the context's stream and returns if all views are in device memory: no
+ *     allocation, no synchronisation. Views in host memory are staged, if the plan was made for it
+ *     (distmap_plan_options.host_views); execute then returns when the outputs are complete, as it does for timed plans.
+ * 10. Progress and cancel: one callback, called during execute by the thread that called execute. (GPU: with host views.) On the
+ *     CPU every method calls it at least every 0.2 s.
  *
- * Misuse of contexts and plans is told by DISTMAP_ERROR_ARGUMENT, and does no harm:
+ * Misuse of contexts and plans returns DISTMAP_ERROR_ARGUMENT, and does no harm:
  *
- *   - an execution, a wait or a change of stream while the context is in use, by another thread or by an execution from which
- *     the call comes (by a progress callback, or an executor's task);
+ *   - an execution, a wait or a change of stream while the context is in use, by another thread or by the execution from which
+ *     the call comes (through a progress callback, or an executor's task);
  *   - any use of a plan whose context was destroyed first. The context's memory stays until its last plan is destroyed;
  *     distmap_context_destroy() sets the error text;
  *   - the destruction of a plan in use: distmap_plan_destroy() sets the error text and leaves *plan as it is;
- *   - any use of a handle that was destroyed, for as long as its memory was not given to something else.
+ *   - any use of a destroyed handle, as long as its memory was not reused.
  *
- * Plans may be made and destroyed while another thread uses their context, if its allocator may be called then.
+ * Plans may be made and destroyed while another thread uses their context, if the allocator allows concurrent calls.
  *
  * C17 and C++17. Functions return DISTMAP_OK (zero) or an error; structs are zero-initialised for defaults.
  */
@@ -95,7 +95,7 @@ DISTMAP_API const char *distmap_version(void);
 /* A short static name: "ok", "argument", "memory", ... */
 DISTMAP_API const char *distmap_status_name(distmap_status status);
 
-/* What went wrong in the calling thread's last failed call: one line without a newline, naming the argument and the
+/* The error of the calling thread's last failed call: one line without a newline that names the argument and the
  * rule. Valid until that thread's next failing call; "" before the first. */
 DISTMAP_API const char *distmap_error_text(void);
 
@@ -131,7 +131,7 @@ typedef enum distmap_space {
     DISTMAP_SPACE_CUDA, /* device (or managed) memory of the GPU of the context that executes */
 } distmap_space;
 
-/* Memory that the caller owns. Element (i0, i1, ...) lies at data + i0*strides[0] + i1*strides[1] + ... bytes. Axes are
+/* Memory that the caller owns. The address of element (i0, i1, ...) is data + i0*strides[0] + i1*strides[1] + ... bytes. Axes are
  * slowest first by convention. Strides may be negative or zero on inputs; `data` is the address of element (0, 0, ...).
  * Rules: ndim 1 to 4, shape >= 0, data and strides multiples of the element's alignment, elements of an output distinct
  * in memory, outputs disjoint from inputs and from each other. Inputs are only read. */
@@ -147,16 +147,16 @@ typedef struct distmap_view {
 /* A view of row-major (C order) host memory without gaps. The caller keeps `data`. */
 DISTMAP_API distmap_view distmap_view_make(void *data, distmap_dtype dtype, int ndim, const int64_t *shape);
 
-/* The order of the view's axes in memory, slowest first, as distmap_problem.order takes it: by the sizes of their strides, of equal
- * ones in the order of the axes; those of length 1 or stride 0 come first. Zeros for a view whose ndim is not 1 to 4. */
+/* The order of the view's axes in memory, slowest first, for distmap_problem.order: by the sizes of their strides; axes with equal
+ * strides keep their order; axes of length 1 or stride 0 come first. Zeros for a view whose ndim is not 1 to 4. */
 DISTMAP_API void distmap_view_order(const distmap_view *view, int order[DISTMAP_MAX_NDIM]);
 
 /* ---- Context: device, threads, memory, progress -------------------------------------------------------------------- */
 
-/* Called now and then during execute, with the fraction done, 0 to 1, never falling. Nonzero asks to stop. */
+/* Called repeatedly during execute with the fraction done, 0 to 1, which never decreases. A nonzero result asks to stop. */
 typedef int distmap_progress(void *user, double fraction);
 
-/* Memory for contexts and plans: `allocate` returns NULL when there is none. Alignment is a power of two. */
+/* Memory for contexts and plans: `allocate` returns NULL when no memory is left. The alignment is a power of two. */
 typedef struct distmap_allocator {
     void *(*allocate)(void *user, size_t bytes, size_t alignment);
     void (*release)(void *user, void *memory, size_t bytes);
@@ -187,10 +187,10 @@ typedef struct distmap_device_info {
     size_t shared_bytes;       /* shared memory that a block may have: 232,448 */
 } distmap_device_info;
 
-/* Devices of that kind that can be used, numbered from 0; 1 for the CPU. Where there is none, distmap_error_text() says
+/* The number of usable devices of that kind, which are numbered from 0; 1 for the CPU. If it is 0, distmap_error_text() says
  * why: built without CUDA, no driver, a driver too old, no GPU. */
 DISTMAP_API int distmap_device_count(distmap_device device);
-/* What device number `ordinal` of that kind is. */
+/* Describes device number `ordinal` of that kind. */
 DISTMAP_API distmap_status distmap_device_describe(distmap_device device, int ordinal, distmap_device_info *info);
 
 typedef struct distmap_context_options {
@@ -212,14 +212,14 @@ typedef struct distmap_context_options {
 typedef struct distmap_context distmap_context;
 
 /* Makes a context; `options` NULL means all defaults. Owned by the caller; destroy it after its plans. The environment
- * variable DISTMAP_ISA (plain, sse4, avx2, avx512, neon) caps the instruction set, read here. */
+ * variable DISTMAP_ISA (plain, sse4, avx2, avx512, neon) limits the instruction set; it is read here. */
 DISTMAP_API distmap_status distmap_context_create(const distmap_context_options *options, distmap_context **context);
-/* Frees *context, once it has no plans any more, and sets it to NULL; NULL and pointers to NULL are fine. */
+/* Frees *context, as soon as it has no more plans, and sets it to NULL. NULL and pointers to NULL are allowed. */
 DISTMAP_API void distmap_context_destroy(distmap_context **context);
-/* From now on its plans enqueue on this stream (see distmap_context_options.stream). CUDA contexts only. Executions of one
- * plan share its scratch: on different streams they are for the caller to put in order. */
+/* From now on the context's plans enqueue on this stream (see distmap_context_options.stream). CUDA contexts only. Executions of one
+ * plan share its scratch: the caller must order those on different streams. */
 DISTMAP_API distmap_status distmap_context_set_stream(distmap_context *context, void *stream);
-/* Threads that its plans use (on a GPU: for staging), and the instruction set's name: "avx2", on a GPU "sm_90". */
+/* The threads that the context's plans use (on a GPU: for staging), and the name of the instruction set: "avx2", on a GPU "sm_90". */
 DISTMAP_API int distmap_context_threads(const distmap_context *context);
 DISTMAP_API const char *distmap_context_isa(const distmap_context *context);
 
@@ -234,8 +234,8 @@ typedef enum distmap_input {
                                values, end execute with DISTMAP_ERROR_VALUE. Float samples make the arithmetic FP64 */
 } distmap_input;
 
-/* In C sites are the elements equal to zero, unless another rule is given. The command and the Python package choose by what is
- * computed; the background is what is zero (or below the command's --threshold), the objects are all else:
+/* In C sites are the elements equal to zero, unless another rule is given. In the command and the Python package the default depends
+ * on the operation. The background is zero (or below the command's --threshold), the objects are all other elements:
  *
  *     command                    Python                             sites           result
  *     edt, pass                  edt, feature_transform, chamfer    the background  distances, 0 on the background
@@ -260,8 +260,8 @@ typedef struct distmap_sites {
     double lo, hi; /* compared exactly with elements of any type; not NaN, lo <= hi */
 } distmap_sites;
 
-/* How far one element is from another, d0 >= d1 >= ... >= 0 being the lengths of their offset's components along the
- * measured axes, sorted. All but the Euclidean are lengths of shortest walks from element to element: whole numbers. They
+/* The distance between two elements. d0 >= d1 >= ... >= 0 are the absolute components of their offset along the measured axes, sorted.
+ * All metrics but the Euclidean are lengths of shortest paths from element to element: whole numbers. They
  * need a mask, and spacing 1 (or 0). */
 typedef enum distmap_metric {
     DISTMAP_METRIC_EUCLIDEAN = 0,
@@ -270,16 +270,16 @@ typedef enum distmap_metric {
     DISTMAP_METRIC_CHAMFER,    /* steps weighted by distmap_problem.chamfer; one to three measured axes */
 } distmap_metric;
 
-/* Signed maps, of masks: the elements that the sites rule selects are the *shape*. Those of the shape get the distance to
- * the nearest element outside it, the others the distance to the nearest element of it, and one of the two sides gets its
- * distances negative. The nearest element of the other side is also what index, coords and label outputs tell. */
+/* Signed maps of masks: the elements that the sites rule selects are the *shape*. An element of the shape gets the distance to
+ * the nearest element outside the shape, any other element the distance to the nearest element of the shape, and the distances on one
+ * of the two sides are negative. The outputs index, coords and label also refer to the nearest element of the other side. */
 typedef enum distmap_sign {
     DISTMAP_SIGN_NONE = 0, /* no signed map */
     DISTMAP_SIGN_OUTSIDE, /* positive outside the shape, negative in it, as signed distance functions are in geometry */
     DISTMAP_SIGN_INSIDE,  /* positive in the shape, negative outside it */
 } distmap_sign;
 
-/* From where a signed map measures. */
+/* The surface to which a signed map measures. */
 typedef enum distmap_surface {
     DISTMAP_SURFACE_CENTRE = 0, /* from the centre of the nearest element of the other side: |d| is a pitch or more */
     DISTMAP_SURFACE_HALF,       /* from half-way between the two sides: |d| - h, h half of the smallest pitch among the
@@ -288,20 +288,19 @@ typedef enum distmap_surface {
                                    output's type: h is rounded to it, and so is the difference */
 } distmap_surface;
 
-/* A window: rows [first, first + count) of an image by themselves, for images that no memory holds. The problem is
- * the whole image's, and so are the results, to the bit; the views have `count` rows in place of shape[0]. Of the
- * rows outside, what matters is the nearest site on either side in each column, since whatever lies behind it is
- * farther from every row of the window. So there are two more inputs, int32 of one axis with shape[1] elements: the
- * row of the last site before the window (arrays.before), and of the first one after it (arrays.after), as rows of
- * the image; -1 where there is none.
+/* A window: rows [first, first + count) of an image, for images that do not fit into memory. The problem is that of the whole
+ * image, and so are the results, to the bit; the views have `count` rows instead of shape[0]. Only the nearest site on either
+ * side of the window in each column matters, because every site beyond it is farther from every row of the window. So there are two
+ * more inputs, int32 of one axis with shape[1] elements: the row of the last site before the window (arrays.before), and of the first
+ * site after it (arrays.after), as rows of the image; -1 where there is none.
  *
  * For masks of two axes, both measured, in the Euclidean metric, without sign, with the outputs distance, squared and
- * index (that of the whole image). Methods that go along columns first can do it: minplus/cpu. */
+ * index (of the whole image). It needs a method that solves columns first: minplus/cpu. */
 typedef struct distmap_window {
     int64_t first, count; /* within shape[0]; zeros: the whole image */
 } distmap_window;
 
-/* The outputs wanted, by dtype; DISTMAP_NONE (zero) for those that are not. At least one. */
+/* The dtypes of the wanted outputs; DISTMAP_NONE (zero): not wanted. At least one is needed. */
 typedef struct distmap_outputs {
     distmap_dtype
         distance; /* float32, float64: u sqrt(N) rounded once, see distmap_problem.spacing. Metrics other than the
@@ -328,7 +327,7 @@ typedef struct distmap_outputs {
     distmap_dtype energies;  /* float64: the energy after each step */
 } distmap_outputs;
 
-/* What is computed from the sites. */
+/* The field that is computed from the sites. */
 typedef enum distmap_field {
     DISTMAP_FIELD_DISTANCE = 0,
     DISTMAP_FIELD_EDGE_STRENGTH, /* see distmap_esf */
@@ -339,8 +338,8 @@ typedef enum distmap_field {
     DISTMAP_FIELD_CVT,           /* see distmap_cvt */
 } distmap_field;
 
-/* FIELD_EDGE_STRENGTH: the edge strength function v of a shape, which is the sites of a mask. It is 1 on the shape and falls
- * off over lengths of about rho elements, the solution of
+/* FIELD_EDGE_STRENGTH: the edge strength function v of a shape, which is the sites of a mask. v is 1 on the shape and decreases
+ * over lengths of about rho elements. It is the solution of
  *
  *     dv/dt = (Laplacian - 1/rho^2) v,    v = 1 on the shape,    dv/dn = 0 at the image's border
  *
@@ -349,22 +348,22 @@ typedef enum distmap_field {
  * (or 0). n is the number of measured axes longer than 1, T the type of the output, and an element's neighbour beyond the
  * border is the element itself.
  *
- * Steps: each makes of all v at once, operation by operation in T, where the element is not of the shape,
+ * Steps: each step computes all v at once, operation by operation in T, at elements outside the shape:
  *
  *     v' = a v + dt s,    a = 1 - dt c,    c = 2n + 1/(rho rho)
  *     s = (y- + y+) + (x- + x+), then + (z- + z+) with three axes; with one, x- + x+    x the last of the n axes, z the first
  *
  * dt is rounded to T, a comes from that in FP64 and is rounded to T; products and sums are rounded one by one, never fused.
- * So all methods and devices give the same bits. Where a >= 0 (dt up to 1/c), 0 <= v <= 1 and v never falls from step to
- * step. k steps reach elements up to k steps along axes away; beyond, v is 0.
+ * So all methods and devices give the same bits. Where a >= 0 (dt up to 1/c), 0 <= v <= 1 and v never decreases from step to
+ * step. After k steps v is 0 at elements more than k steps along axes away.
  *
- * At rest: on every element that is not of the shape the residual, evaluated in T,
+ * At rest: at every element outside the shape the residual, evaluated in T,
  *
  *     r = ((y- - v) + (y+ - v)) + ((x- - v) + (x+ - v)) - v/rho^2,    likewise with one and three axes
  *
  * is at most `tolerance` in absolute value (rounding hides up to 5e-7 of it with float32, 1e-15 with float64). Then v is
- * within rho^2 tolerance of the solution. Methods, devices and versions agree within that only; one method gives the same
- * bits on any number of threads and on all instruction sets.
+ * within rho^2 tolerance of the solution. Methods, devices and versions agree only within that; one method gives the same
+ * bits with any number of threads and every instruction set.
  *
  * Without a shape in its batch v is 0, and DISTMAP_FLAG_NO_SITE is set. */
 typedef struct distmap_esf {
@@ -378,30 +377,30 @@ typedef struct distmap_esf {
 
 /* FIELD_SKELETON: the Euclidean skeleton of a shape by the integer medial axis (W. H. Hesselink, J. B. T. M. Roerdink,
  * "Euclidean skeletons of digital image and volume data in linear time by the integer medial axis transform", IEEE
- * Transactions on Pattern Analysis and Machine Intelligence 30(12), 2008). The sites are the background; the shape is all
- * else, in up to three measured axes, and with a border what lies outside the image is background, too.
+ * Transactions on Pattern Analysis and Machine Intelligence 30(12), 2008). The sites are the background, all other
+ * elements the shape, in up to three measured axes. With a border the outside of the image is background, too.
  *
- * Let p' be the site nearest to p, by rule 2. Of two neighbours p and q along one measured axis, p of the shape, p is on the
+ * Let p' be the site nearest to p, by rule 2. Let p, in the shape, and q be neighbours along one measured axis. p is on the
  * skeleton if p' and q' are neither the same nor neighbours, and
  *
  *     D > T    and    <p' - q', p' + q' - p - q> >= 0        D = |p' - q'|^2
  *
- * the second saying that the middle of p' and q' is on the side of p. Outside the image lies no p; with a border, q may. It
- * is nearest to itself there, as to every element of the shape one of those outside: of several nearest the first in the
- * order of their coordinates. T prunes:
+ * The second condition says that the middle of p' and q' is on the side of p. p is always inside the image; with a border q may be
+ * outside, and is then its own nearest site. Among several nearest elements outside, the first in the order of their coordinates
+ * counts. T prunes:
  *
  *     SQUARE_ROOT  h |s| + 2 <p - q, p' - q'> + C h^2    s = (p - p') + (q - q'), h the least pitch along the measured
  *                                                        axes, C = 3/2 with three of them, else 1
- *     LINEAR       gamma^2 |s|^2     what is left spans an angle at its sites, whatever its size: gamma of about 0.5 to 1
- *     CONSTANT     gamma^2           what is left has sites farther than gamma apart
+ *     LINEAR       gamma^2 |s|^2     keeps elements that span an angle at their sites, at any size: gamma of about 0.5 to 1
+ *     CONSTANT     gamma^2           keeps elements whose sites are farther than gamma apart
  *
- * All lengths are counted in the unit u of the pitches, where they have one (see distmap_problem.spacing): D, h^2 and |s|^2 are
- * integers then, and gamma of CONSTANT, a length, is gamma / u, rounded. All terms are computed in FP64, each product and sum
- * rounded by itself, axes in their order: exactly below 2^53 where gamma, so counted, is an integer. So bits agree everywhere.
+ * All lengths are in the unit u of the pitches, where they have one (see distmap_problem.spacing): D, h^2 and |s|^2 are then
+ * integers, and the gamma of CONSTANT, a length, is gamma / u, rounded. All terms are computed in FP64, each product and sum
+ * rounded separately, axes in their order: exactly below 2^53 where gamma in that unit is an integer. So bits agree everywhere.
  *
  * Without a site in its batch nothing is on the skeleton, and DISTMAP_FLAG_NO_SITE is set.
  *
- * Outputs: mask; distance (float32 or float64), that to the nearest site on the skeleton, 0 elsewhere. */
+ * Outputs: mask; distance (float32 or float64): on the skeleton the distance to the nearest site, 0 elsewhere. */
 typedef enum distmap_pruning {
     DISTMAP_PRUNING_SQUARE_ROOT = 0,
     DISTMAP_PRUNING_LINEAR,
@@ -417,24 +416,24 @@ typedef struct distmap_skeleton {
  * sites of a mask. With distances |p - q| in the unit of the spacing,
  *
  *     DILATE  p such that |p - q| <= R for some q of X
- *     ERODE   p such that all q with |p - q| <= R are of X: what the dilation of the others leaves
- *     OPEN    the dilation of the erosion: the union of the balls that lie within X
- *     CLOSE   the erosion of the dilation: what no ball covers that lies beside X
+ *     ERODE   p such that all q with |p - q| <= R are in X: the complement of the dilation of the complement
+ *     OPEN    the dilation of the erosion: the union of the balls within X
+ *     CLOSE   the erosion of the dilation: the elements that no ball outside X covers
  *
- * q goes over the whole space along the measured axes, and `outside` says what lies there beyond the image: by default
- * elements that are not of X, so that erosion eats from the border; if set, elements of X. Opening and closing are those of the
- * infinite image too, not of one that is cut off between the two steps. J. Serra, "Image Analysis and Mathematical
+ * q is any element of the infinite space along the measured axes. `outside` says whether the elements beyond the image are in X; by
+ * default they are not, so that erosion also starts from the border of the image. Opening and closing are those of the infinite image,
+ * which is not cut off between the two steps. J. Serra, "Image Analysis and Mathematical
  * Morphology", 1982, chapter 2.
  *
- * Labels (input LABELS, 0 being the background: sites must stay zero) take DILATE, where the background within R of a label
- * gets the nearest one's, by rule 2 (labels expand), ERODE, where what has another label or background within R becomes
- * background, and OPEN, which opens each by itself. (Closings of several may overlap.) `outside`, set, says that every label
- * goes on beyond the image, and is for ERODE alone.
+ * With labels (input LABELS; 0 is the background, and sites must stay zero): DILATE gives background elements within R of a label the
+ * nearest label, by rule 2 (labels expand). ERODE turns elements with another label or background within R into background.
+ * OPEN opens each label by itself. (Closings of several labels could overlap.) `outside` means that every label continues beyond the
+ * image; only ERODE allows it.
  *
- * |p - q| <= R is meant as of distmap_problem.limit: the distance, rounded to float64, is at most R. So the R that a map in float64
- * gives for an element has that element. Output: `mask`, of labels `label`. DISTMAP_FLAG_NO_SITE is never set. Memory: none
- * per element for one step by sites that are (not) zero in an integer image, else one byte, or where labels are opened one
- * label; where closing has the background outside, or opening the set, two for each element of the image with R around it. */
+ * |p - q| <= R is decided as for distmap_problem.limit: the distance, rounded to float64, is at most R. So the ball whose R is the
+ * float64 distance of an element includes that element. Output: `mask`, with labels `label`. DISTMAP_FLAG_NO_SITE is never set. Memory:
+ * none per element for one step with sites that are zero, or nonzero, in an integer image; else one byte, or one label where
+ * labels are opened; for CLOSE without `outside`, and OPEN with it, two bytes for each element of the image enlarged by R. */
 typedef enum distmap_morphology_step {
     DISTMAP_MORPHOLOGY_DILATE = 0,
     DISTMAP_MORPHOLOGY_ERODE,
@@ -449,29 +448,29 @@ typedef struct distmap_morphology {
 } distmap_morphology;
 
 /* FIELD_COMPARISON: how far two sets A and B are from each other. A is the sites of the mask arrays.input, B those of
- * arrays.other, by the same rule. Of each set some elements are its *points*: those that have an element outside the set beside
- * them, along one of the axes, what lies outside the image being outside of every set; or all of them. With d(p, B) the distance
- * from p to the nearest of B's points, in the unit of the spacing,
+ * arrays.other, by the same rule. The *points* of a set are all its elements, or only its surface: the elements with a neighbour along
+ * an axis that is not in the set (the outside of the image is in no set). d(p, B) is the distance
+ * from p to the nearest point of B, in the unit of the spacing.
  *
- *     directed, from A to B    the distribution of d(p, B) over A's points p: its largest value (the directed Hausdorff
- *                              distance), mean, root mean square, percentiles, and how many of them are within a tolerance
- *     symmetric                both directions' together, see distmap_agreement
+ *     directed, from A to B    the distribution of d(p, B) over the points p of A: its largest value (the directed Hausdorff
+ *                              distance), mean, root mean square, percentiles, and how many are within a tolerance
+ *     symmetric                both directions together, see distmap_agreement
  *
  * D. P. Huttenlocher, G. A. Klanderman, W. J. Rucklidge, "Comparing Images Using the Hausdorff Distance", IEEE Transactions on
  * Pattern Analysis and Machine Intelligence 15(9), 1993; A. A. Taha, A. Hanbury, "Metrics for evaluating 3D medical image
- * segmentation: analysis, selection, and tool", BMC Medical Imaging 15:29, 2015. Points count alike, whatever piece of a surface
- * they stand for.
+ * segmentation: analysis, selection, and tool", BMC Medical Imaging 15:29, 2015. All points have equal weight, whatever area of the
+ * surface they represent.
  *
- * Distances are those of distmap_problem.spacing, rounded to float64; they are within the tolerance where they are at most that.
+ * Distances are those of distmap_problem.spacing, rounded to float64; those of at most the tolerance are within it.
  * A percentile q of n sorted values v is v[k] + (v[k + 1] - v[k]) f with k + f = (n - 1) (q / 100), as numpy.percentile
- * computes it by default, to the bit. Sums are exact: in 128 bits, which could be too few only for pitches in ratios of 2^20 and
- * more; what lies below them is cut off then. A mean is the sum of those distances, over n. A root mean square is u sqrt(S / n), S
- * the sum of the integers N (without a unit sqrt(S / n), S that of squared distances), each operation rounded. So bits agree
+ * computes it by default, to the bit. Sums are exact, in 128 bits; only with pitches in ratios of 2^20 and
+ * more can lower bits be cut off. A mean is the sum of those distances, divided by n. A root mean square is u sqrt(S / n), with S
+ * the sum of the integers N (without a unit sqrt(S / n), with S the sum of squared distances), each operation rounded. So bits agree
  * everywhere.
  *
- * All axes are measured, and there are no outputs: distmap_plan_agreement() has the results. Where only one of the sets has
- * points, distances from it are +inf, those from the other, which has nothing to measure from, NaN, and the symmetric ones +inf.
- * Where neither has, all are NaN. Either raises DISTMAP_FLAG_NO_SITE. Memory: 4 bytes per element for squared distances of 32
+ * All axes are measured, and there are no outputs: distmap_plan_agreement() has the results. If only one of the sets has
+ * points, distances from it are +inf, distances from the other set NaN, and symmetric distances +inf.
+ * If neither has points, all are NaN. Both cases set DISTMAP_FLAG_NO_SITE. Memory: 4 bytes per element for squared distances of 32
  * bits, else 8; one more for surfaces; and what one map takes. */
 typedef enum distmap_points {
     DISTMAP_POINTS_SURFACE = 0, /* elements with a neighbour along an axis outside the set */
@@ -490,17 +489,17 @@ typedef struct distmap_comparison {
 
 /* FIELD_THICKNESS: the local thickness of a shape, the diameter of the largest ball within it that holds the element (T.
  * Hildebrand, P. Ruegsegger, "A new method for the model-independent assessment of thickness in three-dimensional images",
- * Journal of Microscopy 185(1), 1997). The sites of a mask are the background; the shape is all else, in one to three measured
- * axes, and with a border what lies outside the image is background, too.
+ * Journal of Microscopy 185(1), 1997). The sites of a mask are the background, all other elements the shape, in one to three
+ * measured axes. With a border the outside of the image is background, too.
  *
  * Let R^2(c) be the squared distance of c to the nearest site. The thickness at p is, over all elements c of its batch,
  *
  *     t(p) = 2 max { R(c) : |p - c|^2 < R^2(c) }
  *
- * open balls, so that none holds a site; 0 on sites. Thus t(p) is at least twice the distance at p.
+ * with open balls, which hold no site; 0 on sites. Thus t(p) is at least twice the distance at p.
  *
  * Both squares are exact integers in the unit of the pitches, where they have one, else by the formula of FP64 (see
- * distmap_problem.spacing). So an element just on the surface of a ball is outside it whatever the unit.
+ * distmap_problem.spacing). So an element exactly on the surface of a ball is outside it, whatever the unit.
  *
  * Outputs: distance (float32 or float64), t: twice R, rounded as distances are; squared (any of its types), R^2 of the largest
  * ball, rounded as squared distances are. A batch without a site has no largest ball: rule 3. Fewer than 2^32 elements in a
@@ -511,36 +510,36 @@ typedef struct distmap_comparison {
 /* FIELD_CVT: a centroidal Voronoi diagram: N sites, each at the centroid of the elements that are nearest to it, weighted by the
  * input, whose elements are weights w >= 0 (T.-T. Cao, K. Tang, A. Mohamed, T.-S. Tan, "Parallel Banding Algorithm to Compute
  * Exact Distance Transform with the GPU", I3D 2010, section on applications; Q. Du, V. Faber, M. Gunzburger, "Centroidal
- * Voronoi Tessellations", SIAM Review 41(4), 1999). Sites stand on elements, each on one of its own. s(p) being the site
- * nearest to p, by rule 2, the steps lower the energy
+ * Voronoi Tessellations", SIAM Review 41(4), 1999). Each site is at an element, no two at the same one. With s(p) the site
+ * nearest to p, by rule 2, the steps reduce the energy
  *
  *     E = sum over all p of w(p) |p - s(p)|^2,    in the unit of the spacing.
  *
- * A step (S. Lloyd 1982) finds all cells, and of each its weight W and centroid c = sum of w(p) p / W, and moves all sites at
- * once. Along each axis let u = c - s be how far the centroid is away, in elements. The site goes
+ * A step (S. Lloyd 1982) computes all cells, the weight W and centroid c = sum of w(p) p / W of each, and moves all sites at
+ * once. Along each axis let u = c - s be the offset of the centroid, in elements. The site moves towards c by
  *
- *     the whole number nearest to omega |u| towards it (in FP64, the even one of two), where that is nearer to c; else
- *     the whole number nearest to |u|, of two the lesser: to the element nearest to c, or nowhere.
+ *     the whole number nearest to omega |u| (in FP64, ties to even), if it is then nearer to c; else by
+ *     the whole number nearest to |u| (ties to the smaller): to the element nearest to c, or not at all.
  *
- * If two are bound for one element, the one with the lower number goes and the others stay. A site without weight in its cell
- * stays. As a site goes nearer to its centroid or stays, E never rises, with any omega (docs/internals.md has the proof).
+ * If several sites would move to one element, the one with the lowest number does and the others stay. A site without weight in its
+ * cell stays. Since a site moves nearer to its centroid or stays, E never increases, with any omega (src/operations/cvt.h has the proof).
  *
- * The start. Grids are made from the image by adding up the weights of 2, 4 or 8 neighbours, again and again. The first is the
- * coarsest that has 8 elements with weight for each site, or the image. In its linear order, C being the sum of
- * weights up to and with an element, it gets the next site, number k, when
+ * The start. Coarser grids are made from the image by adding the weights of 2, 4 or 8 neighbours, repeatedly. The first grid is the
+ * coarsest that has 8 elements with weight for each site, or the image. Its elements are visited in linear order. With C the sum of the
+ * weights up to and including an element, the element gets the next site, number k, when
  *
  *     C > floor(k S / N) + r mod (floor((k + 1) S / N) - floor(k S / N))      S the sum of all weights
  *
- * and when as many sites are missing as elements with weight are left; r is output k of the generator splitmix64 (G. Steele, D.
- * Lea, C. Flood 2014) with `seed`. Each grid makes all steps; then its sites go on, coordinates doubled, to the finer one.
+ * or when as many sites are missing as elements with weight remain. r is output k of the generator splitmix64 (G. Steele, D.
+ * Lea, C. Flood 2014) with `seed`. All steps are made on each grid; then the sites, with coordinates doubled, start on the finer grid.
  *
- * All sums are integers, all bits agree on every device, whatever the number of threads. Where the pitches have a unit (see
+ * All sums are integers; all bits agree on every device, with any number of threads. Where the pitches have a unit (see
  * distmap_problem.spacing) E is the exact integer sum of w N, rounded, times the squared unit, rounded: exact where the pitches are
  * whole numbers and E < 2^53. With other spacing it is fma(w0^2, Q0, fma(w1^2, Q1, w2^2 Q2)) of exact sums along the axes, each rounded.
  *
- * Input: a MASK by its kind, its elements bool, uint8, uint16 or uint32 (floats are to be scaled to integers); one to three
- * axes, all of them measured. As many elements as points have weight, and S times the longest side is below 2^62: else
- * execute fails before any output is written (DISTMAP_ERROR_ARGUMENT). On a GPU execute waits for the
+ * Input: kind MASK, with elements bool, uint8, uint16 or uint32 (scale floats to integers); one to three
+ * axes, all of them measured. At least as many elements as points must have weight, and S times the longest side must be below 2^62;
+ * else execute fails before any output is written (DISTMAP_ERROR_ARGUMENT). On a GPU execute waits for the
  * start; it cannot be captured into a graph. Memory: 8 bytes per element, 12 beyond 2^31, for the grids up to 8/3 more in
  * 2-D (8 in 1-D, 8/7 in 3-D), and the nearest-site plan's; 52 bytes per point. */
 typedef struct distmap_cvt {
@@ -635,8 +634,8 @@ typedef struct distmap_problem {
     int order[DISTMAP_MAX_NDIM];
 } distmap_problem;
 
-/* The unit u of a problem's measured pitches and how many of it each is, n_a in the words of distmap_problem.spacing; 0 for axes that
- * are not measured. *unit is 0, and so are all, where squared distances are FP64; 1 and all 1 where the metric is not the Euclidean.
+/* The unit u of a problem's measured pitches and the multiples n_a (see distmap_problem.spacing); the multiple of an axis that is not
+ * measured is 0. *unit and all multiples are 0 where squared distances are FP64, and 1 where the metric is not the Euclidean.
  * The problem is checked. */
 DISTMAP_API distmap_status distmap_problem_unit(const distmap_problem *problem, double *unit,
                                                 int64_t multiples[DISTMAP_MAX_NDIM]);
@@ -644,8 +643,8 @@ DISTMAP_API distmap_status distmap_problem_unit(const distmap_problem *problem, 
 #define DISTMAP_INDEX_NONE (-1)   /* also every coordinate of it */
 #define DISTMAP_INDEX_BORDER (-2) /* also every coordinate of it */
 
-/* What to compute from, and where to. Views that the problem does not want stay zero. Shapes equal the problem's, but for the
- * last five, and for the rows of a window; dtypes are those named in it. */
+/* The inputs and outputs of an execution. Views that the problem does not want stay zero. Shapes equal the problem's, except for the
+ * last five and for the rows of a window; dtypes are those that the problem names. */
 typedef struct distmap_arrays {
     distmap_view input;
     distmap_view payload;
@@ -727,44 +726,44 @@ typedef struct distmap_description {
     int64_t multiples[DISTMAP_MAX_NDIM];
 } distmap_description;
 
-/* Bytes of scratch that a plan for this problem would need, in the device's memory. `options` may be NULL; its scratch
+/* The bytes of scratch that a plan for this problem needs, in the device's memory. `options` may be NULL; its scratch
  * members are ignored. */
 DISTMAP_API distmap_status distmap_scratch_bytes(const distmap_context *context, const distmap_problem *problem,
                                                  const distmap_plan_options *options, size_t *bytes);
 
-/* Whether a plan for this problem would execute on these views: the checks of distmap_plan_execute() by themselves. For
- * libraries that execute several plans, and let an error leave all outputs as they were. */
+/* Whether a plan for this problem would execute on these views: only the checks of distmap_plan_execute(). For
+ * libraries that execute several plans, and leave all outputs unchanged after an error. */
 DISTMAP_API distmap_status distmap_arrays_check(const distmap_context *context, const distmap_problem *problem,
                                                 const distmap_plan_options *options, const distmap_arrays *arrays);
 
 /* Checks the problem, chooses the method, reserves the scratch. Owned by the caller; destroy before the context. */
 DISTMAP_API distmap_status distmap_plan_create(distmap_context *context, const distmap_problem *problem,
                                                const distmap_plan_options *options, distmap_plan **plan);
-/* Computes. Every rule about views is checked first; allocates nothing. On a CUDA context with device views alone the work
- * is enqueued, to be waited for by the stream, an event, or distmap_plan_wait(); it may be captured into a CUDA graph, and
- * distmap_plan_wait() and _flags() then tell nothing of it. */
+/* Computes. Every rule about views is checked first; allocates nothing. On a CUDA context with only device views the work
+ * is enqueued; wait for it by the stream, an event, or distmap_plan_wait(). It may be captured into a CUDA graph, about which
+ * distmap_plan_wait() and _flags() then say nothing. */
 DISTMAP_API distmap_status distmap_plan_execute(distmap_plan *plan, const distmap_arrays *arrays);
-/* Waits until the last execute is complete and returns its status, as execute itself returns it where it does not merely
- * enqueue: a bad value in a sampled function, a failure of the GPU. */
+/* Waits until the last execute is complete and returns its status (a bad value in a sampled function, a failure of the GPU), which
+ * execute itself returns where it does not merely enqueue. */
 DISTMAP_API distmap_status distmap_plan_wait(distmap_plan *plan);
 DISTMAP_API void distmap_plan_describe(const distmap_plan *plan, distmap_description *description);
-/* What the last execute met: any of DISTMAP_FLAG_*. Waits for it to be complete. */
+/* The DISTMAP_FLAG_* that the last execute set. Waits until it is complete. */
 DISTMAP_API unsigned distmap_plan_flags(const distmap_plan *plan);
 
 /* Several GPUs as one device. The image is cut into slabs of rows, along the last axis but one, one for each GPU in the order of
- * the context's ordinals. Each GPU packs its rows into bits, gets what the others packed, 1/4 byte per element, and finds the
- * results of its own rows by itself. All bits are those of one GPU.
+ * the context's ordinals. Each GPU packs its rows into bits, receives the packed rows of the others, 1/4 byte per element, and computes
+ * the results of its own rows. All bits are those of one GPU.
  *
- * That is for masks of two axes or more that minplus/cuda takes, with the outputs distance (float32) or squared (uint32), and
- * index (the linear index in the whole image), without a border. Other problems, timed plans and scratch of the caller's are
- * refused. Memory of each GPU: 1/4 byte for each element of the whole image, and, of volumes, 4 for each of its slab;
- * distmap_scratch_bytes() and the description tell the sum. GPUs that can read each other's memory are allowed to, for the whole
- * process (cudaDeviceEnablePeerAccess); elsewhere the driver goes by way of the host. Each GPU works on its default stream; the
- * work cannot be captured into a graph.
+ * The problem must be a mask of two axes or more that minplus/cuda accepts, with the outputs distance (float32) or squared (uint32), and
+ * index (the linear index in the whole image), without a border. Other problems, timed plans and scratch from the caller are
+ * errors. Memory of each GPU: 1/4 byte for each element of the whole image and, for volumes, 4 for each element of its slab;
+ * distmap_scratch_bytes() and the description give the sum. Peer access is enabled between GPUs that can read each other's memory, for
+ * the whole process (cudaDeviceEnablePeerAccess); between others the driver copies through the host. Each GPU works on its default
+ * stream; the work cannot be captured into a graph.
  *
- * distmap_plan_execute() takes whole arrays, in host memory (host_views). This takes slabs: one distmap_arrays for each GPU, of
- * the problem's shape but for the rows, in that GPU's memory or, with host_views, in the host's; those of GPUs without rows are
- * not looked at. It returns as distmap_plan_execute() does. A context of one device has one slab, the image. */
+ * distmap_plan_execute() takes whole arrays, in host memory (host_views). This function takes slabs: one distmap_arrays for each GPU, of
+ * the problem's shape except for the rows, in that GPU's memory or, with host_views, in host memory. The arrays of GPUs without rows
+ * are ignored. It returns as distmap_plan_execute() does. A context of one device has one slab, the image. */
 DISTMAP_API distmap_status distmap_plan_execute_slabs(distmap_plan *plan, const distmap_arrays *slabs);
 /* The slab of the context's GPU number i: `count` rows, maybe none, from `first` on. */
 DISTMAP_API distmap_status distmap_plan_slab(const distmap_plan *plan, int i, int64_t *first, int64_t *count);
@@ -774,8 +773,8 @@ typedef enum distmap_phase_kind {
     DISTMAP_PHASE_TRANSFER, /* CUDA: views in host memory, to the device or back */
 } distmap_phase_kind;
 
-/* A stage of a method, or a transfer. A stage that comes several times in an execution is one phase, with all its time.
- * Phases follow each other without gaps: the sum of those of one kind is what the method, or the transfers, took. CPU: by a
+/* A stage of a method, or a transfer. A stage that runs several times in an execution is one phase, with the total time.
+ * Phases follow each other without gaps: the phases of one kind add up to the time of the method, or of the transfers. CPU: by a
  * monotonic clock; CUDA: by events on the context's stream, to about a microsecond. */
 typedef struct distmap_phase {
     const char *name; /* static text: "step 1", "search", "upload"; "compute" where a method does not divide its work */
@@ -783,13 +782,13 @@ typedef struct distmap_phase {
     double seconds;
 } distmap_phase;
 
-/* How many phases the last execute of a timed plan had. None before the first, after one that failed or had no elements, and
- * of plans that are not timed. */
+/* The number of phases of the last execute of a timed plan: 0 before the first execute, after one that failed or had no elements, and
+ * for plans that are not timed. */
 DISTMAP_API size_t distmap_plan_phase_count(const distmap_plan *plan);
-/* Number i of them, in the order in which they began. */
+/* Phase number i, in the order in which the phases began. */
 DISTMAP_API distmap_status distmap_plan_phase_get(const distmap_plan *plan, size_t i, distmap_phase *phase);
 
-/* How the last execute came to its edge strengths. */
+/* The convergence of the last execute's edge strengths. */
 typedef struct distmap_convergence {
     int64_t iterations; /* steps; at rest: cycles or sweeps of the method, 0 where it had nothing to do */
     double residual;    /* at rest: the largest |r|, see distmap_esf; NaN after steps, which do not compute it */
@@ -798,7 +797,7 @@ typedef struct distmap_convergence {
 /* Waits for the last execute to be complete. FIELD_EDGE_STRENGTH only. */
 DISTMAP_API distmap_status distmap_plan_convergence(distmap_plan *plan, distmap_convergence *convergence);
 
-/* The distances from one set's points to the nearest of the other's. */
+/* The distances from the points of one set to the nearest points of the other. */
 typedef struct distmap_directed {
     int64_t points;                             /* from which distances were taken */
     int64_t within;                             /* of these, those no farther than the tolerance */
@@ -806,8 +805,8 @@ typedef struct distmap_directed {
     double percentile[DISTMAP_MAX_PERCENTILES]; /* as the problem asks for them; 0 beyond */
 } distmap_directed;
 
-/* What the last execute found. Symmetric: hausdorff and percentiles the larger of both directions', mean and rms over the points
- * of both, points and within their sums. */
+/* The results of the last execute. Symmetric: hausdorff and percentiles are the larger of both directions, mean and rms are over the
+ * points of both, points and within are sums. */
 typedef struct distmap_agreement {
     distmap_directed forward, backward, symmetric; /* from A to B, from B to A */
     double surface_dice; /* symmetric.within / symmetric.points: the surface Dice coefficient at the tolerance */
@@ -819,7 +818,7 @@ typedef struct distmap_agreement {
 
 /* Waits for the last execute to be complete. FIELD_COMPARISON only. */
 DISTMAP_API distmap_status distmap_plan_agreement(distmap_plan *plan, distmap_agreement *agreement);
-/* Frees *plan and sets it to NULL; NULL and pointers to NULL are fine. One in use stays as it is. */
+/* Frees *plan and sets it to NULL. NULL and pointers to NULL are allowed. A plan in use is left as it is. */
 DISTMAP_API void distmap_plan_destroy(distmap_plan **plan);
 
 enum {
@@ -831,12 +830,12 @@ enum {
 
 /* ---- In one call ----------------------------------------------------------------------------------------------------- */
 
-/* Context, plan, execute and destroy in one, with defaults, on the CPU. Where the problem names no order of its axes in memory,
- * that of an output is taken. `flags` may be NULL. */
+/* Context, plan, execute and destroy in one call, with defaults, on the CPU. If the problem names no order of its axes in memory, the
+ * order of an output is used. `flags` may be NULL. */
 DISTMAP_API distmap_status distmap_transform(const distmap_problem *problem, const distmap_arrays *arrays,
                                              unsigned *flags);
 
-/* The everyday case: `mask` has ndim axes of `shape`, row-major, one byte per element, zero at the sites; `distance` takes
+/* The common case: `mask` has ndim axes of `shape`, row-major, one byte per element, zero at the sites; `distance` has
  * as many floats. */
 DISTMAP_API distmap_status distmap_edt(const uint8_t *mask, int ndim, const int64_t *shape, float *distance);
 

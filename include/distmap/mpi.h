@@ -6,20 +6,20 @@
  * holds all, to the bit, for any number of ranks and any slabs; with FP64 spacing, where sites tie by rounding alone, any of
  * them may be given (distmap_problem.spacing).
  *
- * How it goes: every rank transforms its slices along all axes but the slowest. Then lines along the slowest axis are made
- * whole, each on one of the ranks, a *panel* of lines at a time; they are finished by the lower envelope of what the slices
- * gave (A. Meijster, J. Roerdink, W. Hesselink, "A general algorithm for computing distance transforms in linear time",
- * 2000, whose phases these are), and go back. An element's value crosses the network twice; ranks of one machine copy it instead,
- * through memory that they share. Of planes (two axes, both measured) slabs are windows (distmap_window) where minplus/cpu takes the
- * problem: then each rank finds its results by itself, from where the nearest sites of each column are on other ranks, and what crosses
- * the network is 8 bytes for each column. docs/scale.md has the figures.
+ * Algorithm: every rank transforms its slices along all axes but the slowest. Then whole lines along the slowest axis are collected,
+ * each on one of the ranks, a *panel* of lines at a time. The lower envelope of the slices' results finishes them, and they are sent
+ * back (the phases of A. Meijster, J. Roerdink, W. Hesselink, "A general algorithm for computing distance transforms in linear time",
+ * 2000). The value of an element crosses the network twice; ranks of one machine copy it through shared memory instead. In planes (two
+ * axes, both measured) slabs are windows (distmap_window) if minplus/cpu accepts the problem: each rank then computes its results from
+ * the positions of the nearest sites in each column on other ranks, and only 8 bytes for each column cross the network. docs/scale.md
+ * has the figures.
  *
  * Each function says whether it is *collective*, called by all ranks of the communicator in the same order, or *local*.
- * The error of one rank is the status of all: distmap_error_text() then names the rank, and the rule. What MPI itself reports
- * is DISTMAP_ERROR_IO with its text; whether other ranks can go on then is MPI's to say.
+ * The error of one rank is the status of all: distmap_error_text() then names the rank, and the rule. An error of MPI itself
+ * is DISTMAP_ERROR_IO with its text; MPI decides whether other ranks can continue.
  *
- * MPI must be initialised, with MPI_THREAD_FUNNELED or more where the context has more than one thread. Only the thread that
- * calls uses MPI.
+ * MPI must be initialised, with MPI_THREAD_FUNNELED or more if the context has more than one thread. Only the calling thread
+ * uses MPI.
  */
 #ifndef DISTMAP_MPI_H
 #define DISTMAP_MPI_H
@@ -51,7 +51,7 @@ typedef struct distmap_mpi_description {
     uint64_t sent_bytes;   /* what this rank sends to others in an execution; windows: to the ranks beside it, MPI may send more */
 } distmap_mpi_description;
 
-/* Local. The slab of `rank` where n slices are divided evenly among `size` ranks: *count of them, from *first. */
+/* Local. The slab of `rank` if n slices are divided evenly among `size` ranks: *count slices, from *first. */
 DISTMAP_API distmap_status distmap_mpi_slab(int64_t n, int size, int rank, int64_t *first, int64_t *count);
 
 /* Collective. Checks the problem, makes the plan. `comm` is duplicated, the context is this rank's own (of any device, with
@@ -74,17 +74,17 @@ DISTMAP_API distmap_status distmap_mpi_plan_create(MPI_Comm comm, distmap_contex
                                                    const distmap_mpi_options *options, distmap_mpi_plan **plan);
 
 /* Collective. Computes. `arrays` are this rank's: views of its slab, any strides, in host memory, by the rules of
- * distmap_plan_execute(), which are checked on all ranks before any output is written. Allocates nothing of its own (MPI keeps
- * what its datatypes take). The context's progress callback is told of each stage by itself, from 0 to 1; if it stops one rank
+ * distmap_plan_execute(), which are checked on all ranks before any output is written. Allocates nothing of its own (MPI allocates for
+ * its datatypes). The context's progress callback gets each stage separately, from 0 to 1; if it stops one rank
  * it stops all. */
 DISTMAP_API distmap_status distmap_mpi_plan_execute(distmap_mpi_plan *plan, const distmap_arrays *arrays);
 
-/* Local. What the last execute met anywhere: DISTMAP_FLAG_*. */
+/* Local. The DISTMAP_FLAG_* that the last execute set on any rank. */
 DISTMAP_API unsigned distmap_mpi_plan_flags(const distmap_mpi_plan *plan);
 /* Local. */
 DISTMAP_API void distmap_mpi_plan_describe(const distmap_mpi_plan *plan, distmap_mpi_description *description);
-/* Collective. Frees *plan and sets it to NULL; NULL and pointers to NULL are fine. After MPI_Finalize() it frees what is not
- * MPI's. */
+/* Collective. Frees *plan and sets it to NULL; NULL and pointers to NULL are allowed. After MPI_Finalize() it frees only what is
+ * not MPI's. */
 DISTMAP_API void distmap_mpi_plan_destroy(distmap_mpi_plan **plan);
 
 #ifdef __cplusplus
