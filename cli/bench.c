@@ -296,9 +296,10 @@ const struct command command_bench = {
     .bit = BENCH,
     .arguments = "",
     .summary = "time the methods over sizes, densities and patterns",
-    .about = "Times the methods: the fastest of a few runs into warm outputs (mask in, float32 distance out), as\n"
-             "time per element, bytes per second, and share of the bandwidth of a plain copy in the same run.\n"
-             "With --suite, goes through the tables of a paper on today's machine, the production method beside.",
+    .about =
+        "Times the methods: the fastest of a few runs into warm outputs (from a mask to float32 distances), as\n"
+        "time per element, bytes per second, and fraction of the bandwidth of a plain copy in the same run.\n"
+        "With --suite, repeats the tables of a paper on this machine, with the production method beside each cell.",
     .example = "  distmap bench --sizes 512 --densities 0.01 --patterns random,blobs -o bench.json\n"
                "  distmap bench --suite man-edm --quick\n",
     .run = run,

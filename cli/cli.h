@@ -215,7 +215,7 @@ struct values_seen {
 
 /* None yet; what means no data in the source is not to count. */
 struct values_seen values_begin(const struct source *source, const struct options *options);
-/* Whether an image is taken for a mask without a word on what it means. */
+/* Whether an image is read as a mask without a word on what it means. */
 bool values_matter(const struct options *options);
 void values_look(const distmap_view *view, struct values_seen *seen); /* adds up */
 void warn_of_values(const struct options *options, distmap_dtype dtype, const struct values_seen *seen);

@@ -229,7 +229,7 @@ static int compute_with(struct job *job, struct source *other, const struct opti
                is_mask = gaps || is_thresholded(options, &job->source),
                other_is_mask = gaps || is_thresholded(options, other);
     if (options->nodata_given && !gaps)
-        return fail("--nodata: neither file says which value means no data: give it by --nodata-value");
+        return fail("--nodata: neither file names a value for no data: give it by --nodata-value");
     const distmap_problem rules[] = {*problem, of_other_problem};
     problem->comparison.other = other_is_mask ? DISTMAP_UINT8 : other->info->dtype;
     problem->dtype = is_mask ? DISTMAP_UINT8 : problem->dtype;
@@ -291,16 +291,16 @@ const struct command command_compare = {
     .arguments = "A B",
     .summary = "how far two masks are from each other: Hausdorff and surface distances",
     .about =
-        "Compares two masks of one shape, the elements that are not 0 unless --sites or --threshold says otherwise.\n"
-        "Prints, for the distances from the surface elements of A to the nearest ones of B and the other way round,\n"
-        "the largest (the Hausdorff distance), percentiles, mean and root mean square, how many there are, and how\n"
-        "many within a tolerance; then the surface Dice coefficient, which is the share of these, and the volumes'\n"
-        "Dice and Jaccard coefficients. The symmetric largest value and percentiles are the larger of the two, the\n"
-        "symmetric averages those over the elements of both. An element is of the surface if a neighbour along an\n"
-        "axis is not of the mask, or is outside the image. Lengths are in the voxel size of A. From or to an empty\n"
-        "mask there is no distance: inf if one is empty, nan if both are (null with --json). A file of bools is a\n"
-        "mask already, whatever the threshold is for the other. In the preview A's surface goes from blue to\n"
-        "yellow with the distance to B's; B itself is violet.",
+        "Compares two masks of one shape: the elements that are not 0, unless --sites or --threshold says otherwise.\n"
+        "Measures from each surface element of A to the nearest one of B, and from B to A, and prints for both\n"
+        "directions the largest distance (the Hausdorff distance), percentiles, mean, root mean square, the number of\n"
+        "distances, and how many are within a tolerance. Then it prints the surface Dice coefficient, which is the\n"
+        "fraction of these, and the Dice and Jaccard coefficients of the volumes. The symmetric largest distance and\n"
+        "percentiles are the larger of the two directions, the symmetric averages are over both. An element is on the\n"
+        "surface if a neighbour along an axis is not in the mask or is outside the image. Lengths are in the voxel\n"
+        "size of A. If one mask is empty, distances are inf; if both are, nan (null with --json). A file of bools is\n"
+        "read as a mask, whatever the threshold is for the other file. In the preview the surface of A is coloured\n"
+        "from blue to yellow by its distance to that of B, which is violet.",
     .example =
         "  distmap compare data/coins.png data/coins.png --threshold 120,140 --tolerance 1 --preview coins.png\n",
     .run = run,

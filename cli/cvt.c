@@ -55,12 +55,12 @@ static int make_weights(const struct job *job, struct extra *extra, const struct
     struct statistics found = statistics_make();
     elements_count(view, &found);
     if (found.nans || (count && !(found.min >= 0 && found.max < HUGE_VAL)))
-        return fail("%s: weights must be finite and not negative, but it holds %s", options->input,
+        return fail("%s: weights must be finite and not negative, but the file holds %s", options->input,
                     found.nans       ? "NaN"
                     : found.min >= 0 ? "infinity"
                                      : "negative values");
     if (!real && found.max > UINT32_MAX)
-        return fail("%s: weights must be below 2^32, but it holds %.17g", options->input, found.max);
+        return fail("%s: weights must be below 2^32, but the file holds %.17g", options->input, found.max);
     const double scale = real && found.max > 0 ? FLOAT_MOST / found.max : 1;
     char *weights = allocate(options, count, size);
     if (!weights)
@@ -148,7 +148,7 @@ static int compute(struct job *job, struct extra *extra, const struct options *o
     if ((status = source_open(&job->source, options)) || (status = problem_make(options, job->source.info, problem)))
         return status;
     if (problem->ndim != 2 && ends_in(options->output, ".svg"))
-        return fail("-o %s: %s has %d axes, a drawing needs 2", options->output, options->input, problem->ndim);
+        return fail("-o %s: %s has %d axes, but a drawing needs 2", options->output, options->input, problem->ndim);
     problem->dtype = weight_dtype(job->source.info);
     problem->want =
         (distmap_outputs){.sites = DISTMAP_INT32, .centroids = DISTMAP_FLOAT64, .energies = DISTMAP_FLOAT64};
@@ -214,13 +214,12 @@ const struct command command_cvt = {
     .arguments = "INPUT -o OUTPUT --points N",
     .summary = "points spread by weights: centroidal Voronoi diagrams, stippling",
     .about =
-        "Spreads N points over an image or volume, each at the centroid of the elements nearest to it, the image's\n"
-        "values being weights: many points where they are large, or with --invert, where they are small. Points stand\n"
-        "on elements. Lloyd's steps, on coarse grids first, lower the energy, the sum of weight times squared distance "
-        "to\n"
-        "the nearest point, which is told after each. OUT gets\n"
-        "  .npy  N x 2 (x 3) int32, the elements on which they stand, slowest axis first\n"
-        "  .csv  these, and the cells' centroids, in elements\n"
+        "Spreads N points over an image or volume: each point is at the centroid of the elements nearest to it, with\n"
+        "the image's values as weights. There are many points where values are large or, with --invert, where they\n"
+        "are small. Points are at elements. Lloyd's steps, on coarse grids first, reduce the energy, the sum of weight\n"
+        "times squared distance to the nearest point, which is printed after each step. OUT gets\n"
+        "  .npy  N x 2 (x 3) int32: the elements of the points, slowest axis first\n"
+        "  .csv  these, and the centroids of the cells, in elements\n"
         "  .svg  dots at the centroids: stippling\n"
         "Floating-point weights are scaled, the largest to 65535, and rounded. The preview shows the dots.",
     .example = "  distmap cvt data/coins.png -o coins.svg --points 10000 --invert --preview stipples.png\n",

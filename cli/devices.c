@@ -107,10 +107,10 @@ const struct command command_devices = {
     .bit = DEVICES,
     .arguments = "",
     .summary = "the processors and GPUs to compute on",
-    .about = "Lists the devices: the processor with the instruction set chosen (the environment variable DISTMAP_ISA\n"
-             "caps it: plain, sse4, avx2, avx512, neon), threads and memory; and each GPU by the name that --device\n"
-             "takes, with the shared memory that a block may have, and whether minplus/cuda, the fastest method, runs\n"
-             "there, or why there is none.",
+    .about =
+        "Lists the devices: the processor with its instruction set (the environment variable DISTMAP_ISA limits\n"
+        "it: plain, sse4, avx2, avx512, neon), threads and memory; and each GPU by its name for --device, with the\n"
+        "shared memory of a block, and whether minplus/cuda, the fastest method, runs there; or why there is no GPU.",
     .example = "  distmap devices --json\n",
     .run = run,
 };

@@ -51,11 +51,12 @@ const struct command command_edt = {
     .summary = "distance from every element to the nearest site",
     .about =
         "Writes the exact Euclidean distance from every element of an image or volume to the nearest site.\n"
-        "Sites are the elements equal to 0, unless --sites or --threshold says otherwise; so the map of a\n"
-        "mask is, inside its objects, the distance to the background. Lengths are in the file's voxel size;\n"
-        "--metric cityblock, chessboard and chamfer:A,B[,C] count steps, whatever the voxels' size.\n"
-        "Elements without a site get infinity, or the type's largest value. With --signed the sites get distances\n"
-        "too, negative ones, to the nearest element that is none; --signed outside is negative inside the objects.",
-    .example = "  distmap edt data/horse.png --channel luma -o horse.npy --threshold 128 --preview horse_distance.png\n",
+        "Sites are the elements equal to 0, unless --sites or --threshold says otherwise: inside the objects of a\n"
+        "mask, the map gives the distance to the background. Lengths are in the file's voxel size;\n"
+        "--metric cityblock, chessboard and chamfer:A,B[,C] count steps, whatever the voxel size.\n"
+        "Elements without a site get infinity, or the type's largest value. With --signed, sites get negative\n"
+        "distances, to the nearest element that is not a site; --signed outside is negative inside the objects.",
+    .example =
+        "  distmap edt data/horse.png --channel luma -o horse.npy --threshold 128 --preview horse_distance.png\n",
     .run = run,
 };

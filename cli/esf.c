@@ -38,11 +38,12 @@ const struct command command_esf = {
     .bit = ESF,
     .arguments = "INPUT -o OUTPUT --rho R (--steps N | --steady)",
     .summary = "edge strength function of a shape, a smoothed distance",
-    .about = "Writes the edge strength function v of a shape: 1 on it, falling off over lengths of about R elements,\n"
-             "dv/dt = (Laplacian - 1/R^2) v, whose level curves get smoother the farther they are from the shape.\n"
-             "The shape is the elements that are not 0, unless --sites or --threshold says otherwise (a drawing in\n"
-             "black on white is --threshold 128 --sites zero). Either N explicit steps are made, as in the paper, or\n"
-             "the state at rest is computed. Lengths are in elements, whatever the voxels' size.",
+    .about =
+        "Writes the edge strength function v of a shape: 1 on the shape, decreasing over lengths of about R elements,\n"
+        "by dv/dt = (Laplacian - 1/R^2) v. Its level curves get smoother the farther they are from the shape.\n"
+        "The shape is the elements that are not 0, unless --sites or --threshold says otherwise (for a drawing in\n"
+        "black on white use --threshold 128 --sites zero). Either N explicit steps are computed, as in the paper, or\n"
+        "the state at rest. Lengths are in elements, whatever the voxel size.",
     .example = "  distmap esf data/horse.png --channel luma -o horse.npy --threshold 128 --rho 16 --steady --preview horse_esf.png\n",
     .run = run,
 };

@@ -92,11 +92,11 @@ const struct command command_info = {
     .name = "info",
     .bit = INFO,
     .arguments = "FILE",
-    .summary = "what a file holds: shape, axes, spacing, values",
+    .summary = "what a file contains: shape, axes, spacing, values",
     .about =
-        "Prints what a file says of an image or volume: format, element type, shape with its axes (slowest first, the\n"
-        "order of --spacing and --axes), of each axis the type, pitch and unit, its place in the world, the value for\n"
-        "no data; and range of values and number of zeros.",
+        "Prints what a file says about its image or volume: format, element type, shape with its axes (slowest first,\n"
+        "the order of --spacing and --axes), type, pitch and unit of each axis, position in the world, the value for\n"
+        "no data; and the range of values and the number of zeros.",
     .example = "  distmap info data/mni152_gray_matter.nii.gz\n",
     .run = run,
 };

@@ -101,7 +101,7 @@ int job_judge(const struct job *job, const struct options *options) {
     if (job->work.flags & DISTMAP_FLAG_NAN)
         warn(options, "nan", "%s: it holds NaN, which is never a site", options->input);
     if (job->work.flags & DISTMAP_FLAG_UNREST)
-        warn(options, "unrest", "%s: it did not come to rest within the tolerance", options->input);
+        warn(options, "unrest", "%s: the residual is still above the tolerance", options->input);
     warn_of_fill(options, &job->fill);
     if (job->work.flags & DISTMAP_FLAG_NO_SITE)
         warn_of_no_site(job, options);

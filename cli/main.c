@@ -21,7 +21,7 @@ static void help(void) {
     for (int i = 0; i < COMMANDS; i++)
         printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
     print_conventions();
-    printf("\nEach tells its options and an example: distmap SUBCOMMAND --help\n\nFile formats:\n");
+    printf("\nOptions and an example of each: distmap SUBCOMMAND --help\n\nFile formats:\n");
     const distmap_format_info *format;
     for (size_t row = 0; (format = distmap_format_get(row)); row++)
         printf("  %-6s %-5s %s (%s)\n", format->name,

@@ -85,8 +85,9 @@ const struct command command_methods = {
     .bit = METHODS,
     .arguments = "",
     .summary = "the methods, fastest first, and their parameters",
-    .about = "Lists the methods, fastest first: the first exact one that takes a problem is used, unless --method\n"
-             "names another. Parameters are set by --method NAME --param K=V.",
+    .about =
+        "Lists the methods, fastest first. The first exact one that accepts a problem is used, unless --method\n"
+        "names another. --method NAME --param K=V sets a parameter.",
     .example = "  distmap methods --json\n",
     .run = run,
 };

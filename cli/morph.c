@@ -49,13 +49,14 @@ const struct command command_morph = {
     .arguments = "INPUT -o OUTPUT --op dilate|erode|open|close --radius R",
     .summary = "dilation, erosion, opening, closing by balls",
     .about =
-        "Writes what becomes of a set by a ball of radius R: dilate adds what is within R of it, erode leaves what\n"
-        "has nothing else within R, open leaves the union of the balls within it, close adds what no ball beside it\n"
-        "covers. The set is the elements that are not 0, unless --sites or --threshold says otherwise. Lengths are\n"
-        "in the file's voxel size; what is at distance R is within. The image is part of an infinite one, the rest\n"
-        "of which is not of the set, or with --outside set, is.\n"
-        "With --labels each label grows, the nearest one winning, or shrinks, against all others, or is opened by\n"
-        "itself. In the preview what was of the set before, or had a label, is darker, and what is no more is dark.",
+        "Writes the result of a ball of radius R on a set: dilate adds every element within R of the set; erode keeps\n"
+        "the elements with no other element within R; open keeps the union of the balls within the set; close adds\n"
+        "the elements that no ball outside the set covers. The set is the elements that are not 0, unless --sites or\n"
+        "--threshold says otherwise. Lengths are in the file's voxel size; an element at distance R is within R. The\n"
+        "image is part of an infinite one; its outside is not in the set or, with --outside set, is in it.\n"
+        "With --labels each label grows (the nearest one wins), shrinks, or is opened by itself.\n"
+        "In the preview the elements that were in the set, or had a label, are darker, and those that were removed\n"
+        "are dark.",
     .example =
         "  distmap morph data/coins.png -o coins.png --threshold 120 --op open --radius 6.5 --preview opened.png\n",
     .run = run,

@@ -124,7 +124,8 @@ int nodata_set(const distmap_sites *sites, bool site, const distmap_view *view, 
     const size_t size = distmap_dtype_size(view->dtype);
     char wanted[8] = {0};
     if (!find_value(view->dtype, sites, site, wanted))
-        return fail("--nodata: of %s no value is %s", distmap_dtype_name(view->dtype), site ? "a site" : "none");
+        return fail("--nodata: %s has no value that is %s", distmap_dtype_name(view->dtype),
+                    site ? "a site" : "not a site");
     const int last = view->ndim - 1;
     const int64_t width = view->shape[last], rows = element_count(last, view->shape);
     for (int64_t row = 0; row < rows; row++) {
@@ -147,8 +148,7 @@ int nodata_part(const struct source *source, const struct options *options, cons
     element_store(value, view->dtype, own);
     if (options->nodata == NODATA_OBJECT && problem->input == DISTMAP_INPUT_LABELS &&
         is_site(own, view->dtype, &problem->sites))
-        return fail("--nodata object: 0, by which %s says that there is no data, is the background of labels, no label",
-                    source->name);
+        return fail("--nodata object: %s has 0 for no data, but 0 is the background of labels", source->name);
     if (isnan(value) ? !site && !ignored : is_site(own, view->dtype, &problem->sites) == site)
         return 0; /* NaN is no site as it is; but what is ignored is not to be warned of */
     return nodata_set(&problem->sites, site, view, found);
@@ -239,7 +239,7 @@ bool nodata_leaves_none(const distmap_view *result, const uint8_t *ignored) {
 int nodata_check_mask(const struct source *source, const struct options *options, distmap_dtype dtype) {
     if (dtype != DISTMAP_BOOL || !nodata_ignores(source, options))
         return 0;
-    return fail("--dtype: bool cannot say where %s has no data; uint8 would do, or --nodata site or object",
+    return fail("--dtype: bool has no value for no data, which %s has; use uint8, or --nodata site or object",
                 source->name);
 }
 
@@ -250,7 +250,7 @@ int fill_choose(struct fill *fill, const struct options *options, const struct s
     char text[40];
     *fill = (struct fill){.kind = kind};
     if (kind == RESULT_MARKS && !nodata_ignores(source, options))
-        return options->fill_given ? fail("--fill: no element of %s is left out for want of data", source->name) : 0;
+        return options->fill_given ? fail("--fill: no element of %s is ignored", source->name) : 0;
     if (!options->fill_given && !info->has_nodata)
         return 0;
     const double value = options->fill_given ? options->fill : info->nodata;
@@ -301,7 +301,7 @@ void warn_of_fill(const struct options *options, const struct fill *fill) {
     char text[40];
     if (fill->alike)
         warn(options, "fill",
-             "%s: %lld elements have the %s %s, which also says that there is none: choose another value by --fill",
+             "%s: %lld elements have the %s %s, which also stands for none: choose another value by --fill",
              options->command->bit == CVT ? options->index : options->output, (long long)fill->alike, nouns[fill->kind],
              number_text(fill->value, text));
 }

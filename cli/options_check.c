@@ -11,15 +11,15 @@ static int check_esf(const struct options *o) {
     if (o->steady && o->esf.steps)
         return usage("--steps and --steady contradict each other");
     if (o->steady && o->esf.dt != 0)
-        return usage("--dt goes with --steps: the state at rest does not depend on it");
+        return usage("--dt needs --steps: the state at rest does not depend on the length of a step");
     if (!o->steady && o->esf.tolerance != 0)
-        return usage("--tolerance goes with --steady: steps are made whatever comes of them");
+        return usage("--tolerance needs --steady: with --steps the number of steps is fixed");
     return 0;
 }
 
 static int check_skeleton(const struct options *o) {
     if (o->gamma_given && o->skeleton.pruning == DISTMAP_PRUNING_SQUARE_ROOT)
-        return usage("--gamma goes with --pruning linear or constant");
+        return usage("--gamma needs --pruning linear or constant");
     if (!o->gamma_given && o->skeleton.pruning != DISTMAP_PRUNING_SQUARE_ROOT)
         return usage("--pruning %s needs --gamma G", pruning_names[o->skeleton.pruning]);
     return 0;
@@ -31,7 +31,7 @@ static int check_morph(const struct options *o) {
     if (!o->radius_given)
         return usage("morph: --radius R is missing");
     if (o->labels && o->morphology.step == DISTMAP_MORPHOLOGY_CLOSE)
-        return usage("--labels goes with --op dilate, erode or open");
+        return usage("--labels needs --op dilate, erode or open");
     if (o->labels && o->sites_given)
         return usage("--sites and --labels contradict each other: the background of labels is 0");
     return 0;
@@ -41,12 +41,12 @@ static int check_compare(const struct options *o) {
     if (!o->input)
         return usage("compare: the input files are missing; see distmap compare --help");
     if (!o->other)
-        return usage("compare: two files are needed, a mask and one to compare it with");
+        return usage("compare: the second input file is missing");
     if (o->threshold_given && o->sites_given && o->sites.rule != DISTMAP_SITES_ZERO &&
         o->sites.rule != DISTMAP_SITES_NONZERO)
-        return usage("--threshold goes with --sites zero or nonzero: which side of it the masks are on");
+        return usage("--threshold needs --sites zero (below T) or nonzero (all else), not another rule");
     if (o->sites_given && o->sites.rule == DISTMAP_SITES_NONE)
-        return usage("--sites none goes with edt --labels: no label is background");
+        return usage("--sites none needs edt --labels: it means that no label is background");
     return sinks_check(o);
 }
 
@@ -63,7 +63,7 @@ static int check_cvt(const struct options *o) {
 /* What is computed in slabs, because of `option`. */
 static int check_slabs(const struct options *o, const char *option, const char *alone) {
     if (o->labels || o->is_signed || o->metric != DISTMAP_METRIC_EUCLIDEAN)
-        return usage("%s goes with masks and --metric euclidean or squared: %s are computed %s alone", option,
+        return usage("%s needs a mask and --metric euclidean or squared: %s are computed %s only", option,
                      o->labels      ? "labels"
                      : o->is_signed ? "signed maps"
                                     : "other metrics",
@@ -77,7 +77,7 @@ static int check_distributed(const struct options *o) {
     if (!o->distributed)
         return 0;
     if (o->strict)
-        return usage("--distributed and --strict contradict each other: processes see parts of the image");
+        return usage("--distributed and --strict contradict each other: each process sees a part of the image");
     if (o->memory)
         return usage("--distributed and --memory contradict each other: each process holds its slab");
     if (strcmp(o->input, "-") == 0)
@@ -89,14 +89,14 @@ static int check_distributed(const struct options *o) {
 
 static int check_memory(const struct options *o) {
     if (!o->memory)
-        return o->scratch  ? usage("--scratch goes with --memory")
-               : o->resume ? usage("--resume goes with --memory")
+        return o->scratch  ? usage("--scratch needs --memory")
+               : o->resume ? usage("--resume needs --memory")
                            : 0;
     const int status = check_slabs(o, "--memory", "in memory");
     if (status)
         return status;
     if (o->device_given && o->device != DISTMAP_DEVICE_CPU)
-        return usage("--memory goes with --device cpu: disks, not processors, are what it waits for");
+        return usage("--memory needs --device cpu: it waits for disks, not processors");
     if (o->resume && strcmp(o->input, "-") == 0)
         return usage("--resume needs an input that can be read again, not standard input");
     if (o->resume && strcmp(o->output, "-") == 0)
@@ -110,9 +110,9 @@ static int check_pass(const struct options *o) {
     if (!o->shards)
         return usage("pass: --shard I/N is missing");
     if (o->metric != DISTMAP_METRIC_EUCLIDEAN)
-        return usage("pass: --metric is euclidean or squared: other metrics are computed in memory alone");
+        return usage("pass: --metric must be euclidean or squared: other metrics are computed in memory only");
     if (strcmp(o->input, "-") == 0 || strcmp(o->output, "-") == 0 || (o->index && strcmp(o->index, "-") == 0))
-        return usage("pass: files that several processes read and write have names");
+        return usage("pass: '-' (a pipe) is not supported");
     return 0;
 }
 
@@ -128,20 +128,20 @@ int options_check(const struct options *o) {
         if (o->threshold_given && o->labels)
             return usage("--threshold and --labels contradict each other: a threshold makes a mask of the image");
         if (o->is_signed && o->labels)
-            return usage("--signed and --labels contradict each other: labels have no two sides");
+            return usage("--signed and --labels contradict each other: labels have no inside and outside");
         if (o->surface_given && !o->is_signed)
-            return usage("--surface goes with --signed");
+            return usage("--surface needs --signed");
         if (o->surface && o->squared)
             return usage("--surface half and --metric squared contradict each other");
         if (o->is_signed && o->metric != DISTMAP_METRIC_EUCLIDEAN)
-            return usage("--signed goes with --metric euclidean or squared");
+            return usage("--signed needs --metric euclidean or squared");
         if (o->labels && o->components)
             return usage("--labels and --components contradict each other");
         if (o->threshold_given && o->sites_given && o->sites.rule != DISTMAP_SITES_ZERO &&
             o->sites.rule != DISTMAP_SITES_NONZERO)
-            return usage("--threshold goes with --sites zero or nonzero: which side of it the sites are on");
+            return usage("--threshold needs --sites zero (below T) or nonzero (all else), not another rule");
         if (o->sites_given && o->sites.rule == DISTMAP_SITES_NONE && !(o->labels && o->command->bit == EDT))
-            return usage("--sites none goes with edt --labels: no label is background");
+            return usage("--sites none needs edt --labels: it means that no label is background");
         const bool to_stdout = strcmp(o->output, "-") == 0;
         if (to_stdout && o->json)
             return usage("-o - and --json contradict each other: both write to stdout");
@@ -162,10 +162,10 @@ int options_check(const struct options *o) {
     if (o->command->bit == REPORT && !o->output)
         return usage("report: -o OUT.html is missing");
     if (o->command->bit == BENCH && o->quick && !o->suite)
-        return usage("--quick goes with --suite");
+        return usage("--quick needs --suite");
     if (o->suite && (o->sizes.count || o->volumes.count || o->densities.count || o->patterns.count ||
                      o->methods.count || o->settings.count || o->with_index || o->repeat))
-        return usage("--suite says what is measured: it goes with --device, --threads, --seed, --quick and -o alone");
+        return usage("--suite chooses what is measured: it allows --device, --threads, --seed, --quick and -o only");
     if (o->command->bit == INFO && !o->input)
         return usage("info: the file is missing; see distmap info --help");
     return 0;

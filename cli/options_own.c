@@ -25,7 +25,7 @@ int read_thresholds(const option_row *row, struct options *o, const char *option
     if (status)
         return status;
     if (list.count > 2)
-        return usage("%s: %d of them, there are two files", option, list.count);
+        return usage("%s: %d values given, but there are two files", option, list.count);
     o->threshold_given = true;
     o->threshold = list.values[0];
     o->other_threshold = list.values[list.count - 1];
@@ -50,7 +50,7 @@ int read_channel(const option_row *row, struct options *o, const char *option, c
             return 0;
         }
     if (*text && !strchr("0123456789+-", *text))
-        return usage("%s: '%s' is none of luma, red, green, blue, alpha, and no number", option, text);
+        return usage("%s: '%s' is not a number or one of luma, red, green, blue, alpha", option, text);
     return value_integer(option, text, 0, INT64_MAX, &o->channel);
 }
 
@@ -85,7 +85,7 @@ int read_shard(const option_row *row, struct options *o, const char *option, con
 int read_compress(const option_row *row, struct options *o, const char *option, const char *text) {
     (void)row;
     if (!*text || strlen(text) >= sizeof o->compress)
-        return usage("%s: '%s' packs nothing; yes, none, deflate, zstd, lzw and blosc are known", option, text);
+        return usage("%s: '%s' is not a compression; use yes, none, deflate, zstd, lzw or blosc", option, text);
     strcpy(o->compress, text);
     return 0;
 }
@@ -93,7 +93,7 @@ int read_compress(const option_row *row, struct options *o, const char *option, 
 int read_dtype(const option_row *row, struct options *o, const char *option, const char *text) {
     (void)row;
     o->dtype = distmap_dtype_from_name(text);
-    return o->dtype ? 0 : usage("%s: '%s' is no element type; float32, float64, uint32, uint64 are", option, text);
+    return o->dtype ? 0 : usage("%s: '%s' is not an element type; use float32, float64, uint32, uint64, ...", option, text);
 }
 
 int read_outside(const option_row *row, struct options *o, const char *option, const char *text) {
@@ -110,7 +110,7 @@ int read_percentiles(const option_row *row, struct options *o, const char *optio
     number_list list = {0};
     const int status = value_numbers(option, text, 0, 100, &list);
     if (status == 0 && list.count > DISTMAP_MAX_PERCENTILES)
-        return usage("%s: %d of them, at most %d", option, list.count, DISTMAP_MAX_PERCENTILES);
+        return usage("%s: %d values given, at most %d are allowed", option, list.count, DISTMAP_MAX_PERCENTILES);
     o->comparison.percentile_count = list.count;
     memcpy(o->comparison.percentile, list.values, sizeof o->comparison.percentile);
     return status;
@@ -143,7 +143,7 @@ int read_method(const option_row *row, struct options *o, const char *option, co
 int read_param(const option_row *row, struct options *o, const char *option, const char *text) {
     (void)row;
     if (o->settings.count == MAX_LIST)
-        return usage("%s: more than %d of them", option, (int)MAX_LIST);
+        return usage("%s: given more than %d times", option, (int)MAX_LIST);
     o->settings.names[o->settings.count++] = copy_text(text);
     return 0;
 }

@@ -72,12 +72,13 @@ const struct command command_report = {
     .name = "report",
     .bit = REPORT,
     .arguments = "[RESULTS] -o OUT.html",
-    .summary = "the results of the benches as a page",
+    .summary = "a page of the benchmark results",
     .about =
-        "Writes one HTML page, which needs no other file, of the results that `make bench` and `make bench-gpu`\n"
-        "wrote: plots of time against size and density, ratios, memory, what others do on odd shapes, and a gallery\n"
-        "of maps. RESULTS is a file or a folder of them; by default the source tree's bench/results. Python with\n"
-        "matplotlib does the work; it runs isolated: neither the current folder nor PYTHONPATH is looked into.",
+        "Writes one HTML page, which needs no other file, from the results of `make bench` and `make bench-gpu`: "
+        "plots\n"
+        "of time against size and density, ratios, memory, what other libraries do on odd shapes, and a gallery of\n"
+        "maps. RESULTS is a file of results or a folder of them; default: bench/results of the source tree. Python\n"
+        "with matplotlib makes the page; it runs isolated: it ignores the current folder and PYTHONPATH.",
     .example = "  distmap report -o report.html\n",
     .run = run,
 };

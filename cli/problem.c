@@ -35,12 +35,12 @@ static int set_length(const struct options *options, const distmap_image_info *i
     if (!*unit)
         return 0;
     if (options->metric != DISTMAP_METRIC_EUCLIDEAN)
-        return fail("%s: steps have no unit, but it is given in %s", option, unit);
+        return fail("%s: this metric counts steps, so the length must have no unit, not %s", option, unit);
     if (!*own)
-        return fail("%s: is in %s, but %s tells no unit: give one with --spacing", option, unit, options->input);
+        return fail("%s: the length is in %s, but %s names no unit: give one by --spacing", option, unit, options->input);
     const double ratio = distmap_unit_ratio(unit, own);
     if (!(ratio > 0))
-        return fail("%s: is in %s, but %s is in %s", option, unit, options->input, own);
+        return fail("%s: the length is in %s, but %s is in %s", option, unit, options->input, own);
     snprintf(decimal, sizeof decimal, "%.15g", *length * ratio);
     *length = ratio == 1 ? *length : strtod(decimal, NULL);
     return 0;
@@ -75,7 +75,7 @@ static int set_axes(const struct options *options, const distmap_image_info *inf
         space |= info->axis[a].type == DISTMAP_AXIS_SPACE ? 1U << a : 0;
     char names[160];
     if (!space)
-        return fail("%s: none of its axes (%s) is of space: name those to measure along by --axes", options->input,
+        return fail("%s: none of its axes (%s) is spatial: name the axes to measure along by --axes", options->input,
                     axes_text(info, names));
     problem->axes = space == (1U << info->ndim) - 1 ? 0 : space;
     return 0;
@@ -85,7 +85,7 @@ static int set_axes(const struct options *options, const distmap_image_info *inf
 static int check_single(const struct options *options, const distmap_image_info *info) {
     for (int a = 0; a < info->ndim; a++)
         if (info->axis[a].type != DISTMAP_AXIS_SPACE)
-            return fail("%s: has %lld images along %s, %s takes one: choose by --time or --channel", options->input,
+            return fail("%s: has %lld images along %s, but %s takes one: choose it by --time or --channel", options->input,
                         (long long)info->shape[a], info->axis[a].name, options->command->name);
     return 0;
 }
@@ -167,7 +167,7 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
     const bool in_store = strcmp(info->format, "hdf5") == 0 || strcmp(info->format, "zarr") == 0;
     if (is_float(info->dtype) && (in_store || options->command->bit == PASS) && !options->sites_given &&
         !options->threshold_given)
-        return fail("%s: holds %s, which is no mask: say what the sites are by --threshold T or --sites",
+        return fail("%s: holds %s, which is not a mask: name the sites by --threshold T or --sites",
                     options->input, distmap_dtype_name(info->dtype));
     int status = options->command->bit == COMPARE ? check_single(options, info) : 0;
     if (status == 0)

@@ -58,11 +58,13 @@ const struct command command_skeleton = {
     .bit = SKELETON,
     .arguments = "INPUT -o OUTPUT",
     .summary = "Euclidean skeleton of a shape",
-    .about = "Writes the Euclidean skeleton of a shape, its integer medial axis: the elements between two parts of\n"
-             "the background that are equally near. The shape is what is not 0, unless --sites or --threshold\n"
-             "says otherwise. A rule prunes the branches that only the pixels' corners make: by default one that\n"
-             "needs no number; --pruning linear leaves out what spans less than an angle at the background,\n"
-             "constant what is nearer to each other than G. Lengths are in the file's voxel size.",
+    .about =
+        "Writes the Euclidean skeleton of a shape, its integer medial axis: the elements that are equally near to\n"
+        "two parts of the background. The shape is the elements that are not 0, unless --sites or --threshold\n"
+        "says otherwise. A rule prunes the branches that come only from the corners of pixels. The default rule\n"
+        "needs no number; --pruning linear removes branches that span less than an angle at the background,\n"
+        "constant those whose two nearest background elements are within G of each other.\n"
+        "Lengths are in the file's voxel size.",
     .example = "  distmap skeleton data/horse.png --channel luma -o bones.npy --threshold 128 --sites nonzero "
                "--preview bones.png\n",
     .run = run,

@@ -22,7 +22,7 @@ static int select_place(struct source *source, const char *option, distmap_axis_
     for (int a = 0; a < info->ndim; a++)
         if (info->axis[a].type == type) {
             if (place >= info->shape[a])
-                return fail("%s: %s has %lld along %s, from 0 on", option, source->name, (long long)info->shape[a],
+                return fail("%s: %s has only %lld along %s, counted from 0", option, source->name, (long long)info->shape[a],
                             info->axis[a].name);
             return distmap_reader_select(source->reader, a, place) ? fail_library() : 0;
         }
@@ -60,7 +60,7 @@ static int fit_axes(struct source *source) {
     char names[160];
     return info->ndim <= DISTMAP_MAX_NDIM
                ? 0
-               : fail("%s: has %d axes (%s), at most %d are taken: choose by --time or --channel", source->name,
+               : fail("%s: has %d axes (%s), but at most %d are supported: choose by --time or --channel", source->name,
                       info->ndim, axes_text(info, names), DISTMAP_MAX_NDIM);
 }
 
@@ -122,7 +122,7 @@ int source_open(struct source *source, const struct options *options) {
         source->model.nodata = options->nodata_value;
     }
     if (options->nodata_given && !source->model.has_nodata && options->command->bit != COMPARE)
-        return fail("--nodata: %s does not say which value means no data: give it by --nodata-value", source->name);
+        return fail("--nodata: %s names no value for no data: give it by --nodata-value", source->name);
     source->seconds = seconds_now() - began;
     return options->spacing.count ? respace(source, &options->spacing) : 0;
 }
@@ -206,7 +206,7 @@ int source_check_identity(const struct source *source) {
         return fail_library();
     return strcmp(source->identity, now) == 0
                ? 0
-               : fail("%s: was changed while it was read: %s before, %s now", source->name, source->identity, now);
+               : fail("%s: changed while it was read: %s before, %s now", source->name, source->identity, now);
 }
 
 void source_drop(struct source *source) {

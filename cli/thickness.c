@@ -30,12 +30,13 @@ const struct command command_thickness = {
     .bit = THICKNESS,
     .arguments = "INPUT -o OUTPUT",
     .summary = "local thickness of a shape",
-    .about = "Writes at every element of a shape the diameter of the largest ball within the shape that holds the\n"
-             "element, and 0 outside. The shape is what is not 0, unless --sites or --threshold says otherwise. The\n"
-             "radius of a ball is the distance from its centre, an element, to the nearest element outside the shape;\n"
-             "all balls count, and no radius is rounded. Lengths are in the file's voxel size. Balls may reach beyond\n"
-             "the image, unless --border says that it is background there. Without any background thickness is\n"
-             "infinite.",
+    .about =
+        "Writes for every element of a shape the diameter of the largest ball within the shape that holds the\n"
+        "element, and 0 outside. The shape is the elements that are not 0, unless --sites or --threshold says\n"
+        "otherwise. The radius of a ball is the distance from its centre, an element, to the nearest element outside\n"
+        "the shape. All balls count, and no radius is rounded. Lengths are in the file's voxel size. Balls can extend\n"
+        "beyond the image, unless --border says that it is background there. Without any background the thickness\n"
+        "is infinite.",
     .example = "  distmap thickness data/horse.png --channel luma -o thick.npy --threshold 128 --sites nonzero --preview thick.png\n",
     .run = run,
 };

@@ -200,7 +200,7 @@ static int run(const struct options *options) {
     say(options, "seed %" PRIu64 ", %s", tune.seed, tune.place.model);
     status = tune_shapes(&tune);
     if (status == 0 && !tune.searched)
-        status = fail("there is nothing to tune: no method takes these shapes and has parameters");
+        status = fail("there is nothing to tune: no method with parameters accepts these shapes");
     if (status == 0 && tuned_path(path)) {
         say(options, "stored in %s", path);
         if (options->json)
@@ -218,11 +218,11 @@ const struct command command_tune = {
     .summary = "search the fastest parameters of methods on this device",
     .about =
         "Searches the parameters with which methods run fastest on this device, on random masks, and stores them in\n"
-        "$XDG_CACHE_HOME/distmap/tuned.json, or ~/.cache/distmap/tuned.json. From then on edt, voronoi and bench use\n"
-        "them, for problems with as many axes and at most about 16 times as many or as few elements; --param says\n"
-        "otherwise for one parameter, --no-tuned for all. Results are the same, whatever the parameters.\n"
-        "One parameter at a time is searched, over its choices or powers of two; what gains less than 2% is left.\n"
-        "Each shape is stored when it is done, so that Ctrl-C loses the one under way alone.",
+        "$XDG_CACHE_HOME/distmap/tuned.json, or ~/.cache/distmap/tuned.json. Then edt, voronoi and bench use them for\n"
+        "problems with as many axes and at most about 16 times as many or as few elements, unless --param or\n"
+        "--no-tuned says otherwise. Results do not depend on parameters.\n"
+        "The search tries one parameter at a time, over its choices or powers of two, and keeps a value that gains at\n"
+        "least 2%. Each shape is stored when it is done: Ctrl-C loses only the current one.",
     .example = "  distmap tune --method psds/cpu --sizes 128 --quick\n",
     .run = run,
 };

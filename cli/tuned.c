@@ -192,7 +192,7 @@ static int open_folder(const char *path) {
 int tuned_check(void) {
     char path[PATH_MAX];
     if (!tuned_path(path))
-        return fail("there is no folder for tuned values: XDG_CACHE_HOME is no absolute path, and HOME is not set");
+        return fail("there is no folder for tuned values: XDG_CACHE_HOME is not an absolute path, and HOME is not set");
     const int folder = open_folder(path);
     if (folder < 0)
         return fail("%s: cannot write: %s", path, strerror(errno));
@@ -220,7 +220,7 @@ int tuned_store(const struct options *options, const struct place *place, const 
     struct key key;
     char path[PATH_MAX];
     if (!make_key(place, method, problem, &key) || !tuned_path(path))
-        return fail("there is nothing to store tuned values by");
+        return fail("cannot store tuned values for a problem with an empty axis or a batch");
     const int folder = open_folder(path), size_class = (int)lround(key.size);
     if (folder < 0)
         return fail("%s: cannot write: %s", path, strerror(errno));

@@ -27,12 +27,15 @@ static bool parse(const char *text, double *value) {
 int value_number(const char *option, const char *text, double lowest, double highest, double *value) {
     if (!parse(text, value))
         return usage("%s: '%s' is not a number", option, text);
-    if (*value < lowest || *value > highest) {
-        if (isinf(highest))
-            return usage("%s: %s is too small, must be at least %g", option, text, lowest);
-        return usage("%s: %s is out of range, must be %g to %g", option, text, lowest, highest);
-    }
-    return 0;
+    if (*value >= lowest && *value <= highest)
+        return 0;
+    if (lowest == DBL_MIN && highest == DBL_MAX)
+        return usage("%s: %s is out of range, must be positive and finite", option, text);
+    if (lowest == DBL_MIN)
+        return usage("%s: %s is out of range, must be above 0 and below %g", option, text, highest);
+    if (highest == DBL_MAX)
+        return usage("%s: %s is out of range, must be finite and at least %g", option, text, lowest);
+    return usage("%s: %s is out of range, must be %g to %g", option, text, lowest, highest);
 }
 
 int value_any(const char *option, const char *text, double *value) {
@@ -72,7 +75,7 @@ int value_shard(const char *option, const char *text, int64_t *shard, int64_t *s
     char first[24] = "";
     const size_t length = strcspn(text, "/");
     if (length >= sizeof first || text[length] != '/')
-        return usage("%s: '%s' is no shard; 1/40 to 40/40 are those of forty", option, text);
+        return usage("%s: '%s' is not I/N, as in 3/40 for shard 3 of 40", option, text);
     memcpy(first, text, length);
     const int status = value_integer(option, text + length + 1, 1, 1 << 24, shards);
     return status ? status : value_integer(option, first, 1, *shards, shard);
@@ -118,7 +121,7 @@ static char *unit_of(char *text) {
 
 int value_length(const char *option, const char *text, double lowest, double *value, char unit[16]) {
     char *copy = copy_text(text), *end = unit_of(copy);
-    int status = end && strlen(end) >= 16 ? usage("%s: '%s' is no unit", option, end) : 0;
+    int status = end && strlen(end) >= 16 ? usage("%s: '%s' is not a unit", option, end) : 0;
     if (end && status == 0) {
         strcpy(unit, end);
         *end = '\0';
@@ -136,7 +139,7 @@ static int add_pitch(const char *option, char *text, pitch_list *list) {
     if (equals) {
         *equals = '\0';
         if (equals == text || strlen(text) >= sizeof list->names[place])
-            return usage("%s: '%s' is no name of an axis", option, text);
+            return usage("%s: '%s' is not the name of an axis", option, text);
         strcpy(list->names[place], text);
     }
     for (int i = 0; i < place; i++)
@@ -146,7 +149,7 @@ static int add_pitch(const char *option, char *text, pitch_list *list) {
             return usage("%s: axis '%s' is named twice", option, text);
     if ((end = unit_of(value))) {
         if (strlen(end) >= sizeof list->unit || (*list->unit && strcmp(list->unit, end) != 0))
-            return usage("%s: '%s' is a second unit, or none; there is one for all", option, end);
+            return usage("%s: '%s' is a second unit, or not a unit; all axes have one unit", option, end);
         strcpy(list->unit, end);
         *end = '\0';
     }
@@ -185,7 +188,7 @@ static int add_gpus(const char *option, char *text, struct options *options) {
 int value_device(const char *option, const char *text, struct options *options) {
     const bool cuda = strncmp(text, "cuda", 4) == 0 && (text[4] == '\0' || text[4] == ':');
     if (!cuda && strcmp(text, "cpu") != 0)
-        return usage("%s: '%s' is no device; auto, cpu, cuda, cuda:N and several as in cuda:0-3 or cuda:0,2 are",
+        return usage("%s: '%s' is not a device; use auto, cpu, cuda, cuda:N, or several: cuda:0-3, cuda:0,2",
                      option, text);
     options->device = cuda ? DISTMAP_DEVICE_CUDA : DISTMAP_DEVICE_CPU;
     options->ordinal_count = options->ordinals[0] = 0;
@@ -207,7 +210,7 @@ int value_choice(const char *option, const char *text, const char *const *names,
         }
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", names[i]);
     }
-    return usage("%s: '%s' is none of %s", option, text, known);
+    return usage("%s: '%s' is not one of %s", option, text, known);
 }
 
 /* zero, nonzero, none, VALUE, LO..HI, LO.., ..HI */
@@ -225,7 +228,7 @@ int value_sites(const char *option, const char *text, distmap_sites *sites) {
     if (!dots) {
         *sites = (distmap_sites){.rule = DISTMAP_SITES_VALUE};
         if (!parse(text, &sites->lo))
-            return usage("%s: '%s' is none of zero, nonzero, none, VALUE, LO..HI", option, text);
+            return usage("%s: '%s' is not one of zero, nonzero, none, VALUE, LO..HI", option, text);
         return 0;
     }
     *sites = (distmap_sites){.rule = DISTMAP_SITES_RANGE, .lo = -HUGE_VAL, .hi = HUGE_VAL};
@@ -273,7 +276,7 @@ int value_metric(const char *option, const char *text, struct options *options) 
             return 0;
         }
     if (strncmp(text, "chamfer:", 8) != 0)
-        return usage("%s: '%s' is no metric; euclidean, squared, cityblock, chessboard and chamfer:A,B[,C] are", option,
+        return usage("%s: '%s' is not a metric; use euclidean, squared, cityblock, chessboard or chamfer:A,B[,C]", option,
                      text);
     options->metric = DISTMAP_METRIC_CHAMFER;
     return chamfer_weights(option, text + 8, options->chamfer);
@@ -290,5 +293,5 @@ int value_param(const char *option, char *text, const distmap_method_info *info,
         return value_integer(option, equals + 1, INT64_MIN, INT64_MAX, &param->value);
     if (param_from_name(row, equals + 1, &param->value))
         return 0;
-    return usage("%s: %s is '%s'; 'distmap methods' lists what it may be", option, text, equals + 1);
+    return usage("%s: %s is '%s'; 'distmap methods' lists its values", option, text, equals + 1);
 }

@@ -166,17 +166,18 @@ const struct command command_voronoi = {
     .bit = VORONOI,
     .arguments = "INPUT -o OUTPUT",
     .summary = "which site is nearest to every element",
-    .about = "Writes for every element what its nearest site is. Sites are the elements that are not 0, unless\n"
-             "--sites or --threshold says otherwise. OUT gets one of two things:\n"
-             "  --labels      the input's value at the nearest site, so that labels grow until they meet;\n"
-             "                the default for integer images with --sites nonzero or LO..HI\n"
-             "  --components  the number 1, 2, ... of the nearest connected group of sites (diagonals connect), in\n"
-             "                the order of the groups' first elements; the default for all else: masks, --threshold,\n"
-             "                --sites zero or VALUE, floating-point images\n"
-             "--boundaries gives 0 to the last element before each other region, too.\n"
-             "Elements without a site, or nearer to the border with --border, get 0. Of several nearest sites the\n"
-             "first in the file's order counts. In the preview regions have hashed colours, sites are darker;\n"
-             "where one group holds most sites, regions are those of its pieces, cut by a coarse grid.",
+    .about =
+        "Writes for every element which site is nearest. Sites are the elements that are not 0, unless\n"
+        "--sites or --threshold says otherwise. OUT gets one of two things:\n"
+        "  --labels      the input's value at the nearest site, so that labels grow until they meet;\n"
+        "                the default for integer images with --sites nonzero or LO..HI\n"
+        "  --components  the number 1, 2, ... of the nearest connected group of sites (diagonals connect), in\n"
+        "                the order of the groups' first elements; the default in all other cases: masks,\n"
+        "                --threshold, --sites zero or VALUE, floating-point images\n"
+        "--boundaries writes 0 to the last element before each other region.\n"
+        "Elements without a site, or nearer to the border with --border, get 0. Among several nearest sites the\n"
+        "first in the file's order wins. In the preview regions have hashed colours, and sites are darker;\n"
+        "if one group holds most sites, a coarse grid cuts it into pieces with regions of their own.",
     .example =
         "  distmap voronoi data/coins.png -o coins.npy --threshold 120 --index nearest.npy --preview regions.png\n",
     .run = run,

@@ -65,7 +65,7 @@ void warn_of_header(const struct options *options, const distmap_image_info *inf
     if (measures && !options->spacing.count &&
         (info->world == DISTMAP_WORLD_GEOGRAPHIC || is_angle(distmap_image_unit(info))))
         warn(options, "geographic",
-             "%s: its coordinates are longitudes and latitudes: distances are in degrees, which are no lengths; "
+             "%s: its coordinates are longitudes and latitudes, so distances are in degrees, which are not lengths; "
              "project it "
              "first, or give --spacing",
              options->input);
@@ -74,10 +74,10 @@ void warn_of_header(const struct options *options, const distmap_image_info *inf
     dtype_limits(info->dtype, &least, &most);
     number_text(options->threshold, number);
     if (options->threshold > most)
-        warn(options, "threshold", "--threshold: %s is above all that %s can be: no element of %s is >= it", number,
+        warn(options, "threshold", "--threshold: %s is above every %s value: no element of %s reaches it", number,
              distmap_dtype_name(info->dtype), options->input);
     if (options->threshold < least)
-        warn(options, "threshold", "--threshold: %s is below all that %s can be: every element of %s is >= it", number,
+        warn(options, "threshold", "--threshold: %s is below every %s value: every element of %s reaches it", number,
              distmap_dtype_name(info->dtype), options->input);
 }
 
@@ -172,7 +172,7 @@ void warn_of_values(const struct options *options, distmap_dtype dtype, const st
         number_text(values[i], text[i]);
     }
     warn(options, "values",
-         "%s: is taken for a mask, but has more than two values (%s, %s, %s, ...): say what they are by --threshold%s "
+         "%s: is read as a mask, but has more than two values (%s, %s, %s, ...): say what they mean by --threshold%s "
          "--sites%s",
          options->input, text[0], text[1], text[2], has_labels ? "," : " or", has_labels ? " or --labels" : "");
 }

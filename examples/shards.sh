@@ -43,7 +43,7 @@ if /usr/bin/python3 -c 'import dask' 2>/dev/null; then
         -- --threshold 128
     cmp dask_depth.npy want.npy
     ! /usr/bin/python3 "$project/examples/dask/distance_map.py" want.npy floats.npy none.npy --command "$DISTMAP" 2>stderr
-    grep -q 'want.npy: holds float32, which is no mask' stderr
+    grep -q 'want.npy: holds float32, which is not a mask' stderr
 else
     echo "no Dask here: its example was not run"
 fi

@@ -15,7 +15,7 @@ int distributed_hand_over(const char **argv) {
     char path[PATH_MAX + sizeof name];
     const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
     if (length < 0)
-        return fail("--distributed: cannot find where distmap is: %s", strerror(errno));
+        return fail("--distributed: cannot find the folder of distmap: %s", strerror(errno));
     path[length] = '\0';
     strcpy(strrchr(path, '/') + 1, name);
     execv(path, (char *const *)argv); /* which leaves the arguments as they are */

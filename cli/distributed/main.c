@@ -13,7 +13,7 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], command_edt.name) == 0)
         status = options_read(&command_edt, argc - 1, (const char **)argv + 1, &options, &answered);
     if (status == 0 && !answered && !options.distributed)
-        status = usage("distmap-mpi is what 'distmap edt --distributed' runs, and does nothing else");
+        status = usage("distmap-mpi is started by 'distmap edt --distributed' only");
     status = ranks_agree(status);
     if (status == 0 && !answered)
         status = distributed_run(&options);

@@ -54,7 +54,7 @@ int ranks_same(const char *text) {
         snprintf(first, sizeof first, "%s", text);
     MPI_Bcast(first, sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
     const bool same = strncmp(first, text, sizeof first - 1) == 0;
-    return ranks_agree(same ? 0 : fail("it was started for %s, rank 0 for %s", text, first));
+    return ranks_agree(same ? 0 : fail("this rank was started for %s, rank 0 for %s", text, first));
 }
 
 int ranks_here(int *count) {

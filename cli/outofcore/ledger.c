@@ -66,7 +66,7 @@ static int tell_difference(const struct ledger *ledger, const char *heading, con
     char texts[2][SHOWN];
     show(there, b, texts[0]);
     show(here, a, texts[1]);
-    return fail("--resume: %s is of another run: there '%s', here '%s'", ledger->state, texts[0], texts[1]);
+    return fail("--resume: %s belongs to another run: '%s' there, '%s' here", ledger->state, texts[0], texts[1]);
 }
 
 static void count_lines(struct ledger *ledger, const char *line) {
@@ -94,7 +94,7 @@ static int judge(struct ledger *ledger, const struct options *options, const cha
     if (*text && strncmp(text, heading, boot) != 0)
         return tell_difference(ledger, heading, text);
     if (*text)
-        say(options, "distmap: the machine was started anew since; what was done before is not relied upon");
+        say(options, "distmap: the machine was restarted since; the earlier work is not used");
     return 0;
 }
 
@@ -106,7 +106,7 @@ int ledger_size(struct ledger *ledger, int fd, const char *name, int64_t bytes) 
         return 0;
     close(ledger->scratch_fd); /* nothing goes on */
     ledger->scratch_fd = -1;
-    return fail("--resume: %s has %lld of its %lld bytes; without --resume all is done anew", name,
+    return fail("--resume: %s has %lld of its %lld bytes; run without --resume to start again", name,
                 (long long)there.st_size, (long long)bytes);
 }
 
@@ -135,7 +135,7 @@ static int take_lock(struct ledger *ledger, const struct options *options) {
         close(ledger->fd);
         ledger->fd = -1;
         if (!mine)
-            return fail("%s: another run is at work on this output", options->output);
+            return fail("%s: another run is writing this output", options->output);
     }
 }
 

@@ -127,7 +127,7 @@ static int open_files(struct outofcore *o, distmap_dtype map) {
     if (options->index && (status = open_result(o, &o->job->index, options->index, o->steps.normal.want.index, &bytes)))
         return status;
     if (o->ledger.goes_on && something_is_gone(o)) {
-        say(options, "distmap: not all files of the run before are there any more; all is done anew");
+        say(options, "distmap: files of the earlier run are missing; starting again");
         if ((status = ledger_begin_anew(&o->ledger, heading)))
             return status;
     }
@@ -141,7 +141,7 @@ static int open_files(struct outofcore *o, distmap_dtype map) {
     if (status)
         return status;
     if (o->ledger.goes_on)
-        say(options, "distmap: going on behind %lld slabs and %lld panels", (long long)o->ledger.slabs,
+        say(options, "distmap: resuming after %lld slabs and %lld panels", (long long)o->ledger.slabs,
             (long long)o->ledger.panels);
     for (int r = 0; r < o->result_count && o->steps.one_pass; r++)
         if (o->results[r].in_order)
@@ -214,7 +214,7 @@ int outofcore_run(const struct options *options) {
         if (keep && !o.results[r].in_order)
             distmap_writer_leave(&o.results[r].sink->writer);
     if (keep && o.ledger.scratch_fd >= 0)
-        say(options, "distmap: what is done is kept; the same command goes on with it");
+        say(options, "distmap: the work so far is kept; run the same command to continue");
     ledger_close(&o.ledger, keep);
     job_close(&job);
     return status;

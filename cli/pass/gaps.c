@@ -27,7 +27,7 @@ static int check_boxes(const struct pass *p) {
     if (element_count(p->problem.ndim, p->problem.shape) == 0 ||
         distmap_reader_read_box(p->source.reader, first, count, element) == DISTMAP_OK)
         return 0;
-    return fail("%s: says which elements are no data, which pass cannot leave out of a %s file (distmap edt can): say "
+    return fail("%s: names a value for no data, which pass cannot ignore in a %s file (distmap edt can): use "
                 "--nodata site or object",
                 p->options->input, p->source.info->format);
 }
@@ -49,7 +49,7 @@ int gaps_open(struct pass *p) {
     const distmap_image_info *info = p->gaps.info;
     if (info->dtype != p->problem.dtype || info->ndim != p->problem.ndim ||
         memcmp(info->shape, p->problem.shape, (size_t)info->ndim * sizeof *info->shape) != 0)
-        return fail("%s: is not what the first pass of %s was of", input, p->options->input);
+        return fail("%s: is not the input of the first pass of %s", input, p->options->input);
     return 0;
 }
 
@@ -62,7 +62,7 @@ int gaps_choose_fill(struct pass *p, distmap_dtype map) {
         info.has_nodata |= p->last && plan_nodata(p->before, &info.nodata);
         return fill_choose(&p->fill, p->options, &source, map, RESULT_DISTANCES);
     }
-    return p->options->fill_given ? fail("--fill: belongs to the last pass; this one gives squared distances") : 0;
+    return p->options->fill_given ? fail("--fill: belongs to the last pass; the first pass writes squared distances") : 0;
 }
 
 double gaps_bytes(const struct pass *p, int64_t places) {

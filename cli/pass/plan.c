@@ -135,7 +135,7 @@ int plan_problem(const char *file, json_object *plan, distmap_problem *p, distma
     const size_t ndim = json_object_is_type(shape, json_type_array) ? json_object_array_length(shape) : 0;
     if (!p->dtype || !*samples || ndim < 2 || ndim > DISTMAP_MAX_NDIM || !json_object_is_type(axes, json_type_array) ||
         !json_object_is_type(spacing, json_type_array) || json_object_array_length(spacing) != ndim)
-        return fail("%s.pass/plan.json: is no plan of a pass", file);
+        return fail("%s.pass/plan.json: is not the plan of a pass", file);
     p->ndim = (int)ndim;
     for (size_t a = 0; a < ndim; a++) {
         p->shape[a] = json_object_get_int64(json_object_array_get_idx(shape, a));
@@ -150,7 +150,7 @@ int plan_problem(const char *file, json_object *plan, distmap_problem *p, distma
 
 static int tell_difference(const char *folder, const char *name, json_object *there, json_object *here) {
     const int style = JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE;
-    return fail("%s: is of another run: %s is %s there and %s here; remove the folder to begin anew", folder, name,
+    return fail("%s: belongs to another run, whose %s is %s, not %s; remove the folder to start again", folder, name,
                 json_object_to_json_string_ext(there, style), json_object_to_json_string_ext(here, style));
 }
 

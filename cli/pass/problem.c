@@ -34,14 +34,14 @@ static int find_before(struct pass *p) {
     json_object_object_get_ex(p->before, "shards", &shards);
     before.shards = json_object_get_int64(shards);
     if (before.shards < 1 || before.shards > 1 << 24)
-        return fail("%s/plan.json: is no plan of a pass", before.folder);
+        return fail("%s/plan.json: is not the plan of a pass", before.folder);
     const int counted = state_count(&before, missing, sizeof missing);
     if (counted)
         return counted;
     if (before.done < before.shards)
-        return fail("%s: the pass before is not done: of its %lld shards %lld are missing: %s", input,
+        return fail("%s: the first pass is not complete: %lld shards, %lld missing: %s", input,
                     (long long)before.shards, (long long)(before.shards - before.done), missing);
-    return fail("%s: all shards of the pass before are done, but it has not taken its name: do any of them again",
+    return fail("%s: all shards of the first pass are done, but the file has not been renamed: run any of them again",
                 input);
 }
 
@@ -55,7 +55,7 @@ static int open_inputs(struct pass *p) {
     plan_model(p->before, &p->source.model);
     json_object_object_get_ex(p->before, "index", &index);
     if (!index != !options->index)
-        return fail("--index: is in both passes or in none; the first one of %s had %s", options->input,
+        return fail("--index: must be in both passes or in neither; the first pass of %s had %s", options->input,
                     index ? "it" : "none");
     if (!index)
         return 0;
@@ -77,7 +77,7 @@ static int check_last(const struct options *o) {
                         : o->border                    ? "--border"
                         : o->limit > 0                 ? "--limit"
                                                        : NULL;
-    return given ? fail("%s: belongs to the first pass, which %s comes from", given, o->input) : 0;
+    return given ? fail("%s: belongs to the first pass, which made %s", given, o->input) : 0;
 }
 
 static bool same_form(const distmap_image_info *info, const distmap_problem *problem, distmap_dtype dtype) {
@@ -97,7 +97,7 @@ static int make_problem(struct pass *p) {
         return status;
     if (!same_form(p->source.info, &p->problem, p->steps.samples) ||
         (p->sites.info && !same_form(p->sites.info, &p->problem, index_dtype(&p->problem))))
-        return fail("%s: is not what the plan beside it tells of", options->input);
+        return fail("%s: does not match the plan beside it", options->input);
     return 0;
 }
 
@@ -112,7 +112,7 @@ static int check_axes(struct pass *p) {
     if (p->axes == wanted)
         return 0;
     return p->last
-               ? fail("--axis: %s is left to do of %s, not %s", want, p->options->input,
+               ? fail("--axis: the last pass of %s is along %s, not %s", p->options->input, want,
                       pass_axes_text(p, p->axes, got))
                : fail("--axis: the first pass of %s goes along %s, all measured axes but %s, whose slices it divides",
                       p->options->input, want, info->axis[0].name);
@@ -131,7 +131,7 @@ int pass_problem(struct pass *p, distmap_dtype *map) {
     if (options->index)
         problem->want.index = index_dtype(problem);
     if (problem->ndim < 2 || (problem->axes && !(problem->axes & ~1U)))
-        return fail("%s: two passes need two measured axes; distmap edt does this one", options->input);
+        return fail("%s: two passes need two measured axes; use distmap edt", options->input);
     if (element_count(problem->ndim, problem->shape) == 0)
         return fail("%s: has no elements", options->input);
     steps_begin(&p->steps, options, &p->work, problem);
@@ -141,7 +141,7 @@ int pass_problem(struct pass *p, distmap_dtype *map) {
     if ((status = check_axes(p)))
         return status;
     if (!p->last && !p->steps.one_pass && (options->squared || options->dtype))
-        return fail("%s: belongs to the last pass; this one gives squared distances as %s",
+        return fail("%s: belongs to the last pass; the first pass writes squared distances as %s",
                     options->dtype ? "--dtype" : "--metric", distmap_dtype_name(p->steps.samples));
     steps_lay_out(&p->steps, (int)options->shards);
     p->divided = p->last ? p->steps.layout.cut : 0;

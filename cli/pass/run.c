@@ -47,7 +47,7 @@ static int find_format(const char *path, const distmap_format_info **found) {
             continue;
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", *known ? " or " : "", format->endings);
     }
-    return fail("-o %s: several processes write one %s", path, known);
+    return fail("-o %s: several processes can write only %s together", path, known);
 }
 
 static int begin_output(struct pass *p, struct sink *sink, struct state *state, const char *path, distmap_dtype dtype) {
@@ -61,7 +61,7 @@ static int begin_output(struct pass *p, struct sink *sink, struct state *state, 
     if (format->chunked && (status = choose_chunk(p, sink)))
         return status;
     if (!format->chunked && p->options->chunks.count)
-        return fail("--chunks: %s has none, since %s is in one piece", path, format->name);
+        return fail("--chunks: %s has no chunks: %s is contiguous", path, format->name);
     if (!format->chunked) {
         memset(sink->info.chunk, 0, sizeof sink->info.chunk);
         memset(sink->info.shard, 0, sizeof sink->info.shard);
@@ -101,7 +101,7 @@ static int check_part(const struct sink *sink, const struct state *state, int64_
     if (truncate(state->part, state->found))
         return fail("%s: cannot write: %s", state->part, strerror(errno));
     return fail(
-        "%s: has %lld of its %lld bytes, though %lld shards are done; remove it and %s, and do all shards again",
+        "%s: has %lld of its %lld bytes, but %lld shards are done; remove it and %s, and run all shards again",
         state->part, (long long)state->found, (long long)bytes, (long long)done, state->folder);
 }
 
@@ -341,16 +341,15 @@ const struct command command_pass = {
     .name = "pass",
     .bit = PASS,
     .arguments = "INPUT -o OUTPUT --axis AXES --shard I/N",
-    .summary = "a part of a distance map, for batch systems",
+    .summary = "one part of a distance map, for batch systems",
     .about =
-        "Does one shard of one of the two passes of an exact distance map of a mask, for an image of any size: the\n"
-        "first pass goes along all measured axes but the slowest, and writes squared distances; the last takes\n"
-        "these and goes along the slowest. Shards of a pass may run in any order, at the same time, on any machines\n"
-        "that see the files, be killed and run again; a pass begins when the one before is whole. OUTPUT, .npy,\n"
-        ".zarr or .precomputed, is OUTPUT.part until all its shards are done, and OUTPUT.pass tells which are. "
-        "--sites,\n"
-        "--threshold, --spacing, --axes, --nodata, --border and --limit belong to the first pass; --metric\n"
-        "squared, --fill and --dtype to the last. The bits are those of distmap edt.",
+        "Computes one shard of one of the two passes of an exact distance map of a mask, for an image of any size.\n"
+        "The first pass runs along all measured axes but the slowest, and writes squared distances; the last pass\n"
+        "reads these and runs along the slowest axis. The shards of a pass can run in any order, at the same time, on\n"
+        "any machines that see the files, and can be killed and run again. The last pass starts when the first one is\n"
+        "complete. OUTPUT (.npy, .zarr or .precomputed) is named OUTPUT.part until all its shards are done; the folder\n"
+        "OUTPUT.pass records which are. --sites, --threshold, --spacing, --axes, --nodata, --border and --limit belong\n"
+        "to the first pass, --metric squared, --fill and --dtype to the last. The bits are those of distmap edt.",
     .example = "  distmap pass data/mni152_gray_matter.nii.gz -o squares.npy --threshold 128 --axis y,x --shard 1/2\n"
                "  distmap pass data/mni152_gray_matter.nii.gz -o squares.npy --threshold 128 --axis y,x --shard 2/2\n"
                "  distmap pass squares.npy -o depth.npy --axis z --shard 1/1\n",

@@ -126,7 +126,7 @@ int state_check_output(const struct state *state) {
     was[strcspn(was, "\n")] = now[strcspn(now, "\n")] = '\0';
     return strcmp(was, now) == 0
                ? 0
-               : fail("%s: is not what the pass before has written: %s then, %s now; without %s/%s it is taken as it is",
+               : fail("%s: is not the file that the first pass wrote: %s then, %s now; remove %s/%s to use it as it is",
                       state->output, was, now, state->folder, output_name);
 }
 
@@ -152,7 +152,7 @@ static int agree(const struct state *state, json_object *plan) {
         return status;
     json_object *there = state_plan(state);
     const int compared = there ? plan_compare(state->folder, there, plan)
-                               : fail("%s/%s: is no plan of a pass", state->folder, plan_name);
+                               : fail("%s/%s: is not the plan of a pass", state->folder, plan_name);
     json_object_put(there);
     return compared;
 }
@@ -160,7 +160,7 @@ static int agree(const struct state *state, json_object *plan) {
 int state_begin(struct state *state, json_object *plan, bool *whole) {
     *whole = false;
     if (there_is(state->output) && !there_is(state->folder))
-        return fail("%s: is there already, and is not overwritten", state->output);
+        return fail("%s: exists already and is not overwritten", state->output);
     int status = agree(state, plan);
     if (status == 0)
         status = state_count(state, NULL, 0);
@@ -172,9 +172,9 @@ int state_begin(struct state *state, json_object *plan, bool *whole) {
         status = state_count(state, NULL, 0);
     *whole = named && state->done == state->shards;
     if (named && !*whole)
-        return fail("%s: is there already, and is not overwritten", state->output);
+        return fail("%s: exists already and is not overwritten", state->output);
     if (!part && !named && state->done)
-        return fail("%s: tells of %lld shards that are done, but there is no %s; remove the folder to begin anew",
+        return fail("%s: records %lld shards as done, but there is no %s; remove the folder to start again",
                     state->folder, (long long)state->done, state->part);
     return status;
 }

@@ -118,7 +118,7 @@ void distmap_context_destroy(distmap_context **context) {
         return;
     const int plans = atomic_load(&(*context)->holders) - 1;
     if (plans > 0)
-        dm_error(DISTMAP_ERROR_ARGUMENT, "context: it is destroyed before %d of its plans, which do nothing any more",
+        dm_error(DISTMAP_ERROR_ARGUMENT, "context: destroyed before %d of its plans, which can no longer execute",
                  plans);
     dm_context_end(*context);
     dm_context_release(*context);

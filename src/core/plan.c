@@ -22,12 +22,12 @@ static const char *refusal(const distmap_plan *plan, const dm_method *method) {
     if (!(metrics >> plan->problem.metric & 1))
         return metrics & euclidean ? "needs the Euclidean metric" : "needs a city-block, chessboard or chamfer metric";
     if (plan->problem.window.count && !method->windows)
-        return "needs the whole image, this problem is about a window of it";
+        return "needs the whole image, but this problem is a window of it";
     const char *why = method->refuses ? method->refuses(plan) : NULL;
     if (why || !is_several(plan->context))
         return why;
     if (!method->spread)
-        return "runs on one GPU, this context is one of several";
+        return "runs on one GPU, but this context has several";
     return plan->problem.ndim < 2 ? "needs two axes or more over several GPUs" : method->spread->refuses(plan);
 }
 
@@ -48,7 +48,7 @@ static distmap_status choose_method(distmap_plan *plan, const char *name) {
             if (&dm_methods[i]->info == info)
                 plan->method = dm_methods[i];
         if (!is_of_device(plan, plan->method))
-            return dm_error(DISTMAP_ERROR_UNSUPPORTED, "method %s runs on the device %s, this context is one of %s",
+            return dm_error(DISTMAP_ERROR_UNSUPPORTED, "method %s runs on the device %s, but this context is for %s",
                             name, info->device, plan->context->device->name);
         const char *why = refusal(plan, plan->method);
         if (why)

@@ -64,7 +64,7 @@ static distmap_status set_rest(distmap_plan *plan) {
     if (p->esf.dt != 0)
         return bad("problem.esf.dt has no meaning for the state at rest, must stay zero");
     if (given != 0 && !(given >= least && given < INFINITY))
-        return bad("problem.esf.tolerance is %g, but the least that %s can give is %g", given,
+        return bad("problem.esf.tolerance is %g, but %s reaches %g at best", given,
                    distmap_dtype_name(p->want.strength), least);
     plan->esf.tolerance = given != 0 ? given : single ? 1e-5 : 1e-10;
     return DISTMAP_OK;

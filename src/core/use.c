@@ -38,14 +38,14 @@ distmap_status dm_context_check(const distmap_context *context) {
     if (!context)
         return dm_error(DISTMAP_ERROR_ARGUMENT, "context is NULL");
     if (atomic_load_explicit(&context->word, memory_order_relaxed) != CONTEXT_LIVES)
-        return dm_error(DISTMAP_ERROR_ARGUMENT, "context was destroyed, or never was one");
+        return dm_error(DISTMAP_ERROR_ARGUMENT, "context was destroyed, or never created");
     return DISTMAP_OK;
 }
 
 bool dm_plan_lives(const distmap_plan *plan) {
     if (atomic_load_explicit(&plan->word, memory_order_relaxed) == PLAN_LIVES)
         return true;
-    dm_error(DISTMAP_ERROR_ARGUMENT, "plan was destroyed, or never was one");
+    dm_error(DISTMAP_ERROR_ARGUMENT, "plan was destroyed, or never created");
     return false;
 }
 

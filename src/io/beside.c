@@ -28,9 +28,9 @@ distmap_status dm_beside_path(const dm_input *header, const char *file, bool may
     if (!*file)
         return dm_broken(header, "names no file for its elements");
     if (goes_up(file))
-        return dm_unsupported(header, "its elements are said to be in %.200s; there must be no .. in that", file);
+        return dm_unsupported(header, "its header names %.200s for its elements; the name must not contain ..", file);
     if (absolute && !may_be_absolute)
-        return dm_unsupported(header, "its elements are said to be in %.200s; a name from its own folder on is read",
+        return dm_unsupported(header, "its header names %.200s for its elements; the name must be relative to its own folder",
                               file);
     const char *slash = strrchr(header->file, '/');
     const int folder = slash && !absolute ? (int)(slash - header->file) + 1 : 0;
@@ -44,7 +44,7 @@ distmap_status dm_beside_path(const dm_input *header, const char *file, bool may
         status = distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot read its elements, in %.200s: %s", header->name, file,
                                    strerror(errno));
     else if (!S_ISREG(info.st_mode))
-        status = dm_broken(header, "its elements are said to be in %.200s, which is no file", file);
+        status = dm_broken(header, "its header names %.200s for its elements, which is not a file", file);
     if (status) {
         free(*path);
         *path = NULL;
@@ -64,7 +64,7 @@ distmap_status dm_beside_open(const dm_input *header, const char *file, bool may
     if (!name)
         status = dm_no_memory(header->name);
     else if (elements->dataset || elements->is_folder)
-        status = dm_broken(header, "its elements are said to be in %.200s, which is no file", file);
+        status = dm_broken(header, "its header names %.200s for its elements, which is not a file", file);
     free(elements->name);
     elements->name = name;
     elements->dataset = NULL;
@@ -94,11 +94,11 @@ distmap_status dm_beside_create(const dm_output *header, const char *ending, dm_
     for (const char *c = *name; *c && !status; c++)
         if (strchr("\n\r%", *c)) /* % stands for a number in such names */
             status = distmap_error_set(DISTMAP_ERROR_ARGUMENT,
-                                       "%s: a header cannot tell of a file whose name has a %% or a line break",
+                                       "%s: a header cannot name a file whose name has a %% or a line break",
                                        header->name);
     /* What is there without such a header is somebody else's, perhaps the input's. */
     if (!status && !access(path, F_OK) && access(header->file, F_OK))
-        status = distmap_error_set(DISTMAP_ERROR_IO, "%s: its elements would go to %s, which is there already, and is not overwritten",
+        status = distmap_error_set(DISTMAP_ERROR_IO, "%s: its elements would go to %s, which exists already and is not overwritten",
                                    header->name, *name);
     if (!status)
         status = dm_output_open(elements, path, NULL);

@@ -124,7 +124,7 @@ int64_t dm_slice_elements(const distmap_image_info *info) {
 distmap_status dm_check_holds(const dm_input *input, int64_t bytes, int64_t ratio) {
     if (bytes / ratio > input->size)
         return dm_broken(input,
-                         "truncated, or a false size: its header tells of %lld bytes of elements, the file has %lld",
+                         "truncated, or a false size: its header states %lld bytes of elements, but the file has %lld",
                          (long long)bytes, (long long)input->size);
     return DISTMAP_OK;
 }

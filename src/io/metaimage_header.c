@@ -137,7 +137,7 @@ static distmap_status take_line(const dm_input *input, dm_meta *h, const char *k
         const bool is_list = keys[k].key == SIZE || keys[k].key == SPACING || keys[k].key == ELEMENT_SIZE ||
                              keys[k].key == MATRIX || keys[k].key == OFFSET;
         if (is_list && !h->ndim)
-            return dm_broken(input, "broken MetaImage header: %s stands before NDims", key);
+            return dm_broken(input, "broken MetaImage header: %s comes before NDims", key);
         if (!take(h, keys[k].key, value))
             return dm_broken(input, "broken MetaImage header: %s = %.80s", key, value);
     }

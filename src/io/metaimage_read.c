@@ -44,7 +44,7 @@ static distmap_status open_stream(distmap_reader *reader, const dm_meta *h, int6
     const dm_input *input = &reader->input;
     const int64_t there = input->size - offset, packed = h->packed_bytes ? h->packed_bytes : there;
     if (there < 0 || packed > there)
-        return dm_broken(input, "truncated: its header tells of %lld packed bytes, %lld follow", (long long)packed,
+        return dm_broken(input, "truncated: its header states %lld compressed bytes, but %lld follow", (long long)packed,
                          (long long)(there < 0 ? 0 : there));
     TRY(dm_check_holds(input, bytes, DM_DEFLATE_RATIO));
     return dm_packed_open(reader, offset, packed, 0, h->swapped);

@@ -136,7 +136,7 @@ static distmap_status npy_open(distmap_reader *reader) {
                               ? start[8] | (size_t)start[9] << 8
                               : start[8] | (size_t)start[9] << 8 | (size_t)start[10] << 16 | (size_t)start[11] << 24;
     if (length > MAX_HEADER)
-        return dm_broken(input, "broken NPY header: it is said to be %zu bytes long", length);
+        return dm_broken(input, "broken NPY header: it states a length of %zu bytes", length);
     char *text = malloc(length + 1);
     if (!text)
         return dm_no_memory(input->name);

@@ -266,9 +266,9 @@ static distmap_status take_line(const dm_input *input, char *line, dm_nrrd *h) {
         if (strcmp(field, fields[f].name) != 0)
             continue;
         if (fields[f].needs == AXES && !h->ndim)
-            return dm_broken(input, "broken NRRD header: %s stands before dimension", field);
+            return dm_broken(input, "broken NRRD header: %s comes before dimension", field);
         if (fields[f].needs == SPACE && (!h->space_ndim || !h->ndim))
-            return dm_broken(input, "broken NRRD header: %s stands before space or dimension", field);
+            return dm_broken(input, "broken NRRD header: %s comes before space or dimension", field);
         if (fields[f].field == NAME && h->space_ndim)
             return dm_broken(input, "broken NRRD header: it has two spaces");
         char shown[81]; /* before it is cut up */

@@ -85,7 +85,7 @@ static distmap_status open_either(dm_output *output, const char *path, char *fol
     if (!status && !folder)
         status = dm_target_find(output, standard);
     else if (!status && !lstat(output->file, &info))
-        status = distmap_error_set(DISTMAP_ERROR_IO, "%s: is there already, and is not overwritten", output->name);
+        status = distmap_error_set(DISTMAP_ERROR_IO, "%s: exists already and is not overwritten", output->name);
     if (!status && output->target)
         status = part ? open_part(output, part) : create_temp(output);
     if (status)

@@ -14,7 +14,7 @@ static distmap_status written_whole(const char *path, const dm_codec *codec) {
         if (dm_codecs[row]->pack)
             dm_append(names, sizeof names, " ", dm_codecs[row]->info.endings);
     return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED,
-                             "%s: one %s file is not written by several processes; %s can be", path, codec->info.name,
+                             "%s: several processes cannot write one %s file; %s can", path, codec->info.name,
                              names);
 }
 
@@ -105,7 +105,7 @@ distmap_status distmap_pieces_put(const distmap_pieces *pieces, const char *part
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "offsets: must not be NULL");
     dm_output output = {.name = pieces->name, .fd = open(part, O_WRONLY | O_CLOEXEC)};
     if (output.fd < 0)
-        return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot open %s, where it grows: %s", output.name, part,
+        return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot open its temporary file %s: %s", output.name, part,
                                  strerror(errno));
     distmap_status status = DISTMAP_OK;
     for (int64_t i = 0; i < pieces->count && !status; i++)

@@ -15,7 +15,7 @@ distmap_status dm_raw_open(distmap_reader *reader, int64_t offset, bool swapped,
     TRY(dm_shape_bytes(reader->input.name, info->ndim, info->shape, distmap_dtype_size(info->dtype), &bytes));
     if (offset > reader->input.size || bytes > reader->input.size - offset)
         return dm_broken(&reader->input,
-                         "truncated, or a false size: its header tells of %lld bytes of elements, %lld follow",
+                         "truncated, or a false size: its header states %lld bytes of elements, but %lld follow",
                          (long long)bytes, (long long)(offset > reader->input.size ? 0 : reader->input.size - offset));
     reader->raw.is = true;
     reader->raw.offset = offset;

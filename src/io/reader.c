@@ -16,7 +16,7 @@ static distmap_status unknown_format(const dm_input *input) {
     for (size_t row = 0; dm_codecs[row]; row++)
         if (dm_codecs[row]->sniff)
             dm_append(names, sizeof names, " ", dm_codecs[row]->info.name);
-    return dm_broken(input, "of no format that is read (%s)", names);
+    return dm_broken(input, "has no supported format (%s)", names);
 }
 
 static distmap_status find_codec(distmap_reader *reader) {

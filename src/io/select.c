@@ -17,7 +17,7 @@ distmap_status distmap_reader_select(distmap_reader *reader, int axis, int64_t p
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "axis: %d is none of %d, of which one must be left", axis,
                                  shown->ndim);
     if (place < 0 || place >= shown->shape[axis])
-        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: place %lld of axis %s: it is %lld long, from 0 on",
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: index %lld of axis %s: the axis has %lld, counted from 0",
                                  reader->input.name, (long long)place, shown->axis[axis].name,
                                  (long long)shown->shape[axis]);
     int a = 0;
@@ -117,7 +117,7 @@ distmap_status distmap_reader_sample(distmap_reader *reader, distmap_sample samp
     if (!reader)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "reader: must not be NULL");
     if (sample == DISTMAP_SAMPLE_OPEN || (unsigned)sample >= SAMPLES)
-        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "sample: %d is none", (int)sample);
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "sample: %d is not a sample", (int)sample);
     if (!reader->info.samples && sample == DISTMAP_SAMPLE_LUMA)
         return DISTMAP_OK;
     char names[64] = "";

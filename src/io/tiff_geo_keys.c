@@ -85,7 +85,7 @@ distmap_status dm_geo_check_keys(const distmap_reader *reader) {
     if (native->bytes < sizeof head || head[0] != 1)
         return dm_broken(&reader->input, "its GeoKeyDirectory is of version %u; 1 is read", head[0]);
     if (native->bytes / sizeof(key) - 1 < head[3])
-        return dm_broken(&reader->input, "its GeoKeyDirectory tells of %u keys, it holds %zu", head[3],
+        return dm_broken(&reader->input, "its GeoKeyDirectory names %u keys, but holds %zu", head[3],
                          native->bytes / sizeof(key) - 1);
     for (size_t i = 1; i <= head[3]; i++) {
         key k;

@@ -248,7 +248,7 @@ static distmap_status place_run(ome *o, const run *r, const int64_t size[PLACES]
         }
         const int64_t page = page_of(ifd, pages, from + i);
         if (page < 0)
-            return dm_broken(&o->reader->input, "its OME-XML tells of a plane in page %lld, which is not there",
+            return dm_broken(&o->reader->input, "its OME-XML names a plane in page %lld, which is not there",
                              (long long)(from + i + 1));
         stack->page[(place[T] * size[C] + place[C]) * size[Z] + place[Z]] = page;
     }
@@ -260,15 +260,15 @@ static distmap_status place_planes(ome *o, const dm_tiff_page *form, int64_t pag
     const dm_input *input = &o->reader->input;
     const int64_t samples = form->samples;
     if (o->size_x != form->width || o->size_y != form->height)
-        return dm_broken(input, "its OME-XML tells of %lld x %lld pixels, a page has %u x %u", (long long)o->size_x,
+        return dm_broken(input, "its OME-XML names %lld x %lld pixels, a page has %u x %u", (long long)o->size_x,
                          (long long)o->size_y, form->width, form->height);
     if (o->size[C] % samples)
-        return dm_broken(input, "its OME-XML tells of %lld channels, in pages of %lld samples", (long long)o->size[C],
+        return dm_broken(input, "its OME-XML names %lld channels, in pages of %lld samples", (long long)o->size[C],
                          (long long)samples);
     const int64_t size[PLACES] = {o->size[Z], o->size[C] / samples, o->size[T]};
     int64_t all;
     if (__builtin_mul_overflow(size[Z], size[C], &all) || __builtin_mul_overflow(all, size[T], &all) || all > pages)
-        return dm_broken(input, "its OME-XML tells of %lld slices, %lld channels and %lld times, it holds %lld pages",
+        return dm_broken(input, "its OME-XML names %lld slices, %lld channels and %lld times, but the file has %lld pages",
                          (long long)o->size[Z], (long long)o->size[C], (long long)o->size[T], (long long)pages);
     if (!(stack->page = malloc((size_t)all * sizeof *stack->page)))
         return dm_no_memory(input->name);
@@ -281,7 +281,7 @@ static distmap_status place_planes(ome *o, const dm_tiff_page *form, int64_t pag
         TRY(place_run(o, &o->runs[r], size, samples, pages, ifd, stack));
     for (int64_t i = 0; i < all; i++)
         if (stack->page[i] < 0)
-            return dm_broken(input, "its OME-XML tells no page of the plane z = %lld, c = %lld, t = %lld",
+            return dm_broken(input, "its OME-XML names no page for the plane z = %lld, c = %lld, t = %lld",
                              (long long)(i % size[Z]), (long long)(i / size[Z] % size[C]),
                              (long long)(i / size[Z] / size[C]));
     stack->times = size[T] > 1 ? size[T] : 0;

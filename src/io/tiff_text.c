@@ -85,12 +85,12 @@ distmap_status dm_tiff_text_stack(distmap_reader *reader, const dm_tiff_text *te
     int64_t product;
     const bool counted = text->channels || text->slices || text->frames;
     if (text->images && text->images != pages)
-        return dm_broken(&reader->input, "its ImageJ text tells of %lld images, it holds %lld", (long long)text->images,
+        return dm_broken(&reader->input, "its ImageJ text names %lld images, but the file has %lld", (long long)text->images,
                          (long long)pages);
     if (counted &&
         (__builtin_mul_overflow(c, z, &product) || __builtin_mul_overflow(product, t, &product) || product != pages))
         return dm_broken(&reader->input,
-                         "its ImageJ text tells of %lld channels, %lld slices and %lld frames, it holds %lld images",
+                         "its ImageJ text names %lld channels, %lld slices and %lld frames, but the file has %lld images",
                          (long long)c, (long long)z, (long long)t, (long long)pages);
     if (!counted && pages > 1)
         stack->slices = pages;

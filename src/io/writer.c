@@ -130,7 +130,7 @@ static distmap_status create(const char *path, const char *part, bool shared, co
         return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: elements do not lie in a %s file as they are", path,
                                  codec->info.name);
     if (palette && info->dtype != DISTMAP_UINT8)
-        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->dtype: a picture by palette is uint8, not %s",
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->dtype: a picture with a palette is uint8, not %s",
                                  distmap_dtype_name(info->dtype));
     distmap_writer *made = calloc(1, sizeof *made);
     if (!made)

@@ -32,7 +32,7 @@ distmap_status dmm_windows_make(distmap_context *context, const distmap_problem 
     w->bytes = 4 * (size_t)w->width * sizeof *w->first + (size_t)(w->band * w->width);
     w->first = malloc(w->bytes + 1);
     if (!w->first)
-        return distmap_error_set(DISTMAP_ERROR_MEMORY, "no memory for %zu bytes about columns", w->bytes);
+        return distmap_error_set(DISTMAP_ERROR_MEMORY, "no memory for %zu bytes for columns", w->bytes);
     w->last = w->first + w->width;
     w->before = w->last + w->width;
     w->after = w->before + w->width;

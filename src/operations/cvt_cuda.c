@@ -70,7 +70,7 @@ static distmap_status measure(cv_work *w, double share) {
     cv_totals totals;
     TRY_CUDA(cuda, cudaStreamIsCapturing(cuda->stream, &capture));
     if (capture != cudaStreamCaptureStatusNone)
-        return dm_error(DISTMAP_ERROR_ARGUMENT, "plan: CVT waits for its start, cannot be captured into a CUDA graph");
+        return dm_error(DISTMAP_ERROR_ARGUMENT, "plan: CVT waits for the device at its start, so it cannot be captured into a CUDA graph");
     TRY_CUDA(cuda, cudaMemsetAsync(a.own.totals, 0, sizeof *a.own.totals, cuda->stream));
     TRY_CUDA(cuda,
              cudaMemsetAsync(a.own.taken, 0, (size_t)(a.steps + 1) * CV_AXES * sizeof *a.own.taken, cuda->stream));

@@ -19,7 +19,7 @@ distmap_status dms_check_kind(const distmap_problem *p, const char *where) {
     if (p->window.first != 0 || p->window.count != 0)
         return bad("problem.window must stay zero %s", where);
     if (memcmp(&others, &none, sizeof none) != 0)
-        return bad("problem.want: %s there are distance, squared and index alone", where);
+        return bad("problem.want: only distance, squared and index are available %s", where);
     return DISTMAP_OK;
 }
 

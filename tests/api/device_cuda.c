@@ -44,7 +44,7 @@ static void test_context(void **state) {
     const distmap_problem p = small_problem();
     distmap_plan *plan = NULL;
     REFUSE(distmap_plan_create(context, &p, &(distmap_plan_options){.method = "brute/cpu"}, &plan), UNSUPPORTED,
-           "this context is one of cuda");
+           "this context is for cuda");
     distmap_context_destroy(&context);
 }
 

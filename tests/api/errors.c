@@ -120,7 +120,7 @@ static void test_plan_options(void **state) {
         const bool here = strcmp(info->device, "cpu") == 0;
         if (!here)
             refuse(&p, &(distmap_plan_options){.method = info->name}, DISTMAP_ERROR_UNSUPPORTED,
-                   "this context is one of cpu", __LINE__);
+                   "this context is for cpu", __LINE__);
         const distmap_problem takes = info->field == DISTMAP_FIELD_DISTANCE ? p : strength_problem();
         for (size_t k = 0; here && k < info->param_count; k++) {
             distmap_param beyond = {info->params[k].name, info->params[k].highest + 1};

@@ -27,7 +27,7 @@ static void test_rules(void **state) {
     p.sign = DISTMAP_SIGN_OUTSIDE;
     refuse(&p, &(distmap_plan_options){.method = "edm/cpu"}, DISTMAP_ERROR_UNSUPPORTED, "without sign", __LINE__);
     p.want.index = DISTMAP_INT32;
-    refuse(&p, &(distmap_plan_options){.method = "minplus/cpu"}, DISTMAP_ERROR_UNSUPPORTED, "distances only", __LINE__);
+    refuse(&p, &(distmap_plan_options){.method = "minplus/cpu"}, DISTMAP_ERROR_UNSUPPORTED, "outputs without sites", __LINE__);
 }
 
 /* ---- Relations ---- */

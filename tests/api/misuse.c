@@ -303,7 +303,7 @@ static void test_wrong_order(void **state) {
     const int released = keep.released;
     distmap_context_destroy(&context);
     assert_null(context);
-    assert_non_null(strstr(distmap_error_text(), "context: it is destroyed before 2 of its plans"));
+    assert_non_null(strstr(distmap_error_text(), "context: destroyed before 2 of its plans"));
     assert_int_equal(keep.released, released);
     check_refused(plan, "plan: its context was destroyed before it");
     TOLD(distmap_context_set_stream(dead, NULL), "context was destroyed");

@@ -62,9 +62,9 @@ static void test_numbers(void **state) {
     REFUSE("problem.esf.tolerance", ESF(.rho = 16, .steps = 1, .tolerance = 1e-3));
     REFUSE("problem.esf.dt", ESF(.rho = 16, .dt = 0.1));
     ACCEPT(ESF(.rho = 16, .tolerance = 1e-6));
-    REFUSE("the least that float32 can give is 1e-06", ESF(.rho = 16, .tolerance = 9e-7));
+    REFUSE("float32 reaches 1e-06 at best", ESF(.rho = 16, .tolerance = 9e-7));
     ACCEPT(ESF(.rho = 16, .tolerance = 1e-14); p.want.strength = DISTMAP_FLOAT64);
-    REFUSE("the least that float64 can give", ESF(.rho = 16, .tolerance = 9e-15); p.want.strength = DISTMAP_FLOAT64);
+    REFUSE("float64 reaches 1e-14 at best", ESF(.rho = 16, .tolerance = 9e-15); p.want.strength = DISTMAP_FLOAT64);
     REFUSE("problem.esf.tolerance", ESF(.rho = 16, .tolerance = NAN));
     REFUSE("problem.esf.tolerance", ESF(.rho = 16, .tolerance = -1));
     REFUSE("problem.esf.tolerance", ESF(.rho = 16, .tolerance = INFINITY));

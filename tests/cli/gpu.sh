@@ -36,8 +36,8 @@ refuses 2 "bench measures one GPU" bench --device cuda:0-1
 refuses 2 "tune measures one GPU" tune --device cuda:0-1
 unset DISTMAP_EMULATION_DEVICES
 refuses 1 "ordinal is 1, must be 0 to 0" edt mask.pgm -o out/d.npy --device cuda:1
-refuses 1 "brute/cpu runs on the device cpu, this context is one of cuda" edt mask.pgm -o out/d.npy --device cuda --method brute/cpu
-refuses 1 "brute/cuda runs on the device cuda, this context is one of cpu" edt mask.pgm -o out/d.npy --device cpu --method brute/cuda
+refuses 1 "brute/cpu runs on the device cpu, but this context is for cuda" edt mask.pgm -o out/d.npy --device cuda --method brute/cpu
+refuses 1 "brute/cuda runs on the device cuda, but this context is for cpu" edt mask.pgm -o out/d.npy --device cpu --method brute/cuda
 
 # The CPU steps in silently where the GPU was not asked for, and only there.
 export DISTMAP_EMULATION_DEVICES=0

@@ -56,16 +56,16 @@ works "one time of it" edt movie.nii -o out/d.npy --sites nonzero --time 0 --met
 nifti still.nii "5 4 3" "1 1 1" 1 "$identity"
 "$distmap" edt still.nii -o want.npy --sites nonzero --metric squared --quiet
 check "one time of it: the same as alone" cmp out/d.npy want.npy
-refuses 1 "--time: movie.nii has 6 along t, from 0 on" edt movie.nii -o out/d.npy --time 6
+refuses 1 "--time: movie.nii has only 6 along t, counted from 0" edt movie.nii -o out/d.npy --time 6
 refuses 1 "--channel: movie.nii has no such axis; it has tzyx" edt movie.nii -o out/d.npy --channel 0
-refuses 1 "movie.nii: has 6 images along t, compare takes one" compare movie.nii movie.nii
+refuses 1 "movie.nii: has 6 images along t, but compare takes one" compare movie.nii movie.nii
 run compare movie.nii still.nii --time 0 # of one of the two
 check "a time of what has none" one_line "--time: still.nii has no such axis"
 nifti five.nii "5 4 3 1 2" "1 1 1 1 1" 1 "$identity"
 works "five axes, one of them 1 long" edt five.nii -o out/d.nii
 check "five axes: said" matches "$(cat stderr)" "along z=3 y=4 x=5, one for each c=2"
 nifti many.nii "5 4 3 2 2" "1 1 1 1 1" 1 "$identity"
-refuses 1 "many.nii: has 5 axes \(ctzyx\), at most 4 are taken: choose by --time or --channel" edt many.nii -o out/d.nii
+refuses 1 "many.nii: has 5 axes \(ctzyx\), but at most 4 are supported: choose by --time or --channel" edt many.nii -o out/d.nii
 works "five axes, one time" edt many.nii -o out/d.nii --time 0
 run info many.nii
 check "info of five axes" matches "$(tr -s ' \n' ' ' <stdout)" "shape 2 x 2 x 3 x 4 x 5, axes ctzyx .* zeros 239 of 240"
@@ -155,10 +155,10 @@ done
 less=$(python3 -c "import math; print(math.nextafter($hausdorff, 0))")
 check "and less is not within" equal \
     "$("$distmap" compare mm.nii other.nii --tolerance "$less" --json --quiet | grep -o '"surface_dice": [^,]*')" '"surface_dice": 0.0'
-refuses 1 "--limit: is in s, but mm.nii is in mm" edt mm.nii -o out/d.npy --limit 5s
-refuses 1 "--limit: is in mm, but four.npy tells no unit: give one with --spacing" edt four.npy -o out/d.npy --limit 5mm
-refuses 1 "--limit: steps have no unit, but it is given in mm" edt mm.nii -o out/d.npy --limit 5mm --metric cityblock
-refuses 1 "--radius: is in furlong, but mm.nii is in mm" morph mm.nii -o out/d.npy --op erode --radius 1furlong
+refuses 1 "--limit: the length is in s, but mm.nii is in mm" edt mm.nii -o out/d.npy --limit 5s
+refuses 1 "--limit: the length is in mm, but four.npy names no unit: give one by --spacing" edt four.npy -o out/d.npy --limit 5mm
+refuses 1 "--limit: this metric counts steps, so the length must have no unit, not mm" edt mm.nii -o out/d.npy --limit 5mm --metric cityblock
+refuses 1 "--radius: the length is in furlong, but mm.nii is in mm" morph mm.nii -o out/d.npy --op erode --radius 1furlong
 refuses 2 "--limit: '5m/s' is not a number" edt mm.nii -o out/d.npy --limit 5m/s
 refuses 2 "--limit: -5 is out of range" edt mm.nii -o out/d.npy --limit=-5mm
 refuses 2 "--limit: 'mm' is not a number" edt mm.nii -o out/d.npy --limit mm

@@ -22,7 +22,7 @@ check "what was in it is the same" cmp <("$distmap" info one.h5:/x/y | tail -n +
 refuses 1 "image.h5: .*holds 2 datasets; name one of them behind it, as in image.h5:/grey/lengths" edt image.h5 -o out/d.npy
 refuses 1 "image.h5:/grey/none: there is no dataset /grey/none" edt image.h5:/grey/none -o out/d.npy
 refuses 1 "image.h5:/grey: .*not a dataset" edt image.h5:/grey -o out/d.npy
-refuses 1 "image.h5:/grey/lengths: holds float32, which is no mask" edt image.h5:/grey/lengths -o out/d.npy
+refuses 1 "image.h5:/grey/lengths: holds float32, which is not a mask" edt image.h5:/grey/lengths -o out/d.npy
 refuses 1 "there is a /grey/lengths already; what a file holds is not overwritten" \
     edt image.h5:/grey/squared -o image.h5:/grey/lengths --threshold 5
 refuses 1 "/grey/lengths is not a group" edt image.h5:/grey/squared -o image.h5:/grey/lengths/more --threshold 5

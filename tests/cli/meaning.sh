@@ -54,9 +54,9 @@ printf 'P5 3 2 255\n\1\1\1\1\0\1' >mask.pgm
 printf 'P5 3 2 255\n\1\1\1\1\1\1' >full.pgm
 make_npy values.npy '<f4' '4,' '\0\0\0\0\0\0\x80\x3f\0\0\0\x40\0\0\x80\x3f'
 for subcommand in edt skeleton thickness "morph --op dilate --radius 1" "esf --rho 2 --steps 1"; do
-    warns values "values.pgm: is taken for a mask, but has more than two values \(1, 0, 2, ...\): say what they are by --threshold" $subcommand values.pgm
+    warns values "values.pgm: is read as a mask, but has more than two values \(1, 0, 2, ...\): say what they mean by --threshold" $subcommand values.pgm
 done
-warns values "values.npy: is taken for a mask, but has more than two values \(0, 1, 2, ...\)" voronoi values.npy
+warns values "values.npy: is read as a mask, but has more than two values \(0, 1, 2, ...\)" voronoi values.npy
 warns values "more than two values" edt values.npy
 run edt "$data/coins.png" -o out/d.npy
 check "a picture in grey is no mask, and has no zero" matches "$(cat stderr)" "coins.png: .*more than two values.*coins.png: there is no site at all.*no distance at all"
@@ -122,23 +122,23 @@ warns no-site "there is no background at all" thickness full.pgm
 warns no-site "there is no background at all" skeleton full.pgm
 warns no-site "there is no shape at all" esf zeros.npy --rho 2 --steps 1
 
-warns threshold "--threshold: 300 is above all that uint8 can be: no element of mask.pgm is >= it" edt mask.pgm --threshold 300
+warns threshold "--threshold: 300 is above every uint8 value: no element of mask.pgm reaches it" edt mask.pgm --threshold 300
 run edt full.pgm -o out/d.npy --threshold -1
-check "a threshold below the type" matches "$(cat stderr)" "--threshold: -1 is below all that uint8 can be: every element of full.pgm is >= it.*no site at all"
+check "a threshold below the type" matches "$(cat stderr)" "--threshold: -1 is below every uint8 value: every element of full.pgm reaches it.*no site at all"
 works "the type's largest value is within it" edt mask.pgm -o out/d.npy --threshold 255 --strict
 for options in "300,1" "1,300"; do
     run compare mask.pgm mask.pgm --threshold $options --json --quiet
     check "compare --threshold $options" matches "$(tr -s ' \n' ' ' <stdout)" '"about": "threshold", "text": "--threshold: 300 .*"about": "no-site"'
 done
 run compare mask.pgm values.pgm --strict
-check "compare: the second file" equal "$status $(grep -c 'values.pgm: is taken for a mask' stderr)" "3 1"
+check "compare: the second file" equal "$status $(grep -c 'values.pgm: is read as a mask' stderr)" "3 1"
 
 if "$distmap" --help | grep -q zarr; then
     mkdir -p degrees.zarr
     printf '{"zarr_format": 2, "shape": [2, 3], "chunks": [2, 3], "dtype": "|u1", "compressor": null, "fill_value": 0, "order": "C", "filters": null}' >degrees.zarr/.zarray
     printf '{"spacing": [0.1, 0.1], "unit": "degree"}' >degrees.zarr/.zattrs
     printf '\1\1\1\1\0\1' >degrees.zarr/0.0
-    warns geographic "degrees.zarr: its coordinates are longitudes and latitudes: distances are in degrees" edt degrees.zarr
+    warns geographic "degrees.zarr: its coordinates are longitudes and latitudes, so distances are in degrees" edt degrees.zarr
     works "a pitch given is one" edt degrees.zarr -o out/d.npy --spacing 30m --strict
     works "steps are steps" edt degrees.zarr -o out/d.npy --metric cityblock --strict
 fi
@@ -174,8 +174,8 @@ check "integers" equal "$(npy_values out/d.npy u2)" "0 1 2 9 4 5 6"
 run edt gaps.npy -o out/d.npy --nodata-value -9999 --metric squared --sites zero --json --quiet
 check "a value that the result does not hold: its largest says it" matches "$(tr -d ' \n' <stdout)" '"nodata":\{"value":-9999.0,"are":"ignored","count":0\},"fill":4294967295.0'
 refuses 1 "--fill: uint32 cannot hold -1" edt gaps.npy -o out/d.npy --metric squared --fill -1 --sites zero
-refuses 1 "--nodata: gaps.npy does not say which value means no data: give it by --nodata-value" edt gaps.npy -o out/d.npy --nodata site
-refuses 2 "--nodata: 'none' is none of ignore, site, object" edt gaps.npy -o out/d.npy --nodata none
+refuses 1 "--nodata: gaps.npy names no value for no data: give it by --nodata-value" edt gaps.npy -o out/d.npy --nodata site
+refuses 2 "--nodata: 'none' is not one of ignore, site, object" edt gaps.npy -o out/d.npy --nodata none
 refuses 2 "--fill: 'x' is not a number" edt gaps.npy -o out/d.npy --fill x
 gaps "no data, signed" "-1 1 2 255 4 5 6" --nodata-value 255 --signed --sites zero
 gaps "no data, negative inside" "1 -1 -2 255 -4 -5 -6" --nodata-value 255 --signed outside --sites zero
@@ -185,7 +185,7 @@ check "labels: to another label, and no gap is one" equal "$(npy_values out/d.np
     "0 1 2 255 1 1 2 255 255 0 0 0 -1 5 4 4 -1 -1"
 works "labels: no data is background" edt gaps.npy -o out/d.npy --nodata-value 255 --labels --nodata site
 check "labels: values" equal "$(npy_values out/d.npy f4)" "0 1 1 0 1 2 3"
-refuses 1 "--nodata object: 0, by which labels.npy says that there is no data, is the background of labels" \
+refuses 1 "--nodata object: labels.npy has 0 for no data, but 0 is the background of labels" \
     edt labels.npy -o out/d.npy --nodata-value 0 --nodata object --labels
 for subcommand in "skeleton" "thickness" "morph --op erode --radius 1" "esf --rho 2 --steps 1"; do
     works "$subcommand: no data" $subcommand gaps.npy -o out/d.npy --nodata-value 255 --preview out/p.png
@@ -194,11 +194,11 @@ for subcommand in "skeleton" "thickness" "morph --op erode --radius 1" "esf --rh
 done
 works "morph: no data" morph gaps.npy -o out/d.npy --nodata-value 255 --op erode --radius 1
 check "morph: what is ignored erodes nothing" equal "$(npy_values out/d.npy u1)" "0 0 1 255 1 1 0"
-refuses 1 "--dtype: bool cannot say where gaps.npy has no data; uint8 would do" morph gaps.npy -o out/d.npy --nodata-value 255 --op erode --radius 1 --dtype bool
+refuses 1 "--dtype: bool has no value for no data, which gaps.npy has; use uint8" morph gaps.npy -o out/d.npy --nodata-value 255 --op erode --radius 1 --dtype bool
 works "cvt: no data" cvt gaps.npy -o out/d.npy --nodata-value 255 --points 1 --labels out/l.npy
 check "cvt: what has no data has no weight, and no point's number" matches "$(cat stderr) $(npy_values out/l.npy d4)" "1 elements of no weight for want of data.* 0 0 0 255 0 0 0"
-refuses 1 "--fill: no element of gaps.npy is left out for want of data" esf gaps.npy -o out/d.npy --fill 9 --rho 2 --steps 1
-warns fill "out/d.npy: 1 elements have the distance 2, which also says that there is none" edt gaps.npy --nodata-value 255 --fill 2 --sites zero
+refuses 1 "--fill: no element of gaps.npy is ignored" esf gaps.npy -o out/d.npy --fill 9 --rho 2 --steps 1
+warns fill "out/d.npy: 1 elements have the distance 2, which also stands for none" edt gaps.npy --nodata-value 255 --fill 2 --sites zero
 make_npy nan.npy '<f4' '4,' '\0\0\0\0\0\0\x80\x3f\0\0\xc0\x7f\0\0\x80\x3f'
 works "NaN that means no data is no warning" edt nan.npy -o out/d.npy --nodata-value nan --strict
 check "NaN that means no data" equal "$(npy_values out/d.npy f4)" "0 1 nan 3"
@@ -215,7 +215,7 @@ check "voronoi: boundaries" equal "$(npy_values out/v.npy u1)" "5 5 5 99 0 8 0 7
 works "voronoi: components" voronoi spread.npy -o out/v.npy --nodata-value 255 --components --fill -1
 check "voronoi: components" equal "$(npy_values out/v.npy d4)" "1 1 1 -1 2 2 2 2 2"
 run voronoi spread.npy -o out/v.npy --nodata-value 255 --nodata site
-check "voronoi: no data is a site: said" matches "$(cat stderr)" "out/v.npy: 2 elements have the label 255, which also says that there is none"
+check "voronoi: no data is a site: said" matches "$(cat stderr)" "out/v.npy: 2 elements have the label 255, which also stands for none"
 check "voronoi: no data is a site" equal "$(npy_values out/v.npy u1)" "5 5 5 255 255 7 7 7 7"
 
 make_npy a.npy '|u1' '8,' '\0\1\1\0\0\xff\1\0'
@@ -225,7 +225,7 @@ check "compare: 255 is of the mask" equal "$(compared)" '"elements":[4,4]'
 check "compare: what one ignores is in neither" equal "$(compared --nodata-value 255)" '"elements":[3,3]'
 check "compare: no data is no site" equal "$(compared --nodata-value 255 --nodata object)" '"elements":[3,4]'
 check "compare: no data, by a threshold" equal "$(compared --nodata-value 255 --threshold 1)" '"elements":[3,3]'
-refuses 1 "--nodata: neither file says which value" compare a.npy b.npy --nodata site
+refuses 1 "--nodata: neither file names a value" compare a.npy b.npy --nodata site
 
 # Out of core, of planes, volumes and batches: the same bytes, in place and in order.
 python3 - <<'PY' || exit 1
@@ -331,7 +331,7 @@ done
 refuses 1 "rgb.png: its elements have no alpha; they have luma, red, green, blue" edt rgb.png -o out/d.npy --channel alpha
 refuses 1 "mask.pgm: its elements have no red: they are numbers" edt mask.pgm -o out/d.npy --channel red
 refuses 1 "--channel: rgb.png has no such axis; it has yx" edt rgb.png -o out/d.npy --channel 0
-refuses 2 "--channel: 'purple' is none of luma, red, green, blue, alpha, and no number" edt rgb.png -o out/d.npy --channel purple
+refuses 2 "--channel: 'purple' is not a number or one of luma, red, green, blue, alpha" edt rgb.png -o out/d.npy --channel purple
 refuses 2 "--channel: -1 is out of range" edt rgb.png -o out/d.npy --channel=-1
 works "the sample is said" edt rgb.png -o out/d.npy --channel red --threshold 9
 check "the sample is said, in the line" matches "$(cat stderr)" "red, along y=1 x=2"

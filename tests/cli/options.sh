@@ -10,9 +10,9 @@ make_npy long.npy '<i8' '1,' '\0\0\0\0\0\0\0\0'
 # Subcommands and arguments.
 refuses 2 "subcommand is needed: edt, voronoi, skeleton, thickness, morph, compare, cvt, esf, pass, info, methods, devices, bench, tune, report"
 refuses 2 "no subcommand 'skeletons'; there are edt, voronoi, skeleton, thickness, morph, compare, cvt, esf, pass, info, methods, devices, bench, tune, report" skeletons mask.pgm -o out/d.npy
-refuses 2 "--gamma goes with --pruning linear or constant" skeleton mask.pgm -o out/d.npy --gamma 1
+refuses 2 "--gamma needs --pruning linear or constant" skeleton mask.pgm -o out/d.npy --gamma 1
 refuses 2 "--pruning linear needs --gamma G" skeleton mask.pgm -o out/d.npy --pruning linear
-refuses 2 "'angle' is none of square-root, linear, constant" skeleton mask.pgm -o out/d.npy --pruning angle
+refuses 2 "'angle' is not one of square-root, linear, constant" skeleton mask.pgm -o out/d.npy --pruning angle
 refuses 2 "--gamma: " skeleton mask.pgm -o out/d.npy --pruning linear --gamma -1
 refuses 2 "no option --limit" skeleton mask.pgm -o out/d.npy --limit 3
 refuses 1 "a skeleton is uint8 or bool" skeleton mask.pgm -o out/d.npy --dtype int32
@@ -52,26 +52,26 @@ refuses 1 "uint32" thickness mask.pgm -o out/d.npy --dtype uint32
 refuses 1 "method skeleton/cpu computes skeletons" thickness mask.pgm -o out/d.npy --method skeleton/cpu
 refuses 2 "--op dilate, erode, open or close is missing" morph mask.pgm -o out/d.npy --radius 3
 refuses 2 "--radius R is missing" morph mask.pgm -o out/d.npy --op open
-refuses 2 "--op: 'spread' is none of dilate, erode, open, close" morph mask.pgm -o out/d.npy --op spread --radius 1
+refuses 2 "--op: 'spread' is not one of dilate, erode, open, close" morph mask.pgm -o out/d.npy --op spread --radius 1
 refuses 2 "--radius: " morph mask.pgm -o out/d.npy --op open --radius -1
 refuses 2 "--radius: 'nan'" morph mask.pgm -o out/d.npy --op open --radius nan
 refuses 2 "--radius: " morph mask.pgm -o out/d.npy --op open --radius inf
-refuses 2 "--outside: 'sites' is none of background, set" morph mask.pgm -o out/d.npy --op open --radius 1 --outside sites
-refuses 2 "--labels goes with --op dilate, erode or open" morph mask.pgm -o out/d.npy --op close --radius 1 --labels
+refuses 2 "--outside: 'sites' is not one of background, set" morph mask.pgm -o out/d.npy --op open --radius 1 --outside sites
+refuses 2 "--labels needs --op dilate, erode or open" morph mask.pgm -o out/d.npy --op close --radius 1 --labels
 refuses 2 "--sites and --labels contradict" morph mask.pgm -o out/d.npy --op erode --radius 1 --labels --sites 1
 refuses 2 "no option --limit" morph mask.pgm -o out/d.npy --op open --radius 1 --limit 3
 refuses 1 "masks are bool or uint8" morph mask.pgm -o out/d.npy --op open --radius 1 --dtype int16
 refuses 2 "compare: the input files are missing" compare
 refuses 1 "must be of one shape" compare mask.pgm wide.npy
-refuses 2 "compare: two files are needed" compare mask.pgm
+refuses 2 "compare: the second input file is missing" compare mask.pgm
 refuses 2 "takes two inputs" compare mask.pgm mask.pgm mask.pgm
-refuses 2 "--points: 'corners' is none of surface, set" compare mask.pgm mask.pgm --points corners
+refuses 2 "--points: 'corners' is not one of surface, set" compare mask.pgm mask.pgm --points corners
 refuses 2 "--tolerance: " compare mask.pgm mask.pgm --tolerance -1
 refuses 2 "--percentiles: " compare mask.pgm mask.pgm --percentiles 50,101
-refuses 2 "--percentiles: 17 of them" compare mask.pgm mask.pgm --percentiles 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16
+refuses 2 "--percentiles: 17 values given" compare mask.pgm mask.pgm --percentiles 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16
 refuses 2 "--threshold: .,. has an empty item" compare mask.pgm mask.pgm --threshold ,
-refuses 2 "--threshold: 3 of them" compare mask.pgm mask.pgm --threshold 1,2,3
-refuses 2 "--threshold goes with --sites" compare mask.pgm mask.pgm --threshold 1 --sites 3
+refuses 2 "--threshold: 3 values given" compare mask.pgm mask.pgm --threshold 1,2,3
+refuses 2 "--threshold needs --sites" compare mask.pgm mask.pgm --threshold 1 --sites 3
 refuses 2 "no option --limit" compare mask.pgm mask.pgm --limit 3
 refuses 2 "--points N is missing" cvt mask.pgm -o out/p.npy
 refuses 2 "--points: " cvt mask.pgm -o out/p.npy --points 0
@@ -90,15 +90,15 @@ refuses 1 "with that much around it" morph mask.pgm -o out/d.npy --op close --ra
 refuses 2 "--rho R is missing" esf mask.pgm -o out/d.npy --steps 3
 refuses 2 "--steps N or --steady is missing" esf mask.pgm -o out/d.npy --rho 3
 refuses 2 "--steps and --steady contradict" esf mask.pgm -o out/d.npy --rho 3 --steps 3 --steady
-refuses 2 "--dt goes with --steps" esf mask.pgm -o out/d.npy --rho 3 --dt 0.1 --steady
-refuses 2 "--tolerance goes with --steady" esf mask.pgm -o out/d.npy --rho 3 --steps 3 --tolerance 1e-5
+refuses 2 "--dt needs --steps" esf mask.pgm -o out/d.npy --rho 3 --dt 0.1 --steady
+refuses 2 "--tolerance needs --steady" esf mask.pgm -o out/d.npy --rho 3 --steps 3 --tolerance 1e-5
 refuses 2 "--rho: " esf mask.pgm -o out/d.npy --rho 0 --steady
 refuses 2 "--rho: 'nan'" esf mask.pgm -o out/d.npy --rho nan --steady
 refuses 2 "--steps: " esf mask.pgm -o out/d.npy --rho 3 --steps 0
 refuses 2 "no option --spacing" esf mask.pgm -o out/d.npy --rho 3 --steady --spacing 2
 refuses 2 "no option --rho" edt mask.pgm -o out/d.npy --rho 3
 refuses 1 "problem.esf.dt is 0.25.*limit of stability 2/.* = 0.246" esf mask.pgm -o out/d.npy --rho 3 --steps 3 --dt 0.25
-refuses 1 "the least that float32 can give is 1e-06" esf mask.pgm -o out/d.npy --rho 3 --steady --tolerance 1e-7
+refuses 1 "float32 reaches 1e-06 at best" esf mask.pgm -o out/d.npy --rho 3 --steady --tolerance 1e-7
 refuses 1 "float32 or float64" esf mask.pgm -o out/d.npy --rho 3 --steady --dtype uint8
 refuses 1 "method brute/cpu computes distances" esf mask.pgm -o out/d.npy --rho 3 --steady --method brute/cpu
 
@@ -109,9 +109,9 @@ done
 refuses 2 "--sites: the range 2..1 is empty" edt mask.pgm -o out/d.npy --sites 2..1
 refuses 2 "--threshold: 'nan' is not a number" edt mask.pgm -o out/d.npy --threshold nan
 refuses 2 "--threshold: 'x' is not a number" edt mask.pgm -o out/d.npy --threshold x
-refuses 2 "--metric: 'manhattan' is no metric" edt mask.pgm -o out/d.npy --metric manhattan
+refuses 2 "--metric: 'manhattan' is not a metric" edt mask.pgm -o out/d.npy --metric manhattan
 for metric in chamfer chamfer3,4 Cityblock; do
-    refuses 2 "--metric: '$metric' is no metric" edt mask.pgm -o out/d.npy --metric $metric
+    refuses 2 "--metric: '$metric' is not a metric" edt mask.pgm -o out/d.npy --metric $metric
 done
 refuses 2 "--metric: chamfer takes two or three weights" edt mask.pgm -o out/d.npy --metric chamfer:3
 refuses 2 "--metric: chamfer takes two or three weights" edt mask.pgm -o out/d.npy --metric chamfer:3,4,5,6
@@ -124,12 +124,12 @@ refuses 1 "needs a mask" edt mask.pgm -o out/d.npy --metric cityblock --labels
 refuses 1 "--dtype: int32 cannot hold the chamfer:3,4 distances of mask.pgm; these would do: uint32, uint64, uint16" \
     edt mask.pgm -o out/d.npy --metric chamfer:3,4 --dtype int32
 refuses 2 "--signed and --labels contradict" edt mask.pgm -o out/d.npy --signed --labels
-refuses 2 "--surface goes with --signed" edt mask.pgm -o out/d.npy --surface half
-refuses 2 "--surface: 'outer' is none of centre, half" edt mask.pgm -o out/d.npy --signed --surface outer
+refuses 2 "--surface needs --signed" edt mask.pgm -o out/d.npy --surface half
+refuses 2 "--surface: 'outer' is not one of centre, half" edt mask.pgm -o out/d.npy --signed --surface outer
 refuses 2 "--surface half and --metric squared contradict" edt mask.pgm -o out/d.npy --signed --surface half --metric squared
-refuses 2 "--signed goes with --metric euclidean" edt mask.pgm -o out/d.npy --signed --metric cityblock
-refuses 2 "--device: 'tpu' is no device" edt mask.pgm -o out/d.npy --device tpu
-refuses 2 "--device: 'cudax' is no device" edt mask.pgm -o out/d.npy --device cudax
+refuses 2 "--signed needs --metric euclidean" edt mask.pgm -o out/d.npy --signed --metric cityblock
+refuses 2 "--device: 'tpu' is not a device" edt mask.pgm -o out/d.npy --device tpu
+refuses 2 "--device: 'cudax' is not a device" edt mask.pgm -o out/d.npy --device cudax
 refuses 2 "--device: 'x' is not a whole number" edt mask.pgm -o out/d.npy --device cuda:x
 refuses 2 "--device: -1 is out of range" edt mask.pgm -o out/d.npy --device cuda:-1
 works "--device auto" edt mask.pgm -o out/d.npy --sites zero --device auto
@@ -160,9 +160,9 @@ refuses 2 "--preview: 'out/p.jpg' must end in .png" edt mask.pgm -o out/d.npy --
 # Contradictions.
 refuses 2 "--threshold and --labels contradict" edt mask.pgm -o out/d.npy --threshold 1 --labels
 refuses 2 "--labels and --components contradict" voronoi mask.pgm -o out/d.npy --labels --components
-refuses 2 "--threshold goes with --sites zero or nonzero" edt mask.pgm -o out/d.npy --threshold 1 --sites 1
-refuses 2 "--threshold goes with --sites zero or nonzero" edt mask.pgm -o out/d.npy --threshold 1 --sites 1..2
-refuses 2 "--sites none goes with edt --labels" edt mask.pgm -o out/d.npy --sites none
+refuses 2 "--threshold needs --sites zero .below T. or nonzero" edt mask.pgm -o out/d.npy --threshold 1 --sites 1
+refuses 2 "--threshold needs --sites zero .below T. or nonzero" edt mask.pgm -o out/d.npy --threshold 1 --sites 1..2
+refuses 2 "--sites none needs edt --labels" edt mask.pgm -o out/d.npy --sites none
 refuses 2 "-o - and --json contradict" edt mask.pgm -o - --json
 refuses 2 "--index - and -o - contradict" edt mask.pgm -o - --index -
 refuses 2 "--index - and --json contradict" edt mask.pgm -o out/d.npy --index - --json
@@ -181,7 +181,7 @@ done
 check "the input is as it was" equal "$(cksum <coins.png)" "$before"
 
 # Types.
-refuses 2 "--dtype: 'float16' is no element type" edt mask.pgm -o out/d.npy --dtype float16
+refuses 2 "--dtype: 'float16' is not an element type" edt mask.pgm -o out/d.npy --dtype float16
 refuses 1 "--dtype: uint32 cannot hold the euclidean distances of mask.pgm; these would do: float32, float64" \
     edt mask.pgm -o out/d.npy --dtype uint32
 refuses 1 "--dtype: uint32 cannot hold the squared distances of mask.pgm; these would do: uint64, float64" \

@@ -108,7 +108,7 @@ for run in "volume d.npy" "volume d.tif" "plane d.npy" "plane d.tif"; do
     check "$run: slabs are not done again" equal "$(lines slab $name)" "$parts"
     "$distmap" edt $image.npy -o out/$name --sites 0..40000 --memory $memory --resume 2>stderr
     check "$run: ends: status" equal "$?" 0
-    check "$run: told ($(cat stderr))" grep -q "going on behind $parts slabs and $panels panels" stderr
+    check "$run: told ($(cat stderr))" grep -q "resuming after $parts slabs and $panels panels" stderr
     check "$run: the same bits" cmp out/$name "want.${name#*.}"
     check "$run: nothing else is left" none_left out $name
 done
@@ -124,17 +124,17 @@ refuses_to_go_on() { # pattern, arguments
     check "another problem: ${1}" one_line "$1"
 }
 mv stderr "$work/stderr" 2>/dev/null
-refuses_to_go_on "is of another run: there 'sites .*', here 'sites .*'" --sites 0..40001
-refuses_to_go_on "is of another run: there 'limit 0', here 'limit 5'" --sites 0..40000 --limit 5
+refuses_to_go_on "belongs to another run: 'sites .*' there, 'sites .*'" --sites 0..40001
+refuses_to_go_on "belongs to another run: 'limit 0' there, 'limit 5'" --sites 0..40000 --limit 5
 check "they leave what is there" test -e out/.distmap-d.npy.scratch
 # Files that were damaged since: what is missing would read as zeros.
 interrupt d.npy panel 2 KILL
 cp out/.distmap-d.npy.part whole.part
 truncate -s 5000 out/.distmap-d.npy.part
-refuses_to_go_on "d.npy.part has 5000 of its [0-9]* bytes; without --resume all is done anew" --sites 0..40000
+refuses_to_go_on "d.npy.part has 5000 of its [0-9]* bytes; run without --resume to start again" --sites 0..40000
 cp whole.part out/.distmap-d.npy.part
 truncate -s 100 out/.distmap-d.npy.scratch
-refuses_to_go_on "d.npy.scratch has 100 of its [0-9]* bytes; without --resume all is done anew" --sites 0..40000
+refuses_to_go_on "d.npy.scratch has 100 of its [0-9]* bytes; run without --resume to start again" --sites 0..40000
 # A run that was killed when its output had its name, or while it tidied up, holds nobody up.
 for gone in part scratch; do
     rm -f out/d.npy out/.distmap-d.npy.*
@@ -142,7 +142,7 @@ for gone in part scratch; do
     mv out/.distmap-d.npy.$gone out/d.npy
     "$distmap" edt volume.npy -o out/d.npy --sites 0..40000 --memory $memory --resume 2>stderr
     check "the $gone is gone: status" equal "$?" 0
-    check "the $gone is gone: told" grep -q "are there any more; all is done anew" stderr
+    check "the $gone is gone: told" grep -q "files of the earlier run are missing; starting again" stderr
     check "the $gone is gone: the same bits" cmp out/d.npy want.npy
 done
 # Inputs that are others since, though they have their old size and time.
@@ -150,7 +150,7 @@ interrupt d.npy slab 2 KILL
 cp -p volume.npy before.npy
 cp before.npy volume.npy
 touch -r before.npy volume.npy
-refuses_to_go_on "is of another run: there 'it is inode .*', here 'it is inode .*'" --sites 0..40000
+refuses_to_go_on "belongs to another run: 'it is inode .*' there, 'it is inode .*'" --sites 0..40000
 "$distmap" edt volume.npy -o store.zarr --sites 0..40000 --metric squared --quiet
 folder() { "$distmap" edt store.zarr -o out/z.npy --sites 0..40 --memory $memory --resume "$@" 2>stderr; }
 if [[ -d store.zarr ]]; then
@@ -165,17 +165,17 @@ if [[ -d store.zarr ]]; then
     touch -r chunk "$chunk"
     folder
     check "a chunk was changed: status" equal "$?" 1
-    check "a chunk was changed: told" one_line "is of another run: there 'it is .* digest .*', here 'it is .* digest"
+    check "a chunk was changed: told" one_line "belongs to another run: 'it is .* digest .*' there, 'it is .* digest"
     rm -f out/.distmap-z.npy.*
 fi
 rm -rf store.zarr before.npy chunk
 interrupt d.npy panel 2 KILL
 printf 'x\033[31m\x80\n' >out/.distmap-d.npy.state
-refuses_to_go_on "is of another run: there 'x\?\[31m\?', here 'distmap" --sites 0..40000
+refuses_to_go_on "belongs to another run: 'x\?\[31m\?' there, 'distmap" --sites 0..40000
 flock out/.distmap-d.npy.state -c \
     "'$distmap' edt volume.npy -o out/d.npy --sites 0..40000 --memory $memory --quiet" 2>stderr
 check "two runs at once: status" equal "$?" 1
-check "two runs at once: one line" one_line "another run is at work"
+check "two runs at once: one line" one_line "another run is writing"
 "$distmap" edt volume.npy -o out/d.npy --sites 0..40000 --memory $memory --quiet
 check "without --resume it begins anew" cmp out/d.npy want.npy
 check "and leaves nothing" none_left out d.npy
@@ -199,14 +199,14 @@ refuses 1 "no format has this ending" edt drawn.npy -o out/d.xyz --memory 1G
 refuses 2 "--memory: 'much' is not a size" edt drawn.npy -o out/d.npy --memory much
 refuses 2 "--memory: '0' is not a size" edt drawn.npy -o out/d.npy --memory 0
 refuses 2 "--memory: '4GB' is not a size" edt drawn.npy -o out/d.npy --memory 4GB
-refuses 2 "--resume goes with --memory" edt drawn.npy -o out/d.npy --resume
-refuses 2 "--scratch goes with --memory" edt drawn.npy -o out/d.npy --scratch out
-refuses 2 "labels are computed in memory alone" edt drawn.npy -o out/d.npy --labels --memory 1G
+refuses 2 "--resume needs --memory" edt drawn.npy -o out/d.npy --resume
+refuses 2 "--scratch needs --memory" edt drawn.npy -o out/d.npy --scratch out
+refuses 2 "labels are computed in memory only" edt drawn.npy -o out/d.npy --labels --memory 1G
 refuses 2 "signed maps are computed" edt drawn.npy -o out/d.npy --signed --memory 1G
 refuses 2 "other metrics are computed" edt drawn.npy -o out/d.npy --metric cityblock --memory 1G
 refuses 2 "--memory and --preview contradict" edt drawn.npy -o out/d.npy --preview out/p.png --memory 1G
 refuses 2 "--memory and --method contradict" edt drawn.npy -o out/d.npy --method minplus/cpu --memory 1G
-refuses 2 "--memory goes with --device cpu" edt drawn.npy -o out/d.npy --device cuda --memory 1G
+refuses 2 "--memory needs --device cpu" edt drawn.npy -o out/d.npy --device cuda --memory 1G
 refuses 2 "--resume needs an output with a name" edt drawn.npy -o - --memory 1G --resume
 refuses 2 "--resume needs an input that can be read again" edt - -o out/d.npy --memory 1G --resume
 

@@ -92,7 +92,7 @@ for format in $formats; do
     echo "killed: status $?"
     "$distmap" pass "run/mid.$format" -o run/out.npy --axis z --shard 1/1 2>stderr
     check "$format: the pass before has missing shards: status" equal "$?" 1
-    check "$format: they are named" one_line "run/mid.$format: the pass before is not done: of its 3 shards [12] are missing: (2, )?3$"
+    check "$format: they are named" one_line "run/mid.$format: the first pass is not complete: 3 shards, [12] missing: (2, )?3$"
     check "$format: nothing is begun" test ! -e run/out.npy.pass
     for i in 1 2 3; do
         for twice in 1 2; do
@@ -107,7 +107,7 @@ for format in $formats; do
     rm "run/mid.$format.pass/shard-2" # as if it was never done, which costs nothing but time
     "$distmap" "${first[@]}" --shard 2/3 2>stderr
     check "$format: a whole output with a mark missing is left alone: status" equal "$?" 1
-    check "$format: ... one line" one_line "is there already, and is not overwritten"
+    check "$format: ... one line" one_line "exists already and is not overwritten"
     echo "flags 0 largest 0" >"run/mid.$format.pass/shard-2"
     run "${first[@]}" --shard 2/3
     check "$format: a shard that is done: status" equal "$status" 0
@@ -135,7 +135,7 @@ for part in run/mid.npy.part run/at.npy.part; do
     for left in 0 100 $((whole - 1)); do
         head -c "$left" kept >$part
         for again in 1 2; do
-            refuses 1 "$part: has $left of its $whole bytes, though 1 shards are done; remove it" "${first[@]}" --shard 2/3
+            refuses 1 "$part: has $left of its $whole bytes, but 1 shards are done; remove it" "${first[@]}" --shard 2/3
         done
         check "$part, $left bytes: nothing was added" equal "$(stat -c %s $part)" "$left"
     done
@@ -157,19 +157,19 @@ refuses 1 "--memory: 33 MiB are too little for large.npy: 1 place along z need 3
 some=(pass drawn.npy --sites 7)
 refuses 2 "pass: --axis AXES is missing" "${some[@]}" -o out/m.npy --shard 1/2
 refuses 2 "pass: --shard I/N is missing" "${some[@]}" -o out/m.npy --axis y,x
-refuses 2 "--shard: '3' is no shard" "${some[@]}" -o out/m.npy --axis y,x --shard 3
+refuses 2 "--shard: '3' is not I/N" "${some[@]}" -o out/m.npy --axis y,x --shard 3
 refuses 2 "--shard: 3 is out of range, must be 1 to 2" "${some[@]}" -o out/m.npy --axis y,x --shard 3/2
 refuses 2 "--shard: 0 is out of range, must be 1 to 2" "${some[@]}" -o out/m.npy --axis y,x --shard 0/2
-refuses 2 "files that several processes read and write have names" pass - -o out/m.npy --axis y,x --shard 1/2
-refuses 2 "--metric is euclidean or squared" "${some[@]}" -o out/m.npy --axis y,x --shard 1/2 --metric cityblock
+refuses 2 "pass: '-' .a pipe. is not supported" pass - -o out/m.npy --axis y,x --shard 1/2
+refuses 2 "--metric must be euclidean or squared" "${some[@]}" -o out/m.npy --axis y,x --shard 1/2 --metric cityblock
 refuses 1 "the first pass of drawn.npy goes along y,x, all measured axes but z" "${some[@]}" -o out/m.npy --axis z --shard 1/2
 refuses 1 "has no axis 'w'" "${some[@]}" -o out/m.npy --axis w --shard 1/2
-refuses 1 "-o out/m.tif: several processes write one .npy" "${some[@]}" -o out/m.tif --axis y,x --shard 1/2
-refuses 1 "--chunks: out/m.npy has none" "${some[@]}" -o out/m.npy --axis y,x --shard 1/2 --chunks 4
+refuses 1 "-o out/m.tif: several processes can write only .npy" "${some[@]}" -o out/m.tif --axis y,x --shard 1/2
+refuses 1 "--chunks: out/m.npy has no chunks" "${some[@]}" -o out/m.npy --axis y,x --shard 1/2 --chunks 4
 refuses 1 "--dtype: belongs to the last pass" "${some[@]}" -o out/m.npy --axis y,x --shard 1/2 --dtype float64
 refuses 1 "none/m.npy: cannot use its folder" "${some[@]}" -o none/m.npy --axis y,x --shard 1/2
 "$distmap" edt drawn.npy -o floats.npy --sites 7 --quiet
-refuses 1 "floats.npy: holds float32, which is no mask" pass floats.npy -o out/m.npy --axis y,x --shard 1/2
+refuses 1 "floats.npy: holds float32, which is not a mask" pass floats.npy -o out/m.npy --axis y,x --shard 1/2
 make_npy line.npy '|u1' '9,' '\1\0\1\1\1\1\1\1\1'
 refuses 1 "two passes need two measured axes" pass line.npy -o out/m.npy --axis x --shard 1/2
 make_npy empty.npy '|u1' '3, 0, 4' ''
@@ -185,41 +185,41 @@ mkdir run
 all 2 drawn.npy -o run/mid.npy --axis y,x --sites 7 --border
 last() { "$distmap" pass run/mid.npy -o run/out.npy --axis z --shard 1/2 "$@" 2>stderr; }
 last --border
-check "options of the first pass in the last" one_line "--border: belongs to the first pass, which run/mid.npy comes from"
+check "options of the first pass in the last" one_line "--border: belongs to the first pass, which made run/mid.npy"
 last --index run/i.npy
-check "sites in the last pass alone" one_line "--index: is in both passes or in none; the first one of run/mid.npy had none"
+check "sites in the last pass alone" one_line "--index: must be in both passes or in neither; the first pass of run/mid.npy had none"
 "$distmap" pass run/mid.npy -o run/out.npy --axis y --shard 1/2 2>stderr
-check "the wrong axis" one_line "--axis: z is left to do of run/mid.npy, not y"
+check "the wrong axis" one_line "--axis: the last pass of run/mid.npy is along z, not y"
 check "nothing was begun" test ! -e run/out.npy.pass
 last
 "$distmap" pass run/mid.npy -o run/out.npy --axis z --shard 1/3 2>stderr
-check "another number of shards" one_line "run/out.npy.pass: is of another run: shards is 2 there and 3 here"
+check "another number of shards" one_line "run/out.npy.pass: belongs to another run, whose shards is 2, not 3"
 "$distmap" pass run/mid.npy -o run/out.npy --axis z --shard 2/2 --metric squared 2>stderr
-check "another metric" one_line "is of another run: squared is false there and true here"
+check "another metric" one_line "belongs to another run, whose squared is false, not true"
 mv run/out.npy.part run/away
 last
-check "the part was taken away" one_line "tells of 1 shards that are done, but there is no .*/run/out.npy.part"
+check "the part was taken away" one_line "records 1 shards as done, but there is no .*/run/out.npy.part"
 mv run/away run/out.npy.part
 touch run/mid.npy
 "$distmap" pass run/mid.npy -o run/out.npy --axis z --shard 2/2 2>stderr
-check "the input was written to meanwhile" one_line "run/mid.npy: is not what the pass before has written: .*"
+check "the input was written to meanwhile" one_line "run/mid.npy: is not the file that the first pass wrote: .*"
 cp -r run/mid.npy.pass run/squares.npy.pass
 head -c -1 run/mid.npy >run/squares.npy
 printf 'x' >>run/squares.npy
 "$distmap" pass run/squares.npy -o run/out2.npy --axis z --shard 1/2 2>stderr
-check "other squares beside the plan" one_line "run/squares.npy: is not what the pass before has written: "
+check "other squares beside the plan" one_line "run/squares.npy: is not the file that the first pass wrote: "
 rm -r run/squares.npy run/squares.npy.pass
 cp drawn.npy run/there.npy
 "$distmap" pass drawn.npy -o run/there.npy --axis y,x --shard 1/2 2>stderr
-check "an output that is there" one_line "run/there.npy: is there already, and is not overwritten"
+check "an output that is there" one_line "run/there.npy: exists already and is not overwritten"
 cp drawn.npy run/other.npy
 cp -r run/mid.npy.pass run/other.npy.pass
 rm run/other.npy.pass/output
 "$distmap" pass run/other.npy -o run/out2.npy --axis z --shard 1/2 2>stderr
-check "a file that is not the plan's" one_line "run/other.npy: is not what the plan beside it tells of"
+check "a file that is not the plan's" one_line "run/other.npy: does not match the plan beside it"
 echo '{"left": [0]}' >run/other.npy.pass/plan.json
 "$distmap" pass run/other.npy -o run/out2.npy --axis z --shard 1/2 2>stderr
-check "a plan that is none" one_line "run/other.npy.pass/plan.json: is no plan of a pass"
+check "a plan that is none" one_line "run/other.npy.pass/plan.json: is not the plan of a pass"
 if [[ $(id -u) == 0 ]] && command -v setpriv >/dev/null; then # somebody else, who may not write here
     cp "$distmap" run/distmap
     chmod 755 "$work" run

@@ -61,10 +61,10 @@ for pattern in even points regions objects strapwork; do
 done
 
 refuses 2 "--suite: there is no suite 'magic'; there are man-edm, pba, psds, erosion, esf" bench --suite magic
-refuses 2 "--quick goes with --suite" bench --quick
-refuses 2 "--suite says what is measured" bench --suite pba --sizes 64
-refuses 2 "--suite says what is measured" bench --suite pba --methods pba/cuda
-refuses 2 "--suite says what is measured" bench --suite psds --repeat 3
+refuses 2 "--quick needs --suite" bench --quick
+refuses 2 "--suite chooses what is measured" bench --suite pba --sizes 64
+refuses 2 "--suite chooses what is measured" bench --suite pba --methods pba/cuda
+refuses 2 "--suite chooses what is measured" bench --suite psds --repeat 3
 refuses 2 "--suite is given twice" bench --suite pba --suite psds
 refuses 1 "out: is a folder, not a file" bench --suite erosion --quick -o out
 refuses 1 "none/e.json: cannot create a file in folder none/: No such file or directory" bench --suite erosion --quick -o none/e.json

@@ -23,11 +23,11 @@ check "spacing is kept" grep -q 'spacing  2.5 x 0.5 um' <("$distmap" info out/s.
 works "an array of a group" edt "$stores/swapped" -o out/a.npy --sites 5
 
 refuses 1 "zarr: is a group of arrays; name one of them, as in .*/zarr/[a-z0-9]* " edt "$stores" -o out/a.npy
-refuses 1 "sparse: holds float32, which is no mask" edt "$stores/sparse" -o out/a.npy
+refuses 1 "sparse: holds float32, which is not a mask" edt "$stores/sparse" -o out/a.npy
 refuses 1 "lzma: its chunks are packed by lzma" edt "$stores/lzma" -o out/a.npy
 refuses 1 "nothing: its chunk 0 is missing, and there is no fill value" edt "$stores/nothing" -o out/a.npy
 refuses 1 "stores: is a folder, not a file" edt "$project/tests/io/stores" -o out/a.npy
-refuses 1 "squared.zarr: is there already, and is not overwritten" edt squared.npy -o squared.zarr --threshold 5
+refuses 1 "squared.zarr: exists already and is not overwritten" edt squared.npy -o squared.zarr --threshold 5
 refuses 2 "squared.zarr is the same file as the input" edt squared.zarr -o squared.zarr --threshold 5
 mkdir three.zarr
 echo '{"zarr_format": 4, "node_type": "array"}' >three.zarr/zarr.json
@@ -55,7 +55,7 @@ check "a new store: groups of version 3" grep -q '"group"' n.zarr/a/zarr.json
 "$distmap" edt n.zarr -o again.npy --sites 0 --quiet # its only array
 check "a new store: its only array" cmp again.npy again2.npy
 find n.zarr | sort >before
-refuses 1 "n.zarr/a/b: is there already, and is not overwritten" edt squared.npy -o n.zarr/a/b --threshold 5
+refuses 1 "n.zarr/a/b: exists already and is not overwritten" edt squared.npy -o n.zarr/a/b --threshold 5
 refuses 1 "n.zarr/a/b/d: what it is put into is an array, and no group" edt squared.npy -o n.zarr/a/b/d --threshold 5
 refuses 1 "names no array in a store" edt squared.npy -o n.zarr/a/../b --threshold 5
 refuses 1 "names no array in a store" edt squared.npy -o n.zarr/a/ --threshold 5

@@ -202,7 +202,7 @@ static void test_not_overwritten(void **state) {
     distmap_writer *writer;
     assert_int_equal(write_all("b.zarr", &info, elements, 3), DISTMAP_OK);
     assert_int_equal(distmap_writer_open("b.zarr", &info, &writer), DISTMAP_ERROR_IO);
-    assert_non_null(strstr(distmap_error_text(), "b.zarr: is there already, and is not overwritten"));
+    assert_non_null(strstr(distmap_error_text(), "b.zarr: exists already and is not overwritten"));
     erase("b.zarr");
     assert_int_equal(distmap_writer_open("b.zarr", &info, &writer), DISTMAP_OK);
     assert_int_equal(distmap_writer_write(writer, 4, elements), DISTMAP_OK);

@@ -238,7 +238,7 @@ static void test_groups(void **state) {
     expect("g.zarr/a/b", DISTMAP_OK, NULL);
     check_read("g.zarr/a/b");
     check_read("g.zarr"); /* its only array */
-    expect("g.zarr/a/b", DISTMAP_ERROR_IO, "is there already");
+    expect("g.zarr/a/b", DISTMAP_ERROR_IO, "exists already");
     expect("g.zarr/a/b/x/y", DISTMAP_ERROR_IO, "is an array, and no group");
     expect("g.zarr//c", DISTMAP_ERROR_ARGUMENT, "names no array");
     expect("g.zarr/../c", DISTMAP_ERROR_ARGUMENT, "names no array");

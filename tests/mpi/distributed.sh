@@ -51,9 +51,9 @@ refuses 2 "--distributed and --preview contradict" edt in.npy -o out/d.npy --dis
 "$distmap" devices | grep -q '^cuda none' && over_fails 2 1 "device cuda: .*" in.npy -o out/d.npy --device cuda
 refuses 2 "--distributed needs outputs that every process can write to" edt in.npy -o out/d.npy --index - --distributed
 refuses 1 "/dev/zero: is not a regular file" edt /dev/zero -o out/d.npy --distributed
-refuses 2 "distmap-mpi is what 'distmap edt --distributed' runs" edt in.npy -o out/d.npy --index --distributed
-over_fails 3 2 "--distributed goes with masks .* labels are computed by one process alone" in.npy -o out/d.npy --labels
-over_fails 2 1 "out/d.tif: one tiff file is not written by several processes; .npy.* can be" in.npy -o out/d.tif
+refuses 2 "distmap-mpi is started by 'distmap edt --distributed' only" edt in.npy -o out/d.npy --index --distributed
+over_fails 3 2 "--distributed needs a mask .* labels are computed by one process only" in.npy -o out/d.npy --labels
+over_fails 2 1 "out/d.tif: several processes cannot write one tiff file; .npy.* can" in.npy -o out/d.tif
 over_fails 2 1 "none.npy: cannot open: No such file" none.npy -o out/d.npy
 over_fails 2 1 "rank 0: none/d.npy: cannot create a file in folder none/" in.npy -o none/d.npy
 with() { # ranks, a shell's line that the last of them says before; then arguments
@@ -66,9 +66,9 @@ with() { # ranks, a shell's line that the last of them says before; then argumen
 with 3 'set -- "$@" --limit 3' in.npy -o out/d.npy
 fails "another problem for rank 2" 1 "rank 2: problem.limit is 3 here and 0 on rank 0: .*"
 with 3 'set -- in.npy -o out/e.npy' in.npy -o out/d.npy
-fails "another output for rank 2" 1 "rank 2: it was started for in.npy, .* -o out/e.npy, rank 0 for in.npy, .* -o out/d.npy"
+fails "another output for rank 2" 1 "rank 2: this rank was started for in.npy, .* -o out/e.npy, rank 0 for in.npy, .* -o out/d.npy"
 with 3 'set -- in.npy -o out/d.npy --labels' in.npy -o out/d.npy
-fails "an option that rank 2 refuses" 2 "rank 2: --distributed goes with masks .*"
+fails "an option that rank 2 refuses" 2 "rank 2: --distributed needs a mask .*"
 
 # No room on rank 1 alone, which must not write beyond 16 MB of a file (less, and MPI could not start).
 make_volume large.npy '64, 256, 512' $((64 * 256 * 512))
@@ -115,7 +115,7 @@ if ((hdf5)); then
     check "a dataset from and to one file: status" equal "$status" 0
     check "... the same file" cmp got.h5 want.h5
     over_fails 2 1 "in.h5:/some/none: there is no dataset /some/none in the file.*" in.h5:/some/none -o out/d.npy
-    over_fails 2 1 "in.h5:/some/lengths: holds float32, which is no mask.*" in.h5:/some/lengths -o out/d.npy
+    over_fails 2 1 "in.h5:/some/lengths: holds float32, which is not a mask.*" in.h5:/some/lengths -o out/d.npy
     over_fails 2 1 "rank 0: in.h5:/some/lengths: there is a /some/lengths already.*" in.npy -o in.h5:/some/lengths
     chmod 444 want.h5
     over_fails 2 1 "rank 0: want.h5:/more: is read-only.*" in.npy -o want.h5:/more

@@ -56,5 +56,5 @@ for i in range(40):
 
 # A picture that is there is not taken for a new map's.
 Image.fromarray(np.zeros((3, 3), np.uint8)).save("room.pgm")
-check("room.pgm, which is there already" in run(convert, "map0.yaml", "room.yaml", status=1), "room.pgm is overwritten")
+check("room.pgm, which exists already" in run(convert, "map0.yaml", "room.yaml", status=1), "room.pgm is overwritten")
 print("40 maps went through")

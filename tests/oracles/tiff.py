@@ -292,9 +292,9 @@ for nodata in (None, 7):
 
 plain = bits((6, 8, 9))
 tifffile.imwrite("bad.tif", plain, metadata=None, description="ImageJ=1.54f\nimages=6\nslices=4\nchannels=2\n")
-refused("tells of 2 channels, 4 slices and 1 frames, it holds 6 images", "edt", "bad.tif", "-o", "no.tif", out="no.tif")
+refused("names 2 channels, 4 slices and 1 frames, but the file has 6 images", "edt", "bad.tif", "-o", "no.tif", out="no.tif")
 tifffile.imwrite("bad.tif", plain, metadata=None, description="ImageJ=1.54f\nimages=7\n")
-refused("tells of 7 images, it holds 6", "edt", "bad.tif", "-o", "no.tif", out="no.tif")
+refused("names 7 images, but the file has 6", "edt", "bad.tif", "-o", "no.tif", out="no.tif")
 tifffile.imwrite("good.ome.tif", plain, ome=True, metadata={"axes": "ZYX", "PhysicalSizeX": 0.5})
 xml = tifffile.TiffFile("good.ome.tif").ome_metadata
 for change, text in (((b"</Image>", b"</Imag>"), "its OME-XML is broken in line"), ((b'SizeZ="6"', b'SizeZ="7"'), "7 slices"),
@@ -325,7 +325,7 @@ def geo(**tags):
 ties = (0, 0, 0, 5, 5, 0)
 for tags, text in (({"scale": (30, -30, 0), "ties": ties}, "ModelPixelScale is no pitch"), ({"scale": (float("nan"), 1, 0), "ties": ties}, "no pitch"),
                    ({"scale": (30, 30, 0), "ties": ties[:4]}, "too few numbers"), ({"matrix": (1,) * 12}, "less than 16 numbers"),
-                   ({"matrix": (1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)}, "singular"), ({"keys": (1, 1, 0, 9, 1024, 0, 1, 1)}, "tells of 9 keys"),
+                   ({"matrix": (1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)}, "singular"), ({"keys": (1, 1, 0, 9, 1024, 0, 1, 1)}, "names 9 keys"),
                    ({"keys": (7, 1, 0, 0)}, "version 7"), ({"keys": (1, 1, 0, 1, 3077, 34736, 1, 4), "doubles": (1.0,)}, "GeoKey 3077"),
                    ({"nodata": "no"}, "GDAL_NODATA is no number"), ({"metadata": "<GDALMetadata><Item></GDALMetadata>"}, "broken XML")):
     geo(**tags)

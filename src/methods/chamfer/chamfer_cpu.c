@@ -45,7 +45,7 @@ static size_t scratch_bytes(const distmap_plan *plan) {
 static const char *refuses(const distmap_plan *plan) {
     const ch_layout l = ch_lay_out(plan);
     if (!l.fits)
-        return "needs distances, or a limit, below 2^32 by more than the dearest step";
+        return "needs distances, or a limit, below 2^32 minus the largest step";
     if (plan->wants_site && l.rows * l.width > (int64_t)UINT32_MAX)
         return "needs at most 2^32 - 1 elements in a batch for indices";
     return NULL;

@@ -53,7 +53,7 @@ static const char *refuses(const distmap_plan *plan) {
     if (has_slabs(plan) && plan->chamfer.knight)
         return "needs the last two axes to be the measured ones for knight's steps";
     if (largest(plan) >= UINT32_MAX - dearest(&plan->chamfer))
-        return "needs distances, or a limit, below 2^32 by more than the dearest step";
+        return "needs distances, or a limit, below 2^32 minus the largest step";
     if (plan->wants_site && has_slabs(plan) && plan->elements > (int64_t)UINT32_MAX)
         return "needs at most 2^32 - 1 elements for indices of volumes";
     if (plan->wants_site && plan->shape[DM_X] * (plan->measured[2] ? plan->shape[2] : 1) > (int64_t)UINT32_MAX)

@@ -108,8 +108,8 @@ static const char *const kernel_names[] = {"blocked", "plain", "serial"};
 static const char *const solver_names[] = {"multigrid", "sor"};
 static const distmap_param_info params[] = {
     [ESF_KERNEL] = {"kernel", ESF_BLOCKED, ESF_BLOCKED, ESF_SERIAL, "how steps are made", kernel_names},
-    [ESF_DEPTH] = {"depth", 16, 1, 16, "kernel=blocked: steps to a tile's visit", NULL},
-    [ESF_SOLVER] = {"solver", ESF_MULTIGRID, ESF_MULTIGRID, ESF_SOR, "how the state at rest is come to", solver_names},
+    [ESF_DEPTH] = {"depth", 16, 1, 16, "kernel=blocked: steps for each visit of a tile", NULL},
+    [ESF_SOLVER] = {"solver", ESF_MULTIGRID, ESF_MULTIGRID, ESF_SOR, "solver of the state at rest", solver_names},
 };
 
 const dm_method dm_esf_cpu = {

@@ -192,8 +192,8 @@ static const char *const kernel_names[] = {"blocked", "shared", "texture"};
 static const char *const solver_names[] = {"multigrid", "sor"};
 static const distmap_param_info params[] = {
     [EC_KERNEL] = {"kernel", EC_BLOCKED, EC_BLOCKED, EC_TEXTURE, "how steps are made", kernel_names},
-    [EC_DEPTH] = {"depth", 8, 1, 8, "kernel=blocked: steps to a tile's visit", NULL},
-    [EC_SOLVER] = {"solver", EC_MULTIGRID, EC_MULTIGRID, EC_SOR, "how the state at rest is found", solver_names},
+    [EC_DEPTH] = {"depth", 8, 1, 8, "kernel=blocked: steps for each visit of a tile", NULL},
+    [EC_SOLVER] = {"solver", EC_MULTIGRID, EC_MULTIGRID, EC_SOR, "solver of the state at rest", solver_names},
 };
 
 const dm_method dm_esf_cuda = {

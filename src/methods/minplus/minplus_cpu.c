@@ -40,7 +40,7 @@ static size_t scratch_bytes(const distmap_plan *plan) {
 /* Labels, and signed maps: counters of 16 bits along every axis, and no sites. */
 static const char *refuses_kinds(const distmap_plan *plan) {
     if (plan->wants_site)
-        return "needs outputs of distances only where the input is labels or the map is signed";
+        return "needs outputs without sites where the input is labels or the map is signed";
     for (int a = 0; a < DM_NDIM; a++)
         if (dm_axis_counts(plan, a) && plan->shape[a] > MP_FAR16)
             return "needs axes of at most 65,535 elements where the input is labels or the map is signed";

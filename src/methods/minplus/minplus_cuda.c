@@ -21,27 +21,27 @@
 static const char *const direct_names[] = {"never", "small"}, *const bracket_names[] = {"never", "sized", "mixed"},
                          *const shared_names[] = {"all", "99", "64"};
 static const distmap_param_info params[MC_PARAMS] = {
-    [MC_DIRECT] = {"direct", MC_SMALL, MC_NEVER, MC_SMALL, "small planes in one search, or in tiles as large ones are",
+    [MC_DIRECT] = {"direct", MC_SMALL, MC_NEVER, MC_SMALL, "small planes by one direct search, or by tiles as large planes are",
                    direct_names},
     [MC_BRACKETS] = {"brackets", MC_SIZED, MC_NEVER, MC_MIXED,
-                     "what tiles leave span by span: never, by the image's size, or of strips with deep ones",
+                     "corner and bracket searches: never, by the image's size, or only for strips with deep units",
                      bracket_names},
     [MC_SHARED_BYTES] =
         {"shared", MC_ALL, MC_ALL, MC_LEAST,
-         "KiB of shared memory that a block may have: all that there are, or as few as lesser GPUs have", shared_names},
+         "KiB of shared memory for a block: all that the GPU has, or as little as smaller GPUs have", shared_names},
 };
 
 /* ---- What it accepts ---- */
 
 static const char *refuses(const distmap_plan *plan) {
     if (plan->context->cuda->shared_bytes < MC_LEAST_BYTES)
-        return "needs a GPU whose blocks may have 64 KiB of shared memory, as they may from compute capability 7.5 on";
+        return "needs a GPU with 64 KiB of shared memory for a block, as from compute capability 7.5 on";
     if (plan->problem.input == DISTMAP_INPUT_SAMPLED)
         return "needs a mask or labels";
     if (dm_by_kind(plan) && plan->wants_site)
-        return "needs outputs of distances only where the input is labels or the map is signed";
+        return "needs outputs without sites where the input is labels or the map is signed";
     if (plan->number != DM_U32)
-        return "needs pitches that are whole multiples of a unit, and squared distances that are 32 bits of it";
+        return "needs pitches that are whole multiples of a unit, and squared distances that fit 32 bits in it";
     if (plan->wants_site && plan->elements > INT32_MAX)
         return "needs fewer than 2^31 elements for indices";
     if (plan->wants_site && mc_has_z(plan) && (plan->shape[2] > INT16_MAX || plan->shape[DM_X] > INT16_MAX))
