@@ -17,7 +17,7 @@ typedef struct dm_comparison {
     uint64_t within; /* keys up to this one are within the tolerance */
 } dm_comparison;
 
-/* Of one direction. */
+/* The results of one direction. */
 typedef struct dm_distances {
     uint64_t points, within;
     uint64_t largest;                           /* key */
@@ -25,7 +25,7 @@ typedef struct dm_distances {
     uint64_t order[DISTMAP_MAX_PERCENTILES][2]; /* keys: the order statistics k and k + 1 of each percentile */
 } dm_distances;
 
-/* What an execution leaves. */
+/* The results of an execution. */
 typedef struct dm_compared {
     dm_distances directed[2];
     uint64_t elements[2], common;
@@ -45,7 +45,7 @@ DM_ANYWHERE void dm_wide_add(uint64_t sum[2], uint64_t low, uint64_t high) {
     sum[1] += high + (sum[0] < low);
 }
 
-/* 0 <= value < 2^127, as 128 bits: what comes after the point is cut off. */
+/* 0 <= value < 2^127, as 128 bits; the fraction is cut off. */
 DM_ANYWHERE void dm_wide_of(double value, uint64_t wide[2]) {
     const double high = floor(value * 0x1p-64);
     wide[0] = (uint64_t)(value - high * 0x1p64);

@@ -1,4 +1,4 @@
-/* The fields that a problem may ask for: how they are called, and which members of a problem belong to one of them alone. */
+/* The fields of problems: their names, and the members of a problem that belong to only one of them. */
 #include <string.h>
 
 #include "core/internal.h"

@@ -1,17 +1,17 @@
-/* Metrics other than the Euclidean: lengths of shortest walks on the grid, by what their steps cost.
+/* Metrics other than the Euclidean: lengths of shortest paths on the grid, by the costs of their steps.
  *
  *     step[n]   along n axes at once;   city-block {0, 1, 2, 3, 4}, chessboard {0, 1, 1, 1, 1}, chamfer {0, a, b, c}
  *     knight    two along one axis and one along another, where two axes are measured; 0: there is none
  *
- * With an offset's components sorted, d0 >= d1 >= d2 >= d3 >= 0, the shortest walk takes d3 steps along all four axes, d2 -
- * d3 along three, ...; with knights, as many of them as do without turning back:
+ * With the components of an offset sorted, d0 >= d1 >= d2 >= d3 >= 0, the shortest path takes d3 steps along all four axes, d2 -
+ * d3 along three, ...; with knight's steps, as many of them as do not go back:
  *
  *     length = sum over n of step[n] (d[n - 1] - d[n])
  *     knight   step[1] (d0 - 2 d1) + knight d1 where d0 >= 2 d1,   else knight (d0 - d1) + step[2] (2 d1 - d0)
  *
  * Each is linear on a cone of offsets, and the rules of distmap_problem.chamfer say that it is convex across the cones'
- * borders: then it is a norm, no walk can be shorter than the norm of its offset, and the steps named make one as short.
- * (For steps along n axes convex means that the increments step[n] - step[n - 1] never rise; none is negative.)
+ * borders: then it is a norm, no path is shorter than the norm of its offset, and these steps reach it.
+ * (For steps along n axes convex means that the increments step[n] - step[n - 1] never increase; none is negative.)
  */
 #ifndef DISTMAP_CORE_METRIC_H
 #define DISTMAP_CORE_METRIC_H

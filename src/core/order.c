@@ -1,15 +1,15 @@
-/* The memory order of the axes: the normal form has them as they lie in memory, where no result can tell.
+/* The memory order of the axes: the normal form has the axes in memory order, if that changes no result.
  *
- * Rows are runs along the last axis, and everything is fastest where these are contiguous. So a problem whose arrays have
- * another order (Fortran's, of every NIfTI file) is solved as that of the transposed image: `take` permutes what a plan says
- * about axes, and views follow (arrays.c). What is computed is the same as long as nothing depends on which axis comes first:
+ * Rows are runs along the last axis, and everything is fastest if they are contiguous. So a problem whose arrays have
+ * another order (Fortran order in every NIfTI file) is solved as that of the transposed image: dm_order_take() permutes the members of
+ * a plan that refer to axes, and views follow (arrays.c). The results are the same unless they depend on which axis comes first:
  *
- *  - distances in integers are minima of exact sums, whatever the order of the passes. FP64 rounds from the last axis to the
- *    first, so there the order stays;
- *  - of several nearest sites the lowest index wins, in the order of the caller's axes. So it stays where sites are asked for;
- *  - the masks of a ball, local thickness and the numbers of a comparison are made of such distances, by rules that know no
- *    first axis. Skeletons, labels that grow and Voronoi diagrams go by sites, edge strengths by rounded sums;
- *  - windows and slabs are rows of the image as it was given.
+ *  - integer distances are minima of exact sums, for any order of the passes. FP64 rounds from the last axis to the
+ *    first, so the order does not change there;
+ *  - among several nearest sites the lowest index wins, in the order of the caller's axes. So it does not change if sites are wanted;
+ *  - masks within a radius, local thickness and comparisons are computed from such distances, by rules without a
+ *    first axis. Skeletons, growing labels and Voronoi diagrams depend on sites, edge strengths on rounded sums;
+ *  - windows and slabs are rows of the image as given.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@
 
 enum { SHORT_ROW = 8 }; /* elements */
 
-/* How far apart neighbours are; axes along which there are none, or all the same, lie anywhere, and so outermost. */
+/* The distance of neighbours in memory. Axes without neighbours, or with equal elements, can be anywhere: they go outermost. */
 static uint64_t pitch_of(const distmap_view *v, int a) {
     const int64_t s = v->strides[a];
     return v->shape[a] <= 1 || s == 0 ? UINT64_MAX : s < 0 ? 0 - (uint64_t)s : (uint64_t)s;
@@ -76,7 +76,7 @@ bool dm_order_counts(const distmap_plan *plan) {
            !p->window.count && !plan->context->device->execute_slabs;
 }
 
-/* The order to go by. Rows of a few elements, as the channels of an image are, cost more than larger strides: such axes at the
+/* The order to use. Rows of a few elements, such as the channels of an image, cost more than larger strides: such axes at the
  * end go outermost. (2048 x 2048 x 4 elements, on the CPU: as a batch 86 ms instead of 390, as a volume 99 instead of 266; of 16
  * 109 instead of 161, and 152 instead of 102.) */
 static void find_order(const distmap_problem *p, int order[DISTMAP_MAX_NDIM]) {

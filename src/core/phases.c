@@ -1,6 +1,6 @@
 /* Timed plans: which phase an execution is in, and how long each took.
  *
- * Phases follow each other without gaps, so they add up to the whole execution. Only the device can tell when one ends: its
+ * Phases follow each other without gaps, so they add up to the whole execution. Only the device knows when one ends: its
  * `phase` is called at every change, and once with -1 at the end, and fills in the seconds.
  */
 #include <string.h>

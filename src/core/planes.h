@@ -1,4 +1,4 @@
-/* What methods of planes share: a problem as a stack of planes (y, x), each for itself; t and z are batches, or of length 1.
+/* Shared by methods for planes: a problem as a stack of separate planes (y, x); t and z are batches, or of length 1.
  */
 #ifndef DISTMAP_CORE_PLANES_H
 #define DISTMAP_CORE_PLANES_H
@@ -18,7 +18,7 @@ static inline void dm_row_place(const distmap_plan *plan, int64_t row, int64_t a
     }
 }
 
-/* Why a method of the plain distance map of masks does not take the problem; NULL when it does. */
+/* Why a method for plain distance maps of masks does not accept the problem; NULL if it does. */
 static inline const char *dm_refuses_all_but_masks(const distmap_plan *plan) {
     if (plan->problem.input != DISTMAP_INPUT_MASK || plan->problem.sign)
         return "needs a mask input, and a map without sign";
@@ -29,19 +29,19 @@ static inline const char *dm_refuses_all_but_masks(const distmap_plan *plan) {
     return NULL;
 }
 
-/* The same of one that knows squared distances alone. */
+/* The same for a method that computes only squared distances. */
 static inline const char *dm_refuses_sites(const distmap_plan *plan) {
     return plan->wants_site ? "needs outputs of distances only: it does not know the sites" : NULL;
 }
 
-/* The same of a method that works on planes alone. */
+/* The same for a method that solves only planes. */
 static inline const char *dm_refuses_all_but_planes(const distmap_plan *plan) {
     if (dm_axis_counts(plan, 0) || dm_axis_counts(plan, 1))
         return "needs planes: no other axis than the last two measured";
     return dm_refuses_all_but_masks(plan);
 }
 
-/* The same of one of planes that knows squared distances alone. */
+/* The same for a method that solves only planes and computes only squared distances. */
 static inline const char *dm_refuses_all_but_plane_distances(const distmap_plan *plan) {
     const char *why = dm_refuses_sites(plan);
     return why ? why : dm_refuses_all_but_planes(plan);

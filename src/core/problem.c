@@ -82,7 +82,7 @@ static distmap_status check_sites(const distmap_problem *p) {
     return DISTMAP_OK;
 }
 
-/* The pitches in the plan's problem: positive, 1 for 0, and as doubles of what they mean (core/unit.h). */
+/* The pitches in the plan's problem: checked, 1 for 0, and replaced by the double nearest to their decimal (core/unit.h). */
 static distmap_status check_spacing(distmap_problem *p) {
     for (int a = 0; a < p->ndim; a++) {
         double *w = &p->spacing[a];
@@ -102,8 +102,8 @@ static distmap_status check_spacing(distmap_problem *p) {
                : bad("problem.unit is %g, must be positive and finite, or 0 for 1", p->unit);
 }
 
-/* Fills multiple and unit; false where the pitches have no unit. Samples are integers of the unit squared already: their pitches
- * must be whole, and the unit is told. */
+/* Fills multiple and unit; false if the pitches have no unit. Integer samples are in the squared unit already: their pitches
+ * must be whole, and problem.unit is the unit. */
 static bool find_unit(distmap_plan *plan) {
     const distmap_problem *p = &plan->problem;
     uint64_t multiple[DISTMAP_MAX_NDIM] = {0};
@@ -249,7 +249,7 @@ static distmap_status set_steps(distmap_plan *plan) {
     return DISTMAP_OK;
 }
 
-/* Whether the distance that a squared one gives out is at most r, as a float where `single`. */
+/* Whether the rounded distance of a squared distance is at most r, as a float if `single`. */
 static bool is_within(const distmap_plan *plan, uint64_t squared, double r, bool single) {
     return single ? (double)dm_unit_distancef(&plan->unit, squared) <= r : dm_unit_distance(&plan->unit, squared) <= r;
 }
@@ -259,8 +259,8 @@ static bool is_within_f64(uint64_t bits, double r, bool single) {
     return (single ? (double)(float)sqrt(squared) : sqrt(squared)) <= r;
 }
 
-/* The largest squared distance within r: distances rise with squares, so that halving finds it between bounds which rounding to
- * floats, by 2^-24, does not leave. Of doubles the bits rise as they do. */
+/* The largest squared distance within r. Distances increase with squares, so bisection finds it, between bounds that rounding to
+ * floats (2^-24) cannot leave. For doubles it bisects their bits, which increase with the values. */
 static uint64_t largest_within(const distmap_plan *plan, double r, bool single) {
     const double about = r / plan->unit.high * (r / plan->unit.high);
     if (!(about < 0x1p61))
@@ -314,8 +314,8 @@ static distmap_status set_limit(distmap_plan *plan) {
     return DISTMAP_OK;
 }
 
-/* Samples, of which none beyond the limit matters, add to the geometry: u32 only where the largest sum fits. A limit that was
- * cut to what u32 holds does not bound them. */
+/* Sampled functions: the largest sample, at most the limit, adds to the geometry; u32 only if the largest sum fits. A limit that was
+ * cut to the range of u32 is no bound. */
 static distmap_status widen_for_samples(distmap_plan *plan) {
     const bool bounded = plan->limited && plan->limit2 < UINT32_MAX - 1;
     const uint64_t top = dm_dtype_max(plan->problem.dtype);

@@ -1,8 +1,8 @@
 /* Squared distances along one line to its own sites, in two sequential passes.
  *
- * f is 0 at the sites, N's largest value elsewhere. In a pass away from a site each element is one farther than the one
- * before, and so its square w^2 (2i - 1) more, i being the way walked: 1 where an element is not improved, 2 behind one
- * that was, ... The way back meets what the first pass left and stops where that is nearer.
+ * f is 0 at the sites, N's largest value elsewhere. In a pass away from a site each element is one step farther than the previous
+ * one, so its square is w^2 (2i - 1) more, where i counts the steps from the site: 1 after an element that was not improved, 2 after
+ * one that was, ... The pass back starts from the result of the first pass and stops where that is nearer.
  *
  * C and CUDA alike; N is the unsigned type of squared distances, which are all below its largest value.
  */

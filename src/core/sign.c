@@ -1,5 +1,5 @@
-/* Signed maps: the rules of distmap_problem.sign and surface. What is computed is the distance to the nearest element of the
- * other side, as for labels that are two, and rows get their signs where they go out. */
+/* Signed maps: checks distmap_problem.sign and surface. Methods compute the distance to the nearest element of the other side, as for
+ * two labels; rows get their signs when they are stored. */
 #include "core/internal.h"
 
 #define bad(...) dm_error(DISTMAP_ERROR_ARGUMENT, __VA_ARGS__)

@@ -1,6 +1,6 @@
 /* Sites rules made ready for one element type.
  *
- * Every sites rule is one closed interval, taken as it is or flipped:
+ * Every sites rule is one closed interval or its complement (flipped):
  *
  *     ZERO [0, 0]    NONZERO [0, 0] flipped    VALUE [lo, lo]    RANGE [lo, hi]    NONE empty
  *

@@ -3,8 +3,8 @@
 
 #include "core/internal.h"
 
-/* Where the problem says nothing of its axes' order in memory: that of its first output of its shape, else of the input. (256^3
- * masks, uint8 in C order and float32 in Fortran's: 256 ms in the output's order, 716 in the input's.) */
+/* The order of the axes in memory, if the problem does not name it: that of the first output of the problem's shape, else of the input.
+ * (256^3 masks, uint8 in C order and float32 in Fortran's: 256 ms in the output's order, 716 in the input's.) */
 static void find_order(distmap_problem *problem, const distmap_arrays *arrays) {
     static const int none[DISTMAP_MAX_NDIM];
     const distmap_view *const views[] = {&arrays->distance, &arrays->squared, &arrays->mask, &arrays->label,

@@ -1,4 +1,4 @@
-/* From pitches, as people write them, to whole numbers times a unit.
+/* Turns decimal pitches into whole multiples of a unit.
  *
  * A pitch stands for the shortest decimal that reads back as it: m 10^e with the fewest digits m. Where the pitch is exactly a
  * float32, as headers of files and getters of libraries give them, that is the shortest one that reads back as that float32, if it
@@ -88,7 +88,7 @@ static decimal decimal_of(double pitch) {
     return f.digits && (!d.digits || f.exponent > d.exponent) ? f : d;
 }
 
-/* What u, u^2 and sqrt are made from; false where u is out of range. */
+/* Fills the constants for u, u^2 and roots; false if u is out of range. */
 static bool set_unit(decimal d, dm_unit *u) {
     const double high = value_of(d);
     if (!(high >= least_unit && high <= most_unit))

@@ -1,16 +1,16 @@
 /* The unit of integer squared distances, and the one rounding between them and an output.
  *
  * Where the measured pitches are whole multiples n_a of a decimal unit u = c 10^e, squared distances are kept as the integers
- * N = sum n_a^2 d_a^2, and what is given out is u sqrt(N) or u^2 N, rounded once to the output's type: to the nearest value, ties to
+ * N = sum n_a^2 d_a^2, and outputs are u sqrt(N) or u^2 N, rounded once to the output's type: to the nearest value, ties to
  * even. With u = 1 these are the root of N and N itself.
  *
- * How. Candidates come from u, u^2 and roots as sums of two doubles, which are right to 2^-100; float32 takes one double, which is
- * right to 2^-51. So the candidate is the result unless the value lies that near to the middle between two neighbours. There, about
- * once in 2^26 values, the middle decides: M 2^k is its value in whole numbers, and
+ * Candidates come from u, u^2 and roots as sums of two doubles, with an error below 2^-100; for float32 one double, with an error below
+ * 2^-51, suffices. So the candidate is the result unless the value is that near to the middle between two neighbours. There, about
+ * once in 2^26 values, an exact comparison with the middle decides: M 2^k is the middle in whole numbers, and
  *
  *     u^2 N > M^2 2^2k   or   u^2 N > M 2^k
  *
- * is a comparison of integers below 2^320, once powers of ten and of two have changed sides.
+ * is a comparison of integers below 2^320, when negative powers of ten and two are moved to the other side.
  *
  * A unit is `simple` where, in lowest terms, at most 5^9 divides it (nine decimal places) and c is below 2^32: then u^2 N, N below
  * 2^32, is at least 2^-97 of itself away from the square of a middle between floats, unless it is that.
@@ -199,9 +199,9 @@ DM_ANYWHERE_SELDOM float dm_unit_float(const dm_unit *u, uint64_t n, bool square
     return dm_unit_float_of(u, n, square, square ? u->square_high * number : u->high * sqrt(number));
 }
 
-/* ---- What is given out ---- */
+/* ---- Outputs ---- */
 
-/* What needs no care comes first, for compilers to put it where it is asked for; with the unit 1 that is nearly everything. */
+/* The simple cases come first, so that compilers inline them; with the unit 1 nearly all values are simple. */
 DM_ANYWHERE double dm_unit_distance(const dm_unit *u, uint64_t n) {
     return u->is_one && !(n >> 53) ? sqrt((double)n) : dm_unit_double(u, n, false);
 }

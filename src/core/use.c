@@ -1,11 +1,11 @@
-/* The words and marks of contexts and plans.
+/* Detects misuse of contexts and plans.
  *
- * A word in each says that it lives. A destroyed one has another word, until its memory is given to something else; a context
- * stays there as long as it has plans, whatever the order of destruction, so of it that is certain.
+ * A word in each handle says that it is alive. A destroyed handle has another word, until its memory is reused. A context keeps its memory
+ * as long as it has plans, in any order of destruction, so the check of a plan's context is always valid.
  *
- * A mark in the context names the thread that uses it, and 0 nobody: so taking it is one compare-and-exchange. A child of fork()
- * inherits marks of threads that it does not have. Therefore a mark's lowest bits count the forks that led to its process (threads'
- * own descriptors are far larger than 64 bytes, so that the others tell them apart), and a mark of another count is nobody's.
+ * `user` in the context names the thread that uses it, 0 none: one compare-and-exchange acquires it. A child of fork() inherits values of
+ * threads that it does not have. Therefore the lowest bits count the forks that led to the process, and a value with another count means
+ * no user. (Thread descriptors are far larger than 64 bytes, so the other bits distinguish them.)
  */
 #define _POSIX_C_SOURCE 200809L
 #include "core/use.h"

@@ -1,7 +1,7 @@
-/* Windows: rows of a plane by themselves. What the sites of the other rows amount to is in two rows of numbers (distmap.h says
- * why), so that a method whose first pass goes along columns begins and ends it with these, and knows no difference after that.
+/* Windows: some rows of a plane. Two rows of numbers describe the sites of the other rows (distmap.h says why). A method whose first
+ * pass runs along columns starts and ends that pass with these numbers; its later passes do not change.
  *
- * Everything about distances is the whole image's: their width, the limit, indices, the border. The normal form has the window's
+ * Everything about distances refers to the whole image: their width, the limit, indices, the border. The normal form has the window's
  * rows in shape[2] and `elements`, and the image's in `rows`.
  */
 #include <string.h>

@@ -1,19 +1,19 @@
-/* Masks without distances: which elements have a site within the limit R, L = floor(R^2) being all that is known of it.
+/* Masks without distances: the elements with a site within the limit R, given by L = floor(R^2).
  *
- * A site that is g rows away covers the columns up to h(g) = floor(sqrt((L - wy g^2) / wx)) from its own, and what is
- * covered from any column is within. With h(0) - h(g) as a column's *cost*, a row's elements are within where
+ * A site that is g rows away covers the columns up to h(g) = floor(sqrt((L - wy g^2) / wx)) from its own. An element is within R if any
+ * column covers it. With h(0) - h(g) as a column's *cost*, an element of a row is within if
  *
  *     min over k of cost[x + k] + |k|  <=  h(0),
  *
- * for |k| <= h(g) is just that. Costs that rise by 1 with each step need no search: the least ones spread by s = 1, 2, 4,
- * ... steps at a time, since every |k| is a sum of different ones of these, the last one shortened so that all together make
- * h(0). A row takes log2 h(0) rounds of five instructions for N16 elements, whatever the image.
+ * since this means |k| <= h(g). Costs that increase by 1 with each step need no search: the least ones are spread by s = 1, 2, 4,
+ * ... steps at a time, since every |k| is a sum of different ones of these; the last one is shortened so that they add up to
+ * h(0). A row takes log2 h(0) rounds of five instructions for N16 elements, for any image.
  *
- * Volumes are alike, one dimension on: a row's squared distances d2 in its plane make the costs
- * h(0) - floor(sqrt((L - d2) / wz)), for which one byte is enough; they rest in the mask's own memory, and two sweeps along
+ * Volumes work in the same way: the squared distances d2 of a row in its plane give the costs
+ * h(0) - floor(sqrt((L - d2) / wz)), which fit one byte. They are stored in the mask's own memory, and two sweeps along
  * the slow axis spread them, one step at a time.
  *
- * The border, where it counts, is nearest along a perpendicular: all of a row is within it, or a run at either end.
+ * The border, if it counts, is nearest along a perpendicular: a whole row is within R of it, or a run at either end.
  */
 
 /* The most steps k of squared pitch w2 with w2 k^2 <= left, 0 <= left < 2^24: rounded, the root is k or k + 1. */
@@ -23,7 +23,7 @@ static inline V32 ball_steps(V32 left, int32_t w2, int32_t most) {
     return v32_min(v32_blend(over, v32_sub(k, v32_set(1)), k), v32_set(most));
 }
 
-/* Costs of N32 elements from what a squared distance leaves of the limit; less than 0: beyond it. */
+/* Costs of N32 elements from the limit minus a squared distance; below 0: beyond the limit. */
 static inline V32 ball_costs(V32 left, int32_t w2, int32_t most) {
     const M32 beyond = v32_lt(left, v32_set(0));
     const V32 steps = ball_steps(v32_blend(beyond, v32_set(0), left), w2, most);
@@ -41,7 +41,7 @@ static bool ball_border(const mp_job *job, const int64_t at[DM_NDIM], int but) {
     return within;
 }
 
-/* ---- Out ---- */
+/* ---- Output ---- */
 
 /* Bytes that lie as the array's elements do. */
 static void ball_scatter(const uint8_t *from, char *to, int64_t stride, size_t n) {
@@ -138,7 +138,7 @@ static void ball_row(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM],
 
 /* ---- Volumes ---- */
 
-/* A row's costs along the slow axis into the mask, from its squared distances; 255 stands for all that are beyond. */
+/* A row's costs along the slow axis into the mask, from its squared distances; 255 means beyond the limit. */
 static void ball_rest(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM], int32_t *d2, size_t n) {
     const mp_ball *ball = &job->ball;
     const dm_array *mask = job->costs;
@@ -161,7 +161,7 @@ static void ball_rest(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM]
     ball_scatter(w->bytes, dm_row_address(mask, at), mask->stride[DM_X], n);
 }
 
-/* `count` costs at `from` as u16, and what one step from `before` makes of them. */
+/* `count` costs at `from` as u16, lowered by one step from `before`. */
 static inline void ball_step(const char *from, int64_t stride, const uint16_t *before, uint16_t *to, size_t count) {
     const V16 one = v16_set(1);
     size_t c = 0;

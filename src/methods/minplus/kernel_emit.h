@@ -1,4 +1,4 @@
-/* Finished rows to memory: roots, indices, or the store between stages. */
+/* Writes finished rows: roots, indices, or the store between stages. */
 
 /* Writes n elements made by `make(x)` N32 at a time (reading up to N32 - 1 beyond n), with whole aligned vectors past the
  * cache when `stream` is set. */
@@ -34,13 +34,13 @@ static void emit_words(const mp_job *job, const int32_t *values, int32_t *out, s
 #undef MAKE
 }
 
-/* How a row's distances are made. */
+/* How the distances of a row are computed. */
 typedef enum rooting { PLAIN_ROOTS, UNIT_ROOTS, GENERAL_ROOTS } rooting;
 
-/* What a row holds. */
+/* Properties of a row's values. */
 typedef struct row_facts {
-    uint32_t bits; /* of all numbers, but for what has no site: none of them is larger */
-    bool none;     /* a value is beyond `most`, that is: has no site */
+    uint32_t bits; /* all numbers with a site, ORed: none of them is larger */
+    bool none;     /* a value is above `most`: it has no site */
 } row_facts;
 
 static bool any_none(const mp_job *job, const int32_t *d2, size_t n) {
@@ -54,7 +54,7 @@ static bool any_none(const mp_job *job, const int32_t *d2, size_t n) {
     return any;
 }
 
-/* Mostly by one look: where all bits together are no more than `most`, no value is. */
+/* Usually one comparison: if all values ORed are at most `most`, every value is. */
 static row_facts facts_of(const mp_job *job, const int32_t *d2, size_t n) {
     int32_t bits = 0;
     for (size_t x = 0; x < n; x++)
@@ -80,7 +80,7 @@ static rooting rooting_of(const mp_job *job, row_facts row) {
     return GENERAL_ROOTS;
 }
 
-/* By the path that every method has; through the cache, then on. */
+/* By the general path of all methods, through a buffer in the cache. */
 static void general_roots(const mp_job *job, mp_worker *w, const int32_t *d2, float *made, size_t n) {
     uint32_t *squared = (uint32_t *)w->squared;
     for (size_t x = 0; x < n; x++)
@@ -140,7 +140,7 @@ static void emit_distance(const mp_job *job, mp_worker *w, const int32_t *d2, fl
 #undef MAKE_SOME
 }
 
-/* d2 as uint32 squares, or sites as int32 indices: -1, which is the largest uint32, where there is none. */
+/* d2 as uint32 squares, or sites as int32 indices; none is -1, which is the largest uint32. */
 static void emit_integers(const mp_job *job, const int32_t *d2, const int32_t *values, int32_t *out, size_t n,
                           bool none) {
     if (!none) {
@@ -153,7 +153,7 @@ static void emit_integers(const mp_job *job, const int32_t *d2, const int32_t *v
 #undef MAKE
 }
 
-/* The distances of a signed map: roots get their signs in the cache. */
+/* The distances of a signed map: roots get their signs while they are in the cache. */
 static void emit_signed(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM], const int32_t *d2, float *out,
                         size_t n, row_facts row) {
     const V32 most = v32_set(job->most);

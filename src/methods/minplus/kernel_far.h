@@ -2,18 +2,18 @@
  *     out[x] = min over c of f[c] + w (x - p[c])^2.
  *
  * Pruning. Candidate 1 with neighbours 0 and 2 in the list, a = p1 - p0, b = p2 - p1, is above the other two everywhere
- * when (f1 - f0) b - (f2 - f1) a >= w a b (a + b). Whole vectors are tested and packed, in rounds, until a round removes
- * little. What it should have removed and did not costs time only, so the test is in floats with a margin.
+ * when (f1 - f0) b - (f2 - f1) a >= w a b (a + b): it is above the lower envelope. Whole vectors are tested and compacted, in rounds,
+ * until a round removes little. A candidate that should have been removed costs only time, so the test is in floats with a margin.
  *
- * Search. The matrix f[c] + w (x - p[c])^2 is totally monotone: the best candidates' positions rise with x. N32 pixels,
- * one every `step`, scan their range of candidates together, one lane each; between neighbouring lanes the range of
- * candidates is then known, and the pixels in between are done the same way with step / N32, down to 1. Every level reads
+ * Search. The matrix f[c] + w (x - p[c])^2 is totally monotone: the positions of the best candidates increase with x. N32 pixels,
+ * one every `step`, scan their interval of candidates together, one lane each. The winners of two neighbouring lanes bound the
+ * interval of the pixels between them, which are solved in the same way with step / N32, down to 1. Every level reads
  * each candidate about once, so a row of W pixels and m candidates costs about (m + W / N32) log W / log N32 vector steps,
- * whatever the image: that is the worst-case guarantee. No branch depends on values. (Long lists are first cut in two at
- * the middle pixel, again and again, N32 candidates being read together.)
+ * for any image: the worst case. No branch depends on values. (Long lists are first divided at
+ * the middle pixel, repeatedly, reading N32 candidates together.)
  *
- * Ties. The leftmost best candidate wins, or with keys the smallest key, then the leftmost; ranges are kept wide enough
- * (leftmost at their left end, rightmost at their right end) that all tied candidates are seen.
+ * Ties. The leftmost best candidate wins, or with keys the smallest key, then the leftmost. Intervals are wide enough
+ * (leftmost winner at the left end, rightmost at the right end) that all tied candidates are seen.
  */
 
 typedef enum far_mode {
@@ -23,7 +23,7 @@ typedef enum far_mode {
     FAR_PACK, /* the same, where value and key fit one lane: f holds f << shift | key - key0, which orders as they do */
 } far_mode;
 
-/* Values below this have second differences that are exact in i32; it stands for a column without a site. */
+/* Values below this have second differences that are exact in i32; the value itself means a column without a site. */
 enum { FAR_EXACT = 1 << 29 };
 
 typedef struct far_query {
@@ -35,11 +35,11 @@ typedef struct far_query {
     int32_t w2;
     int shift;    /* FAR_PACK, else 0 */
     int32_t key0; /* FAR_PACK */
-    int32_t end;  /* first pixel that does not matter; the buffers go on to a multiple of N32 */
+    int32_t end;  /* the first pixel that is not needed; the buffers extend to a multiple of N32 */
     far_mode mode;
 } far_query;
 
-/* A round of pruning from list `from` to list `to`; keeps the first and last candidate. Returns how many are left. */
+/* A round of pruning from list `from` to list `to`; keeps the first and last candidate. Returns the number of candidates left. */
 static size_t far_prune(mp_far *far, int from, size_t m, int32_t w2) {
     const int32_t *p = far->p[from], *f = far->f[from];
     int32_t *to_p = far->p[!from], *to_f = far->f[!from];
@@ -65,7 +65,7 @@ static size_t far_prune(mp_far *far, int from, size_t m, int32_t w2) {
     return n + 1;
 }
 
-/* Defines what the vector loads of far_prune see beyond the list's end. */
+/* Defines the values that the vector loads of far_prune read beyond the list's end. */
 static inline void far_close(mp_far *far, int list, size_t m) {
     v32_store(far->p[list] + m, v32_set(0));
     v32_store(far->f[list] + m, v32_set(0));
@@ -200,8 +200,8 @@ static void far_middle(const far_query *q, int32_t x0, size_t a, size_t b, size_
     *from = (size_t)first, *to = (size_t)last;
 }
 
-/* Pixels [x0, x1), multiples of N32 but for the end. Many candidates are first divided among halves of the pixels, which
- * reads N32 of them at a time; then N32 pixels are taken at a time. */
+/* Pixels [x0, x1), multiples of N32 except for the end. Many candidates are first divided among halves of the pixels,
+ * reading N32 of them at a time; then N32 pixels are solved at a time. */
 static void far_divide(const far_query *q, int32_t x0, int32_t x1, size_t a, size_t b) {
     enum { FEW = 24 * N32 };
     if (b - a < FEW || x1 - x0 <= N32 * N32) {
@@ -220,7 +220,7 @@ static void far_divide(const far_query *q, int32_t x0, int32_t x1, size_t a, siz
     far_divide(q, middle, x1, from, b);
 }
 
-/* w->inside: the sites of a row with a site on either side. They are the nearest of themselves only, so they need not be
+/* w->inside: the sites of a row with a site on either side. They are nearest only to themselves, so they need not be
  * candidates: site_pixels() writes their results. */
 static void find_inside(const mp_job *job, mp_worker *w, const uint64_t *bits) {
     for (size_t i = 0; i < job->words; i++) {
@@ -246,9 +246,9 @@ static void site_pixels(const mp_job *job, mp_worker *w, uint32_t here, size_t f
     }
 }
 
-/* The candidates of row y among columns [first, last): the columns that hold a site, as (x, wy2 g^2), less those that
- * their two neighbours already beat and those beyond `reach_y` rows or
- * `limit` (far_prune with a = b = 1, in integers; not in planes so tall that these could overflow). Returns how many. */
+/* The candidates of row y among columns [first, last): the columns with a site, as (x, wy2 g^2), except those above the
+ * envelope of their two neighbours (far_prune with a = b = 1, in integers; not in planes so tall that these could overflow) and those
+ * beyond `reach_y` rows or `limit`. Returns their number. */
 static size_t far_collect(const mp_job *job, mp_worker *w, const uint16_t *below, size_t first, size_t last,
                           uint16_t reach_y, int32_t limit) {
     const V16 absent = v16_set(0xFFFF), apart = v16_set(job->labels);
@@ -285,7 +285,7 @@ static size_t far_collect(const mp_job *job, mp_worker *w, const uint16_t *below
     return n;
 }
 
-/* key = the row of the site, for each candidate left. */
+/* key = the row of the site, for each remaining candidate. */
 static void far_keys(mp_worker *w, const uint16_t *below, int64_t y, int list, size_t m) {
     const int32_t *p = w->far.p[list];
     for (size_t i = 0; i < m; i++) {
@@ -302,8 +302,8 @@ static void fill_none(const mp_job *job, mp_worker *w, size_t first, size_t last
     }
 }
 
-/* f and key into one lane, for pixels [first, last), if they fit; every f is at most `bound` = wy2 g^2 for a g <= reach_y.
- * The largest value met is bound + wx2 span^2, and keys differ from y by at most reach_y. */
+/* Packs f and key into one lane, for pixels [first, last), if they fit; every f is at most `bound` = wy2 g^2 for a g <= reach_y.
+ * The largest value is bound + wx2 span^2, and keys differ from y by at most reach_y. */
 static void far_pack(const mp_job *job, far_query *q, int32_t *f, size_t m, int64_t y, int32_t bound, int32_t reach_y,
                      size_t first, size_t last) {
     const int64_t right = (int64_t)last - q->p[0], left = q->p[m - 1] - (int64_t)first;
@@ -319,7 +319,7 @@ static void far_pack(const mp_job *job, far_query *q, int32_t *f, size_t m, int6
         f[i] = f[i] << shift | (q->key[i] - q->key0);
 }
 
-/* Whether every value that far_row would meet fits i32; in problems that are not wide it does. */
+/* Whether every value of far_row fits i32; in problems that are not wide it does. */
 static bool far_fits(const mp_job *job, size_t first, size_t last, size_t from, size_t to, uint16_t reach_y) {
     if (!job->wide_numbers)
         return true;

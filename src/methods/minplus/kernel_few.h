@@ -1,18 +1,18 @@
-/* A slow pass of which few planes have a site: an element's candidates are those planes' elements of its line, all of them, in full
- * width. What is around a small object needs neither steps, most of which would meet nothing, nor lists. 3 instructions per N32
+/* A slow pass with only a few planes that have a site: every element tries all of these planes, in 32 bits. The surroundings of a small
+ * object then need neither steps, most of which would find nothing, nor candidate lists. 3 instructions per N32
  * elements and plane, with sites 6.
  */
 
 enum { FEW_PLANES = 12 };
 
-/* The planes' rows in work, one after another: values, and with sites the linear indices of these. */
+/* The current rows of these planes, one after another: values, and with sites their linear indices. */
 typedef struct few_rows {
     int count;
     int64_t plane[FEW_PLANES];
     int32_t *value, *site;
 } few_rows;
 
-/* Which planes, if they are few enough; their rows take no more room than the whole tile would. */
+/* Lists the planes, if they are few enough: their rows must fit the memory of the tile. */
 static bool few_find(const mp_pass *pass, const int64_t at[DM_NDIM], mp_worker *w, few_rows *rows) {
     const uint8_t *alive = slow_alive(pass, at);
     *rows = (few_rows){.value = (int32_t *)(void *)w->tile, .site = w->tile_site};
@@ -26,7 +26,7 @@ static bool few_find(const mp_pass *pass, const int64_t at[DM_NDIM], mp_worker *
     return alive;
 }
 
-/* They are copied, for results go where they are. `own` is the linear index of the lines' first elements. */
+/* Copies the rows, because results overwrite them. `own` is the linear index of the lines' first elements. */
 static void few_load(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, uint32_t own,
                      int count, const few_rows *rows, mp_worker *w) {
     for (int r = 0; r < rows->count; r++) {
@@ -51,7 +51,7 @@ static void few_load(const mp_job *job, const mp_pass *pass, const int64_t at[DM
     }
 }
 
-/* Row i. Of equals the lowest plane wins. */
+/* Row i. Among equal values the lowest plane wins. */
 static inline ALWAYS void few_row(const mp_pass *pass, const few_rows *rows, int64_t i, int count, bool sites,
                                   mp_worker *w) {
     const int planes = rows->count, pitch = pass->columns;
@@ -76,7 +76,7 @@ static inline ALWAYS void few_row(const mp_pass *pass, const few_rows *rows, int
     }
 }
 
-/* Whether there were few: then the tile is done. */
+/* Returns whether the planes were few enough; the tile is then finished. */
 static bool few_solve(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, uint32_t own,
                       int count, mp_worker *w) {
     few_rows rows;

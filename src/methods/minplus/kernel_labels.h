@@ -1,21 +1,21 @@
-/* Labels, and signed maps: an element's sites are the elements of any other *kind*, its kind being its label, or the side of
- * the shape that it lies on.
+/* Labels and signed maps: the sites of an element are the elements of any other *kind*. The kind is the label, or the side of
+ * the shape.
  *
- * Along one axis let e(p) be the distance from p to the nearest element of another kind on its line, and f(q) what the axes
- * before found for q. Elements q of p's kind offer f(q) + w (p - q)^2, others w (p - q)^2. So
+ * Along one axis let e(p) be the distance from p to the nearest element of another kind on its line, and f(q) the result of the
+ * earlier axes for q. The candidate q has the value f(q) + w (p - q)^2 if it is of p's kind, else w (p - q)^2. So
  *
  *     out(p) = min(w e(p)^2, min over all q of f(q) + w (p - q)^2):
  *
- * between p and the nearest change of kind all q are of p's kind, and beyond it |p - q| >= e(p), so that whatever f(q) says,
- * and about whichever kind, it is no less than w e(p)^2. The search is that of a mask, from a lower start, its *cap*, and
- * knows nothing of kinds.
+ * between p and the nearest boundary all q are of p's kind, and beyond it |p - q| >= e(p), so that the value of q
+ * is at least w e(p)^2 for any f(q). The search is that of a mask, with w e(p)^2 as an upper bound (`cap`), and
+ * does not depend on kinds.
  *
- * e comes from *turns*, one bit per element and axis, set where an element is of another kind than the one before. Along
- * slow axes the vertical phase's counters run over turns instead of sites,
+ * e comes from *turns*: one bit per element and axis, set at a boundary, where the kind differs from that of the previous element. Along
+ * slow axes the counters of the vertical phase count from turns instead of sites,
  *
  *     u(p) = turn(p) ? 0 : u(p - 1) + 1,   h(p) = turn(p) ? 0 : h(p + 1) + 1,   e(p) = min(u(p), h(p + 1)) + 1.
  *
- * Labels' background is at distance 0: f = 0 there. It is no candidate of a far search, since the cap sees it.
+ * The background of labels is at distance 0: f = 0 there. It is not a candidate of a far search, since the upper bound includes it.
  */
 
 /* ---- Turns: elements to bits ---- */
@@ -31,7 +31,7 @@ DEFINE_DIFFER(uint16_t)
 DEFINE_DIFFER(uint32_t)
 DEFINE_DIFFER(uint64_t)
 
-/* A row's labels side by side, where they lie or in `room`; *size is that of one. */
+/* A row's labels, contiguous, in place or copied to `room`; *size is the size of one label. */
 static const char *label_row(const mp_job *job, const int64_t at[DM_NDIM], int64_t *room, size_t *size) {
     const dm_array *in = &job->arrays->input;
     *size = distmap_dtype_size(in->dtype);
@@ -57,7 +57,7 @@ static void differ_row(const mp_job *job, const char *row, const char *other, si
     pack_bytes(job, w->bytes, 1, 0, bits);
 }
 
-/* The same of sides, which are bits already. */
+/* The same for sides, which are bits already. */
 static void differ_sides(const mp_job *job, const uint64_t *row, const uint64_t *other, uint64_t *bits) {
     for (size_t i = 0; i < job->words; i++)
         bits[i] = row[i] ^ other[i];
@@ -70,7 +70,7 @@ static void turns_of_sides(const mp_job *job, const uint64_t *row, uint64_t *bit
         bits[job->words - 1] &= ((uint64_t)1 << job->width % 64) - 1;
 }
 
-/* Where the turns of row `at` along `axis` lie. */
+/* The turns of row `at` along `axis`. */
 static uint64_t *turns_at(const mp_job *job, int axis, const int64_t at[DM_NDIM]) {
     const int64_t *shape = job->plan->shape;
     return job->turns[axis] + (size_t)((at[0] * shape[1] + at[1]) * shape[2] + at[2]) * job->words;
@@ -114,12 +114,12 @@ static void pack_kinds(const mp_job *job, const mp_plane *plane, int64_t y, mp_w
 
 static inline uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* w->turn: e of a whole row, from its turns, eight elements at a time. A table tells e from the turns among the eight; what
- * comes from outside is how much of the run lies before them and after them, eight more for each group without a turn:
+/* w->turn: e of a whole row, from its turns, eight elements at a time. A table gives e from the turns among the eight. From outside come
+ * the lengths of the run before and after them, eight more for each group without a turn:
  *
  *     e[8 g + k] = min(near[pattern][k], before + k + 1, after + 8 - k).
  *
- * So there is one chain of an addition and a choice for eight elements, whatever the image. */
+ * So eight elements take one dependent addition and selection, for any image. */
 static void row_turns(const mp_job *job, mp_worker *w, const uint64_t *turns) {
     static const uint16_t up[32] = {1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8,
                                     1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8};
@@ -149,8 +149,8 @@ static void row_turns(const mp_job *job, mp_worker *w, const uint64_t *turns) {
     }
 }
 
-/* Like row_values: advances w->above, and fills w->padded with f and w->cap with what the row's own turns say. `below`
- * belongs to the row after. */
+/* Like row_values: advances w->above, and fills w->padded with f and w->cap with the upper bounds from the row's own turns. `below`
+ * belongs to the next row. */
 static void row_kinds(const mp_job *job, mp_worker *w, const uint64_t *bits, const uint64_t *turns,
                       const uint64_t *ground, const uint16_t *below) {
     const V16 zero = v16_set(0), one = v16_set(1), none = v16_set(0xFFFF), limit = v16_set(job->near_cap);
@@ -168,7 +168,7 @@ static void row_kinds(const mp_job *job, mp_worker *w, const uint64_t *bits, con
     }
 }
 
-/* The same for results of far searches, of any size: w->d2 of a whole row. */
+/* Applies the upper bounds to results of far searches, of any size: w->d2 of a whole row. */
 static void cap_row(const mp_job *job, mp_worker *w, const uint64_t *ground) {
     const V16 zero = v16_set(0);
     const V32 none = v32_set(MP_NONE), absent = v32_set(MP_FAR16), weight = v32_set(job->wx2);
@@ -202,7 +202,7 @@ static void line_turns(const mp_job *job, const mp_pass *pass, const int64_t at[
     }
 }
 
-/* The cap of element i of those lines, saturated. */
+/* The upper bound of element i of those lines, saturated. */
 static inline V16 line_cap(const mp_pass *pass, const mp_worker *w, int64_t i) {
     const V16 e = v16_load(w->tile_turn + i * N16);
     return v16_blend(v16_le(e, v16_set(pass->near)), v16_mul(v16_mul(e, e), v16_set((uint16_t)pass->w2)),

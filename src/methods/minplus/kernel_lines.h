@@ -1,8 +1,8 @@
-/* The lines of a slow pass as they come from memory: rows, one per plane, of squared distances or of sites that tell them; and how
- * they go back. Planes without a site are not in memory.
+/* Loads and stores the lines of a slow pass: rows, one per plane, of squared distances or of sites. Planes without a site are not
+ * stored in memory.
  */
 
-/* For lines that start at `at`: of each row whether its plane has a site; NULL where that is not known. */
+/* For lines that start at `at`: for each row whether its plane has a site; NULL if that is not known. */
 static inline const uint8_t *slow_alive(const mp_pass *pass, const int64_t at[DM_NDIM]) {
     return pass->alive ? pass->alive + at[0] * pass->n : NULL;
 }
@@ -11,9 +11,9 @@ static inline size_t slow_line_pitch(const mp_pass *pass) {
     return (size_t)(pass->n + 1) * N16;
 } /* not a power of two */
 
-/* `count` elements of row `i` of the lines: where they lie, or in `copy` when not side by side or not whole vectors (zeros
- * follow: such lanes are harmless, and done at once). Rows lie a plane apart, too far for the processor to see them coming,
- * so a later one is asked for. */
+/* `count` elements of row `i` of the lines: in place, or in `copy` if they are not contiguous or not whole vectors (then padded with
+ * zeros, which are settled at once). Rows are a plane apart, too far for the processor's prefetcher,
+ * so a later row is prefetched. */
 static const int32_t *slow_row(const mp_store *store, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first,
                                int64_t i, int count, int32_t *copy) {
     enum { AHEAD = 8, LINE = 64 };
@@ -54,7 +54,7 @@ static inline V32 offset_square(const mp_job *job, V32 offset) {
     return v32_blend(v32_eq(offset, none), v32_set(MP_NONE), square);
 }
 
-/* How far in linear index a site lies that is at `offset` from the element k steps along the pass. */
+/* The linear index, relative to the element, of a site at `offset` from the element k steps along the pass. */
 static inline V32 offset_site(const mp_job *job, const mp_pass *pass, V32 offset, V32 k) {
     const V32 plane = v32_madd(offset, v32_set((int32_t)(job->width << 16 | 1))); /* dy width + dx */
     return v32_add(plane, v32_mul(k, v32_set((int32_t)job->plan->linear[pass->axis])));

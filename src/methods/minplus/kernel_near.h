@@ -1,20 +1,20 @@
 /* The near search: out[x] = min over |k| <= K of f[x + k] + w k^2, in saturating u16, N16 pixels at a time.
  *
- * A group of pixels is done when w k^2 reaches the largest of its values: nothing farther away can improve it. Values of
- * 65,535 and more are not told apart, so the result is exact wherever it is below; groups that are not done within
- * near_steps are left to the far search. About 4 instructions per step and N16 pixels, most of them loads.
+ * A group of pixels is settled when w k^2 reaches the largest of its values: no candidate farther away can improve it. Values of
+ * 65,535 and more are saturated, so results below are exact; groups that near_steps do not settle are left
+ * open for the far search. About 4 instructions per step and N16 pixels, most of them loads.
  *
- * With indices there are two forms. Of equal d2 the lowest row must win, then the leftmost column.
+ * With indices there are two formats. Among equal d2 the lowest row must win, then the leftmost column.
  *
  * Keys: v = d2 << 7 | (dy + 32) << 1 | side. The smallest key is the nearest site, of the lowest row, then (same row, so
  * same |dx|) the one to the left. A key is still a value plus a parabola, only 128 times as large, so the search is the
- * same, two arrays (side 0 and 1) being read. d2 <= 510 fits: 22 steps, which do for sites of 1% and more.
+ * same, on two arrays (side 0 and 1). d2 <= 510 fits: 22 steps, enough for sites of 1% and more.
  *
- * Steps: a lane holds 2 d2 + (1 where the site lies below), and the winning k is kept beside it. A site above wins over one
- * below; of two above, the one with the smaller |k| (it is higher up), which is seen first and kept; of two below, the one
- * with the larger |k|, which is seen later and replaces the other; at +k and -k (the same row) the left one. One comparison
- * does it: replace where v with its low bit cleared is less than the best. d2 <= 32766 fits. Half as fast, so it is for
- * groups that the keys cannot settle.
+ * Steps: a lane holds 2 d2 + (1 if the site is below), with the winning k beside it. A site above wins over one
+ * below. Of two above the one with the smaller |k| (it is higher up) wins, which is seen first and kept. Of two below the one
+ * with the larger |k| wins, which is seen later and replaces the other. At +k and -k (the same row) the left one wins. One comparison
+ * does all of it: replace if v with its low bit cleared is less than the best. d2 <= 32766 fits. It is half as fast, so only
+ * groups that the keys cannot settle use it.
  */
 
 enum { NEAR_GROUP = 64 }; /* pixels; a multiple of 2 * N16 */
@@ -34,14 +34,14 @@ static size_t open_groups(const mp_job *job, const mp_worker *w) {
     return count;
 }
 
-/* 0 in the lanes of pixels x.. beyond the image's edge, which nobody waits for; else 0xFFFF. */
+/* 0 in the lanes of pixels x.. beyond the image's edge, which must not delay the search; else 0xFFFF. */
 static inline V16 edge(const mp_job *job, size_t x) {
     const size_t group = job->wide - NEAR_GROUP;
     return x < group ? v16_set(0xFFFF) : v16_load(job->edge + (x - group));
 }
 
-/* A pair of vectors at f + x, searched until done, or hopeless: after NEAR_TRY steps, values larger than near_steps can
- * settle are left to the far search. False when not done. */
+/* Searches a pair of vectors at f + x until it is settled. After NEAR_TRY steps, values that near_steps cannot
+ * settle are left to the far search. False if not settled. */
 enum { NEAR_TRY = 24 };
 
 static inline ALWAYS bool near_pair(const mp_job *job, const uint16_t *f, const uint16_t *cap, size_t x, bool labels,
@@ -68,7 +68,7 @@ static inline ALWAYS bool near_pair(const mp_job *job, const uint16_t *f, const 
     return !v16_any_gt(most, v16_set(cost[k] < 0xFFFE ? cost[k] : 0xFFFE));
 }
 
-/* Values of a whole padded row into w->d2, of labels from w->cap down. open[i] is set to 1 where group i is left to the far
+/* Values of a whole padded row into w->d2, with labels at most w->cap. open[i] is set to 1 if group i is left to the far
  * search. Returns the number of such groups. */
 static inline ALWAYS size_t near_row_as(const mp_job *job, mp_worker *w, bool labels) {
     const uint16_t *f = w->padded + MP_PAD, *cap = w->cap;
@@ -134,7 +134,7 @@ static inline ALWAYS void near_decode_keys(const mp_job *job, mp_worker *w, V32 
     store_site(w, x, start, v32_set((int32_t)job->width), v32_blend(right, dx, v32_sub(v32_set(0), dx)), dy, offsets);
 }
 
-/* The same by steps: in `best` the values told above, in `arg` the winning k. */
+/* The same by steps: `best` has the values described above, `arg` the winning k. */
 static inline bool near_pair_sites(const mp_job *job, const uint16_t *f, size_t x, V16 best[2], V16 arg[2]) {
     const uint16_t *cost = job->near_cost;
     const V16 even = v16_set(0xFFFE);
@@ -179,7 +179,7 @@ static inline ALWAYS void near_decode(const mp_job *job, mp_worker *w, V32 value
                offsets);
 }
 
-/* The values for steps, into w->padded: twice wy2 g^2, plus 1 where the site lies below. */
+/* The values for steps, into w->padded: twice wy2 g^2, plus 1 if the site is below. */
 static void step_values(const mp_job *job, mp_worker *w, const uint16_t *below) {
     const V16 zero = v16_set(0), one = v16_set(1), none = v16_set(0xFFFF), weight = v16_set((uint16_t)(2 * job->wy2));
     const V16 most = v16_set(job->near_y);
@@ -193,8 +193,8 @@ static void step_values(const mp_job *job, mp_worker *w, const uint16_t *below) 
 
 static inline V32 quarter(const V16 pair[2], int i) { return i % 2 ? v16_high(pair[i / 2]) : v16_low(pair[i / 2]); }
 
-/* The same with sites; `start` is the linear index of the row's first pixel. Where keys failed in the row before, steps are
- * taken at once. */
+/* The same with sites; `start` is the linear index of the row's first pixel. If keys failed in the previous row, steps are
+ * used at once. */
 static inline ALWAYS size_t near_row_sites_as(const mp_job *job, mp_worker *w, const uint16_t *below, uint32_t start,
                                               bool unit, bool offsets) {
     bool stepping = false; /* w->padded is filled */

@@ -1,4 +1,4 @@
-/* Elements to bits: one for each element of a row, 64 to a word; those from the row's width on are zero. */
+/* Turns elements into bits: one for each element of a row, 64 to a word; bits from the row's width on are zero. */
 
 /* Bits of bytes that equal `value`, the others with `invert` all ones. */
 static void pack_bytes(const mp_job *job, const uint8_t *bytes, uint8_t value, uint64_t invert, uint64_t *bits) {

@@ -31,7 +31,7 @@ static void row_keys(const mp_job *job, mp_worker *w, const uint64_t *bits, cons
     }
 }
 
-/* The largest distance to a site within its column, of columns [x0, x1). */
+/* The largest distance to a site in the same column, over columns [x0, x1). */
 static uint16_t largest_column(const mp_job *job, const mp_worker *w, const uint16_t *below, size_t x0, size_t x1) {
     const V16 apart = v16_set(job->labels);
     V16 most = v16_set(0);
@@ -46,7 +46,7 @@ static uint16_t largest_column(const mp_job *job, const mp_worker *w, const uint
     return g;
 }
 
-/* The last site of the row before pixel x, and the first at or after it; -1 and `wide` where there is none. x is a multiple
+/* The last site of the row before pixel x, and the first at or after it; -1 and `wide` if there is none. x is a multiple
  * of 64. */
 static int64_t site_before(const uint64_t *bits, size_t x) {
     for (size_t i = x / 64; i-- > 0;)
@@ -72,8 +72,8 @@ static void far_any(const mp_job *job, mp_worker *w, const mp_plane *plane, cons
         mp_wide_row(job, w, plane, below, y, start, (int64_t)first, (int64_t)last, (int64_t)from, (int64_t)to);
 }
 
-/* Far searches for the groups that the near one left open. Only near columns can matter to them: none farther than the
- * sites of their own columns, and none beyond a site of their own row, which is nearer. */
+/* Far searches for the groups that the near search left open. Only near columns can win: none farther than the
+ * sites of the groups' own columns, and none beyond a site of the row itself, which is nearer. */
 static void far_groups(const mp_job *job, mp_worker *w, const mp_plane *plane, const uint64_t *bits,
                        const uint16_t *below, int64_t y, uint32_t start) {
     const size_t groups = job->wide / NEAR_GROUP;
@@ -98,8 +98,8 @@ static void far_groups(const mp_job *job, mp_worker *w, const mp_plane *plane, c
     }
 }
 
-/* Row y of a plane into w->d2 and w->found. `below` are the row's counters, with labels those of the row after; `*skip`
- * rows go to the far search at once, because a near one just failed. */
+/* Row y of a plane into w->d2 and w->found. `below` are the row's counters, with labels those of the next row; `*skip`
+ * rows go to the far search at once, because a near search has just failed. */
 static void solve_row(const mp_job *job, const mp_plane *plane, int64_t y, uint32_t start, const uint16_t *below,
                       int *skip, mp_worker *w) {
     enum { SKIP_ROWS = 15 };

@@ -7,18 +7,18 @@
  *     t                  the neighbour of s on the side of e
  *     g = t - s
  *
- * The middle between s and t is nearer to s than the result is where |e| > |s g|, but for g^2 / 4. Where the two are within 2^-43 of
- * x, that and what is not exact may matter, about once in 2^18 values: a row with such a value is gone through once more, and its
- * vectors settled (core/unit.h). Some 14 instructions beside the root's; those that multiply, which the root keeps waiting, are as
- * few as may be, so neighbours and small parts of x are had from the bits.
+ * The result is t if |e| > |s g|, except for g^2 / 4. If the two are within 2^-43 of
+ * x, this term and rounding errors may matter, about once in 2^18 values: a row with such a value is processed again, and its
+ * vectors decided exactly (core/unit.h). About 14 instructions besides the root. Multiplications compete with the root's pipe and
+ * are as few as possible, so neighbours and small fractions of x come from the bits.
  */
 
 #ifdef SIMD_FUSED
-/* Bits of floats are their logarithms in units of 2^-23, but for 0.09: what is below this is less than 2^-42.8 of another, and so is
- * all that is less than 2^-43 of it. */
+/* The bits of a float are its logarithm in units of 2^-23, to within 0.09: a difference below this means a ratio below 2^-42.8, and
+ * every ratio below 2^-43 has such a difference. */
 enum { UNIT_SURE = -(int32_t)(42.9 * (1 << 23)) };
 
-/* *least gathers how far results are from the middle, as logarithms: one below UNIT_SURE may be the other neighbour. */
+/* *least collects the distances of results from the middle, as logarithms: one below UNIT_SURE may be the other neighbour. */
 static inline ALWAYS F32 unit_roots(F32 high, F32 low, const int32_t *n, V32 *least) {
     const F32 number = f32_signed(v32_load(n)), x = f32_mul(number, high), s = f32_sqrt(x);
     const F32 l = f32_fma(number, low, f32_fms(number, high, x)), e = f32_sub(l, f32_fms(s, s, x));

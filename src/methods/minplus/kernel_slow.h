@@ -1,16 +1,16 @@
 /* A slow pass: the min-plus product along an axis other than x, vectors running across neighbouring elements.
  *
  * A tile of neighbouring lines is read once, narrowed to saturating u16 and laid out line by line (vector-wise), so that
- * the search stays in the first cache; results go back to the rows they came from. A search step is the near search's,
- * aligned this time: about 4 instructions per step and N16 elements; it ends when w k^2 plus the line's least value reaches
- * the largest of the results. Lines that hold a value of 65,535 or more in their
- * result, or that need more than SLOW_STEPS steps, are transposed and solved by the far search in full width.
+ * the search stays in the first-level cache; results go back to the rows they came from. A step is that of the near search,
+ * but aligned: about 4 instructions per step and N16 elements. The search ends when w k^2 plus the line's least value reaches
+ * the largest of the results. Lines with a result of 65,535 or more,
+ * or that need more than SLOW_STEPS steps, are transposed and solved by the far search in 32 bits.
  */
 
 enum { SLOW_STEPS = 128 };
 
-/* What is known of N16 lines: the least value of each, and the first and the last row in which any of them has one at all.
- * Planes without sites on either side of those with some, of which there may be many, need no steps. */
+/* Properties of N16 lines: the least value of each, and the first and the last row in which any of them has a value.
+ * Planes outside these rows, of which there may be many, need no steps. */
 typedef struct slow_lines {
     V16 least;
     int64_t first, last;
@@ -28,8 +28,8 @@ static inline slow_lines slow_look(const uint16_t *lines, int64_t n) {
     return l;
 }
 
-/* The steps of element i: from `first` on, up to `pairs` to both sides and then up to `reach` to one, `side`. What is farther than
- * `reach`, but not than `far`, is not looked at. */
+/* The steps of element i: from `first` on, up to `pairs` to both sides and then up to `reach` to one side, `side`. Rows beyond `reach`
+ * up to `far` are not tried. */
 typedef struct slow_steps {
     int64_t first, pairs, reach, far, side;
 } slow_steps;
@@ -105,11 +105,11 @@ static inline void slow_sites(const mp_job *job, const mp_pass *pass, const int3
     v32_store(found + N32, high);
 }
 
-/* With sites, of equal elements of a line the lowest wins. As in a row there are two forms: keys and steps.
+/* With sites, the lowest of equal elements of a line wins. As in a row there are two formats: keys and steps.
  *
- * A key is d2 << 6 | (k + 32), k being where the winner lies: the smallest key is the nearest element, the lowest of
- * equals. w->tile_key holds d2 << 6 of each element, with as many none's on either side as there are steps; what a step
- * adds depends on k alone. d2 <= 1022 and |k| <= 31 fit. */
+ * A key is d2 << 6 | (k + 32), with k the offset of the winner: the smallest key is the nearest element, the lowest of
+ * equals. w->tile_key holds d2 << 6 of each element, with as many "none" values on either side as there are steps; the cost of a step
+ * depends only on k. d2 <= 1022 and |k| <= 31 fit. */
 enum { SLOW_KEY_NONE = MP_SLOW_KEY_MOST << MP_SLOW_KEY, SLOW_UNSETTLED = INT16_MAX };
 
 static inline V16 slow_key(V16 d2) {
@@ -134,7 +134,7 @@ static inline int slow_pair_keys(const mp_pass *pass, const uint16_t *f, V16 lea
     for (int j = 0; j < 2; j++)
         best[j] = v16_min(v16_adds(v16_load(f + j * N16), v16_set(MP_SLOW_KEY_ZERO)), cap);
     int k = 1;
-    /* An element as good as the best still matters while it is lower: go on until all would be worse. */
+    /* An element equal to the best still wins if it is lower: continue until all would be worse. */
     for (; k <= all && v16_any_gt(v16_max(best[0], best[1]), v16_adds(least, v16_set(cost[k]))); k++) {
         if (k > MP_SLOW_KEY_STEPS)
             return SLOW_UNSETTLED;
@@ -147,8 +147,8 @@ static inline int slow_pair_keys(const mp_pass *pass, const uint16_t *f, V16 lea
     return v16_any_gt(v16_max(best[0], best[1]), v16_set(SLOW_KEY_NONE - 1)) ? SLOW_UNSETTLED : k - 1;
 }
 
-/* The same by steps, the winning k kept beside the value. Elements below i, lower than all seen so far, win ties; those
- * above lose them. */
+/* The same by steps, with the winning k beside the value. Elements below i, lower than all seen so far, win ties; those
+ * above i lose them. */
 static inline bool slow_element_steps(const mp_pass *pass, const uint16_t *lines, const slow_lines *known, V16 cap,
                                       int64_t i, V16 *found, V16 *found_k, int64_t *steps) {
     const uint16_t *f = lines + i * N16;
@@ -179,7 +179,7 @@ static inline bool slow_element_steps(const mp_pass *pass, const uint16_t *lines
     return !v16_any_gt(best, sure);
 }
 
-/* Like slow_near, with the sites. Where keys failed for the elements before, steps are taken at once. */
+/* Like slow_near, with the sites. If keys failed for the previous elements, steps are used at once. */
 static bool slow_near_sites(const mp_job *job, const mp_pass *pass, const uint16_t *lines, const int32_t *sites,
                             uint32_t own, int c, mp_worker *w) {
     const int64_t n = pass->n;

@@ -1,7 +1,7 @@
-/* A slow pass in lanes of 32 bits: for the lines that 16 bits do not hold, before the far search.
+/* A slow pass in 32-bit lanes: for lines that do not fit 16 bits, before the far search.
  *
- * Those are long distances, or short ones in a small unit: at 40 : 13 : 13 a plane's squares pass 65,535 beyond 20 elements. The
- * search is that of kernel_slow.h, at half its rate. It takes as many steps k as leave w k^2 below 2^30, which so are "none"; lines
+ * These have long distances, or short ones in a small unit: at 40 : 13 : 13 the squares of a plane exceed 65,535 beyond 20 elements. The
+ * search is that of kernel_slow.h, at half its rate. It takes steps k with w k^2 below 2^30, and 2^30 means "none"; lines
  * with a larger value, or that need more steps, are left to the far search.
  */
 
@@ -15,7 +15,7 @@ typedef struct full_lines {
     int64_t most_steps;
 } full_lines;
 
-/* Row i, FULL_NONE for what is none; false where a value is too large. */
+/* Row i, with FULL_NONE for "none"; false if a value is too large. */
 static inline bool full_row(const mp_job *job, const int32_t *from, int32_t *to, V32 least[2], bool *any) {
     const V32 none = v32_set(FULL_NONE), absent = v32_set(MP_NONE);
     M32 large = v32_lt(none, none), some = large;
@@ -62,7 +62,7 @@ static bool full_load(const mp_job *job, const mp_pass *pass, const int64_t at[D
     return lines->last >= 0; /* else there is nothing to search */
 }
 
-/* One half of an element: the best value, and with `sites` how many steps away, below zero for lower ones, the lowest of equals. */
+/* One half of an element: the best value, and with `sites` its offset in steps, negative for lower rows; the lowest of equals. */
 static inline ALWAYS bool full_element(const mp_pass *pass, const full_lines *lines, int64_t i, int half, V32 cap,
                                        bool sites, V32 *found, V32 *found_k) {
     const int32_t *f = lines->value + i * N16 + half * N32;
@@ -101,7 +101,7 @@ static inline ALWAYS bool full_element(const mp_pass *pass, const full_lines *li
     return !m32_any(v32_lt(v32_add(least, v32_set((int32_t)(pass->w2 * k * k) - slack)), best));
 }
 
-/* What lines may have at most by their own turns. */
+/* The upper bounds of the lines from their own turns. */
 static inline V32 full_cap(const mp_pass *pass, const mp_worker *w, int64_t i, int half) {
     const V16 turns = v16_load(w->tile_turn + i * N16);
     const V32 e = half ? v16_high(turns) : v16_low(turns);

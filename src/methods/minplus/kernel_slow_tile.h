@@ -1,4 +1,4 @@
-/* A tile of a slow pass: lines from the stores between stages, each by the narrowest search that holds it, and back or out. */
+/* A tile of a slow pass: lines from the stores between stages, each by the narrowest search that fits, to the stores or outputs. */
 
 /* Lines [first, first + count) of the inner run that starts at `at`, from the stores to the stores or to the outputs. */
 static void slow_tile(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, int count,
@@ -11,7 +11,7 @@ static void slow_tile(const mp_job *job, const mp_pass *pass, const int64_t at[D
         return;
     slow_load(job, pass, at, first, (uint32_t)(base + first), count, w);
     w->wide_row = true;
-    int skip = 0; /* lines beside those that 16 bits did not hold */
+    int skip = 0; /* lines beside lines that did not fit 16 bits */
     for (int c = 0; c < count; c += N16) {
         const size_t line = (size_t)(c / N16) * slow_line_pitch(pass);
         const uint16_t *lines = w->tile + line;

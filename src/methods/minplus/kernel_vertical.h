@@ -1,7 +1,7 @@
 /* The vertical phase: each pixel's distance to the nearest site of its own column, in u16 (0xFFFF: none), from one bit
  * per pixel.
  *
- * A column is walked in blocks of MP_BLOCK rows: `up` and `down` carry the distance across a block's edges, so that
+ * A column is divided into blocks of MP_BLOCK rows: `up` and `down` carry the distance across the edges of a block, so that
  * blocks can be solved independently and the scratch is 1/8 + 4/64 bytes per pixel. One step per row and direction is
  *     v = site ? 0 : v + 1 (saturating),
  * two instructions for N16 columns.
@@ -21,7 +21,7 @@ static inline int block_rows(const mp_job *job, int64_t block) {
     return left < MP_BLOCK ? (int)left : MP_BLOCK;
 }
 
-/* Packs a block's rows and leaves, for the blocks after and before it, the distance to its last and first site. */
+/* Packs the rows of a block and stores, for the next and the previous block, the distance to its last and first site. */
 static void pack_block(const mp_job *job, const mp_plane *plane, int64_t block, mp_worker *w) {
     const int rows = block_rows(job, block);
     uint64_t *bits = plane->bits + (size_t)(block * MP_BLOCK) * job->words;
@@ -66,8 +66,8 @@ static void column_ends(const mp_job *job, const mp_plane *plane, size_t first, 
         }
 }
 
-/* Turns those distances into distances to the nearest site in any block above (below), for columns [first, last), beginning with
- * what enters the plane. */
+/* Replaces these distances by distances to the nearest site in any block above (below), for columns [first, last), starting with
+ * the carries that enter the plane. */
 static void carry(const mp_job *job, const mp_plane *plane, size_t first, size_t last) {
     if (job->tall)
         column_ends(job, plane, first, last);
@@ -93,7 +93,7 @@ static inline void step_row(const mp_job *job, const uint64_t *bits, const uint1
         v16_store(out + x, v16_bits(bits, x, zero, v16_adds(v16_load(in + x), one)));
 }
 
-/* For the sub-blocks of a block: boundary[s] = distances below row s * tile_rows, that row included. */
+/* For the sub-blocks of a block: boundary[s] = distances at row s * tile_rows to the sites at or below it. */
 static void step_boundaries(const mp_job *job, const uint64_t *bits, int rows, const uint16_t *down, mp_worker *w) {
     const V16 zero = v16_set(0), one = v16_set(1);
     for (size_t x = 0; x < job->wide; x += N16) {

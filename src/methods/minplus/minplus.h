@@ -1,4 +1,4 @@
-/* minplus/cpu: what its driver and its kernels share.
+/* minplus/cpu: shared by its driver and its kernels.
  *
  * The transform runs in two kinds of stage. The *plane* stage solves every (y, x) plane: a vertical phase that finds
  * each pixel's nearest site within its column, then a min-plus search along the row. *Slow passes* then bring in the z
@@ -13,14 +13,14 @@
 
 enum {
     MP_NONE = INT32_MAX,
-    MP_FAR16 = 0xFFFF, /* a column distance of this and more, or none */
-    MP_GROUP = 8,      /* elements that a row of turns takes at once */
+    MP_FAR16 = 0xFFFF, /* a column distance of at least this, or none */
+    MP_GROUP = 8,      /* elements of a row of turns that are processed at once */
     MP_BLOCK = 64,     /* rows between stored carries */
     MP_NEAR = 126,     /* widest near search along a row */
-    MP_KEY_STEPS = 24, /* steps that d2 in a key can take, at most */
+    MP_KEY_STEPS = 24, /* the most steps whose d2 fits a key */
     MP_KEY = 7,        /* bits below d2 in a key: 6 of vertical offset, 1 of side */
     MP_KEY_MOST = 510, /* largest d2 in a key, the largest key being "none" */
-    MP_PAD = 192,      /* none's on either side of a padded row: MP_NEAR and a vector */
+    MP_PAD = 192,      /* "none" values on either side of a padded row: MP_NEAR and a vector */
     MP_SLOW = 256,     /* squares of steps along a slow axis: u16 holds d2 up to 255^2 */
     /* Keys of a slow pass: bits below d2, k = 0 among them, steps, d2 of "none". */
     MP_SLOW_KEY = 6,
@@ -59,17 +59,17 @@ typedef struct mp_worker {
     uint32_t *found;                  /* [wide] and their sites, as linear indices */
     int32_t *squared;                 /* [wide] u32, for dm_row_emit and dm_lengths */
     int64_t *site;                    /* [wide] for dm_row_emit; or floats, from dm_lengths */
-    uint8_t *open;                    /* [wide / 64] groups that the near search left open */
-    uint8_t *deep;                    /* [wide / 64] groups that keys did not settle in the row before */
+    uint8_t *open;                    /* [wide / 64] whether the near search left the group open */
+    uint8_t *deep;                    /* [wide / 64] whether keys did not settle the group in the previous row */
     uint64_t *inside;  /* [words] sites of the row that lie between two others; of labels the background */
     int32_t *column;   /* [wide + slack] values of a row's columns */
     mp_far far;        /* [wide + slack] */
     uint8_t *bytes;    /* [wide] a row's sites, or its mask, where the array is not plain bytes */
     uint16_t *cost[2]; /* kernel_ball.h: [pad + wide + pad] */
     /* Labels and signed maps. */
-    int64_t *kind[2];    /* [wide] labels of two rows that are to be compared, or their sides as bits */
+    int64_t *kind[2];    /* [wide] labels of two rows to compare, or their sides as bits */
     uint16_t *turn;      /* [wide] distance to the next element of another kind within the row */
-    uint16_t *cap;       /* [wide] its square, weighted and saturated */
+    uint16_t *cap;       /* [wide] its square, weighted and saturated: an upper bound of d2 */
     uint16_t *tile_turn; /* [n][lanes] such distances along the lines in work */
     /* A small plane's own bits and carries. */
     uint64_t *bits, *turns, *ground;
@@ -88,7 +88,7 @@ typedef struct mp_worker {
     uint32_t *line_arg;
 } mp_worker;
 
-/* Masks alone are wanted, and kernel_ball.h finds them: L, and the most steps within it. */
+/* Only masks are wanted, and kernel_ball.h computes them: L, and the most steps within it. */
 typedef struct mp_ball {
     bool on;
     int32_t limit2;  /* L, below 2^24 */
@@ -115,41 +115,41 @@ typedef struct mp_job {
     uint16_t near_cost[MP_NEAR + 2]; /* wx2 k^2, with sites doubled; saturated */
     int near_steps;                  /* near_cost is below 65535 up to here, at most MP_NEAR */
     uint16_t near_most;              /* largest value that near_steps can settle */
-    uint16_t cap16;                  /* no need to know values of this and more (limit) */
+    uint16_t cap16;                  /* values of at least this need not be exact (limit) */
     uint16_t edge[MP_BLOCK];         /* for the last 64 lanes of a row: 0xFFFF, or 0 beyond the image's width */
     uint16_t near_cap;               /* the same for the near search; none with sites */
     uint16_t key_y, key_cost[MP_KEY_STEPS + 2]; /* the same for keys */
     int key_steps;
     int32_t most;                    /* results above this are "none": the limit, or MP_NONE - 1; */
     int32_t plane_most;              /* the same before `factor` */
-    bool labels;                     /* an element looks for the nearest of another kind (kernel_labels.h), ... */
-    bool sides;                      /* ... its kind being not its label but the side of a signed map */
-    uint64_t *turns[2];              /* turns along t and z where these count, of all rows: [rows][words] */
-    uint16_t (*near_turn)[MP_GROUP]; /* [256] for every pattern of turns among eight elements their e by it */
+    bool labels;                     /* sites are the elements of another kind (kernel_labels.h): another label, */
+    bool sides;                      /* or the other side of a signed map */
+    uint64_t *turns[2];              /* turns along t and z where these count, for all rows: [rows][words] */
+    uint16_t (*near_turn)[MP_GROUP]; /* [256] for every pattern of turns among eight elements: e within the pattern */
     bool sites;                      /* indices are wanted, or carried between stages */
-    bool offsets;       /* between stages a u32 holds dy << 16 | dx (16 bits each), which tells site and d2 alike */
+    bool offsets;       /* between stages a u32 holds dy << 16 | dx (16 bits each), which gives both site and d2 */
     bool wide_numbers;  /* minplus_wide.c: squared distances may pass 2^31 - 1 */
     bool function;      /* one slow pass from the input, samples in u32, to the outputs */
-    bool payload_sites; /* the payload is the sites' store, and goes out as it is */
+    bool payload_sites; /* the payload is the store of sites, and is written unchanged */
     bool tall;          /* the image's planes have rows beyond the u16 counters */
     bool stream;        /* outputs are too large for the cache */
     bool all_floats;    /* floats hold every squared distance: they are below 2^24 */
     bool emit_general;  /* final rows go through dm_row_emit; else straight to float32, uint32 and index memory */
     bool last_is_plane; /* no slow pass follows: rows are final */
-    mp_store d2_store, site_store; /* else they go here */
+    mp_store d2_store, site_store; /* else rows are stored here */
     mp_ball ball;
-    const dm_array *costs; /* volumes' masks: the output where costs rest between stages */
-    uint8_t *alive; /* [t][z] volumes whose z is measured: whether the plane has a site; NULL where nobody asks */
+    const dm_array *costs; /* volumes' masks: the output in which costs are stored between stages */
+    uint8_t *alive; /* [t][z] volumes whose z is measured: whether the plane has a site; NULL: not needed */
     mp_worker *workers;
 } mp_job;
 
-/* A plane being solved: where it lies, and its vertical summary. */
+/* A plane being solved: its position, and the result of the vertical phase. */
 typedef struct mp_plane {
     int64_t t, z, y;     /* y: of its first row */
-    uint64_t *bits;      /* [height][words] sites; of labels the turns along y */
+    uint64_t *bits;      /* [height][words] sites; for labels the turns along y */
     uint64_t *turns;     /* the same along x; labels only */
     uint64_t *ground;    /* the background of labels; NULL where there is none */
-    uint16_t *up, *down; /* [blocks][wide]: distance from the row before / after the block to the nearest site there and
+    uint16_t *up, *down; /* [blocks][wide]: distance from the row before / after the block to the nearest site in that row or
                              beyond; 0xFFFF none */
     uint32_t *first_site, *last_site; /* tall planes: [wide] rows (the image's) of each column's first and last site, or
                                          MP_NO_SITE */
@@ -160,11 +160,11 @@ typedef struct mp_pass {
     int axis;
     int64_t n;     /* length of the axis */
     int32_t w2;    /* squared pitch */
-    int64_t inner; /* elements that lie side by side within one step of the axis */
+    int64_t inner; /* contiguous elements within one step of the axis */
     int columns;   /* of a tile; a multiple of 64 */
     uint16_t near; /* largest k with w2 k^2 <= 65534 */
     bool last;
-    const uint8_t *alive; /* z: [t][n] whether a plane has a site; those without are not in the stores. NULL: all are */
+    const uint8_t *alive; /* z: [t][n] whether a plane has a site; planes without are not stored. NULL: all are */
     uint16_t cost[MP_SLOW + 1];               /* w2 k^2, saturated: the last one is */
     uint16_t key_cost[MP_SLOW_KEY_STEPS + 2]; /* the same for keys */
 } mp_pass;

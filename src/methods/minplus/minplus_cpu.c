@@ -1,13 +1,13 @@
-/* minplus/cpu, the production method on the CPU: what it accepts, stages and threads. What is computed stands in minplus.h and
- * in the kernel_*.h files, scratch in minplus_layout.c, what an execution sets up in minplus_job.c.
+/* minplus/cpu, the production method on the CPU: the problems that it accepts, its stages and threads. minplus.h and the kernel_*.h files
+ * describe the algorithm, minplus_layout.c the scratch, minplus_job.c the set-up of an execution.
  *
  *   planes:  every (y, x) plane: bits and carries, then near and far searches along its rows
  *   z, t:    a slow pass each, where measured
  *
  * or, for a function sampled along one axis, a slow pass alone.
  *
- * The last stage writes the outputs; before it, squared distances rest in an output's own memory (any 4- or 8-byte one
- * will do) and only where there is none in scratch; the sites likewise. Beyond that the scratch is the bits and carries,
+ * The last stage writes the outputs. Before it, squared distances are stored in the memory of an output (of any 4- or 8-byte type), or
+ * in scratch if there is none; sites likewise. The rest of the scratch is bits and carries,
  * 3/16 byte per pixel of the planes in work, and buffers per thread.
  *
  * The order x, y inside the plane stage, then z, t, with ties resolved to the lowest index in each, gives the lowest
@@ -37,7 +37,7 @@ static size_t scratch_bytes(const distmap_plan *plan) {
 
 /* ---- What it accepts ---- */
 
-/* Labels, and signed maps: counters of 16 bits along every axis, and no sites. */
+/* Labels and signed maps: 16-bit counters along every axis, and no sites. */
 static const char *refuses_kinds(const distmap_plan *plan) {
     if (plan->wants_site)
         return "needs outputs without sites where the input is labels or the map is signed";
@@ -49,7 +49,7 @@ static const char *refuses_kinds(const distmap_plan *plan) {
     return NULL;
 }
 
-/* Functions along one axis: what a slow pass by itself can do, with values that a limit keeps below 2^31. */
+/* Functions along one axis: a single slow pass, with values that a limit keeps below 2^31. */
 static const char *refuses_functions(const distmap_plan *plan) {
     const int axis = mp_function_axis(plan);
     if (plan->problem.dtype != DISTMAP_UINT32 || axis < 0)
@@ -125,7 +125,7 @@ static mp_plane plane_at(const stage *s, int64_t index, const mp_worker *memory)
     return plane;
 }
 
-/* Whether somebody wants a plane's results, which is noted. */
+/* Whether the plane has a site; stored in job->alive. Without job->alive every plane is solved. */
 static bool find_alive(const mp_job *job, const mp_plane *plane, int64_t index) {
     if (!job->alive)
         return true;
@@ -199,7 +199,7 @@ static void slow_task(void *arg, size_t index, int worker) {
     const int64_t first = (int64_t)index % s->tiles * s->pass.columns;
     const int64_t left = s->pass.inner - first;
     int64_t at[DM_NDIM] = {0}, run = (int64_t)index / s->tiles;
-    /* Which run of lines: the axes that are neither the pass's nor inside the inner run. */
+    /* The position of the run of lines: the axes that are neither the pass's nor in the inner run. */
     const bool merged = s->pass.inner == job->plan->linear[s->pass.axis];
     for (int a = (merged ? s->pass.axis : DM_X) - 1; a >= 0; a--)
         if (a != s->pass.axis) {

@@ -1,4 +1,4 @@
-/* What an execution of minplus/cpu sets up: the kernels' job, with its tables of costs, the stores between stages, and the rims
+/* The set-up of an execution of minplus/cpu: the job with its tables of costs, the stores between stages, and the padding
  * of the workers' rows. */
 #include "methods/minplus/minplus_job.h"
 
@@ -30,7 +30,7 @@ static mp_store scratch_store(void *memory, const distmap_plan *plan) {
     return store;
 }
 
-/* Planes of volumes are solved by the smallest whole pitches that are as theirs: 1, 1 for 40, 13, 13. So 16 bits hold longer
+/* Planes of volumes are solved with the smallest whole pitches of the same ratio: 1, 1 for 40, 13, 13. So 16 bits hold longer
  * distances. */
 static void set_pitches(mp_job *job) {
     const distmap_plan *plan = job->plan;
@@ -71,7 +71,7 @@ static void set_arithmetic(mp_job *job) {
         job->edge[i] = job->wide - MP_BLOCK + i < (size_t)job->width ? 0xFFFF : 0;
 }
 
-/* A pattern's own turn that is lowest, and what the others say. */
+/* e within each pattern of turns, from the lowest turn and from the pattern without it. */
 static void set_turns(mp_job *job) {
     for (int k = 0; k < MP_GROUP; k++)
         job->near_turn[0][k] = MP_FAR16;
@@ -106,7 +106,7 @@ static void set_outputs(mp_job *job) {
     job->stream = plan->elements > 1 << 21;
 }
 
-/* What the rounds of kernel_ball.h see beyond a row's ends: nothing, or next to it the border. */
+/* The padding of a row for kernel_ball.h: no sites, or the border beside the row. */
 static void set_ball_pads(const mp_job *job, mp_worker *w) {
     const size_t pad = job->ball.pad;
     for (int i = 0; i < 2 && pad > 0; i++) {
@@ -117,11 +117,11 @@ static void set_ball_pads(const mp_job *job, mp_worker *w) {
     }
 }
 
-/* Where results rest between stages. Returns whether slow passes may take the lines of the axes behind theirs as one run. */
+/* Chooses the memory for results between stages. Returns whether slow passes can treat the axes behind theirs as one contiguous run. */
 static bool set_stores(mp_job *job, const mp_layout *l, const mp_scratch *memory) {
     const distmap_plan *plan = job->plan;
     const dm_arrays *arrays = job->arrays;
-    /* Turns lie row by row, whole words each. */
+    /* Turns are stored row by row, each row in whole words. */
     bool merge = (l->ball.on || !job->emit_general) && !l->wide_numbers && !(l->labels && l->width % 64) &&
                  array_contiguous(&arrays->within, plan) && array_contiguous(&arrays->beyond, plan) &&
                  array_contiguous(&arrays->distance, plan) && array_contiguous(&arrays->squared, plan) &&
@@ -151,7 +151,7 @@ static bool set_stores(mp_job *job, const mp_layout *l, const mp_scratch *memory
     return merge;
 }
 
-/* What searches see beyond the ends of the workers' rows. */
+/* Fills the padding beyond the ends of the workers' rows. */
 static void set_rims(const mp_job *job, const mp_layout *l) {
     for (int i = 0; i < job->plan->context->threads; i++) {
         set_ball_pads(job, &job->workers[i]);

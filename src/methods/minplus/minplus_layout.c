@@ -1,4 +1,4 @@
-/* The shape of minplus/cpu's work, and its scratch: one walk counts it, and the same walk hands it out. */
+/* The dimensions of minplus/cpu's work, and its scratch: one function both counts and divides it. */
 #include "methods/minplus/minplus_layout.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static bool is_slow(const distmap_plan *plan, int axis) {
     return dm_axis_counts(plan, axis) && (axis < 2 || axis == mp_function_axis(plan));
 }
 
-/* Arithmetic that sites alone can do: they are carried even when none is wanted. */
+/* Whether the arithmetic needs sites, which are then carried even if none is wanted. */
 static bool wide_numbers(const distmap_plan *plan) {
     return (plan->measured[2] && plan->rows > MP_FAR16) || mp_largest_squared(plan) >= MP_NONE;
 }
@@ -113,7 +113,7 @@ mp_layout mp_lay_out(const distmap_plan *plan) {
     return l;
 }
 
-/* ---- Scratch: one walk that counts, or hands out ---- */
+/* ---- Scratch: one function counts, or divides ---- */
 
 static void take_plane(dm_scratch *b, const mp_layout *l, mp_worker *w) {
     w->bits = dm_take(b, l->height * (int64_t)l->words, 8);

@@ -1,5 +1,5 @@
-/* minplus/cpu, masks alone within less than every pitch: a site reaches itself and nothing else, so that the mask is the sites. What
- * surveys of slabs ask for (src/slabs/windows.c). One pass over the elements, in runs that the first-level cache holds.
+/* minplus/cpu, masks within a radius below every pitch: a site reaches only itself, so the mask is the sites. Surveys of slabs
+ * use it (src/slabs/windows.c). One pass over the elements, in runs that fit the first-level cache.
  */
 #include <string.h>
 

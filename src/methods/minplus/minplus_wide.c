@@ -1,15 +1,15 @@
-/* minplus/cpu beyond 31 bits: problems whose largest squared distance does not fit the lanes' i32, or with axes beyond
- * what u16 counters tell.
+/* minplus/cpu beyond 31 bits: problems whose largest squared distance does not fit i32 lanes, or with axes beyond
+ * the range of u16 counters.
  *
- * Such problems carry sites between stages instead of squared distances: a u32 linear index says it all in four bytes,
- * and d2 is computed from it, in 64 bits, where it is needed. Near searches stay as they are, since what they settle is
- * small; a far search whose values might not fit is done here, line by line, by the lower envelope of parabolas:
+ * Such problems carry sites between stages instead of squared distances: a u32 linear index has four bytes,
+ * and d2 is computed from it, in 64 bits, where it is needed. Near searches are unchanged, since the values that they settle are
+ * small. A far search whose values might not fit is done here, line by line, by the lower envelope of parabolas:
  *
  *     start(i, j) = the smallest integer x with f_j + w (x - p_j)^2 < f_i + w (x - p_i)^2,   p_i < p_j,
  *
- * one floored division. A new candidate j removes those whose start it reaches; every one enters and leaves once, so a line
- * takes linear time. Strictly better is needed to take over, so the leftmost wins ties; along rows the tie rule wants the
- * lowest row first, and f then is f 2^ROW_BITS + row, with w 2^ROW_BITS: the order is the same, and no two rows tie.
+ * one floored division. A new candidate j removes those whose start it reaches. Every candidate enters and leaves once, so a line
+ * takes linear time. A candidate wins only if it is strictly better, so the leftmost wins ties. Along rows the tie rule wants the
+ * lowest row first; f is then f 2^ROW_BITS + row, with w 2^ROW_BITS: the order is the same, and no two rows tie.
  * Values stay below 2^62 (refuses() in minplus_cpu.c).
  */
 #include "cpu/rows.h"
@@ -51,7 +51,7 @@ uint64_t mp_wide_squared(const distmap_plan *plan, uint32_t site, const int64_t 
     return sum;
 }
 
-/* Where the u16 counters of a tall plane say none, the column's first or last site may still be 65,535 rows or more away.
+/* If the u16 counters of a tall plane say "none", the column's first or last site may still be 65,535 rows or more away.
  * (Only one of them can be on the near side: planes have at most 131,070 rows.) Distance, or -1; *row is the site's. */
 static int64_t column_distance(const mp_job *job, const mp_worker *w, const mp_plane *plane, const uint16_t *below,
                                int64_t x, int64_t y, int64_t *row) {

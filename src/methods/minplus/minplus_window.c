@@ -1,9 +1,9 @@
-/* minplus/cpu on a window (distmap_window in distmap.h): what its columns are told about the rows outside.
+/* minplus/cpu on a window (distmap_window in distmap.h): the nearest sites of its columns in the rows outside.
  *
- * A column's nearest site above row y of the window is one of the window's, or else the one that `before` tells, y - before rows
- * away: so counters that walk down begin with the distance from the row before the window, and those that walk up likewise. Where
- * counters of 16 bits are not enough, that is in images of more than 65,535 rows, the nearest site is first or last in its column
- * (minplus_wide.c), and again one of the window's if it has any on that side.
+ * A column's nearest site above row y is in the window, or else it is the site of `before`, y - before rows
+ * away: so downward counters start with the distance from the row before the window, and upward counters likewise. In images of more
+ * than 65,535 rows, where 16-bit counters are too short, the nearest site is the first or last of its column
+ * (minplus_wide.c), again in the window if it has any on that side.
  */
 #include <string.h>
 
