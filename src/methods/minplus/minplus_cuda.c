@@ -1,20 +1,20 @@
-/* minplus/cuda, the production method on GPUs: what it accepts, and its stages in order (minplus_cuda_stages.c has their
- * memory). What is computed stands in minplus_cuda.h and in the minplus_cuda_*.cu files.
+/* minplus/cuda, the production method on GPUs: the problems that it accepts, and its stages in order (minplus_cuda_stages.c has their
+ * memory). minplus_cuda.h and the minplus_cuda_*.cu files describe the algorithm.
  *
  *   pack:   rows of elements into entries, 1/4 byte per pixel; labels and signed maps across rows as well, for each stage
- *   planes: every (y, x) plane: a near search, and for what it leaves open a far search, or, of planes of middle size and
- *           parts of large volumes, a corner search; small ones by one direct search
+ *   planes: every (y, x) plane: a near search, and for the open units a far search or, in planes of middle size and
+ *           parts of large volumes, a corner search; small planes by one direct search
  *   z:      the same along z, from the planes' squared distances or, with sites, the offsets of their sites: 4 bytes per
- *           voxel; a bracket search in place of the corner search
+ *           voxel; a bracket search instead of the corner search
  *   emit:   only for outputs other than float32 distances or uint32 squares, and indices: from squared distances, and
  *           sites, in memory, 4 bytes each per element
  *
  * The searches choose what to do on the device; the host only enqueues.
  *
- * Over several GPUs each has some rows of every plane, and the entries of all: packing fills in its own, what others packed is
- * exchanged, 1/4 byte per pixel, and all that follows is about its own rows alone. Columns of z are whole on every GPU. So
- * there is one exchange, at the start, and ties are decided by the same passes as on one GPU. Planes come in pieces: while one is
- * searched, the next is on its way.
+ * With several GPUs each has some rows of every plane, and the entries of all rows: it packs its own, the others' are
+ * exchanged, 1/4 byte per pixel, and all later stages solve only its own rows. Columns of z are whole on every GPU. So
+ * there is one exchange, at the start, and the same passes as on one GPU decide ties. Planes are divided into pieces: while one is
+ * searched, the next is copied.
  */
 #include "methods/minplus/minplus_cuda_stages.h"
 
@@ -31,7 +31,7 @@ static const distmap_param_info params[MC_PARAMS] = {
          "KiB of shared memory for a block: all that the GPU has, or as little as smaller GPUs have", shared_names},
 };
 
-/* ---- What it accepts ---- */
+/* ---- Accepted problems ---- */
 
 static const char *refuses(const distmap_plan *plan) {
     if (plan->context->cuda->shared_bytes < MC_LEAST_BYTES)
@@ -63,7 +63,7 @@ static const char *refuses(const distmap_plan *plan) {
     return NULL;
 }
 
-/* Packing is what comes first, and reads no element that could raise anything: a NaN. (Of kinds others come before it.) */
+/* Packing is the first kernel (except with kinds), and reads no element that could raise a flag, which only a NaN does. */
 static bool cleans(const distmap_plan *plan) { return !dm_by_kind(plan) && !dm_dtype_is_float(plan->problem.dtype); }
 
 static size_t scratch_bytes(const distmap_plan *plan) { return mc_lay_out(plan, NULL).scratch.used; }
@@ -85,7 +85,7 @@ static mc_rows linear_rows(const distmap_plan *plan, bool z, int32_t *data) {
     return stage_rows(plan, z, (char *)data, stride);
 }
 
-/* Where the last stage's results go. */
+/* Sets the outputs of the last stage. */
 static void set_outputs(const distmap_plan *plan, const dm_arrays *arrays, const mc_layout *l, mc_stage *last) {
     const bool z = last == &l->z;
     if (!mc_is_direct(plan)) {
@@ -111,13 +111,13 @@ static void set_outputs(const distmap_plan *plan, const dm_arrays *arrays, const
     last->flags = &plan->cuda->outcome->flags;
 }
 
-/* Whether tall tiles save more rows around them than they have empty ones: an eighth. */
+/* Whether at most an eighth of the rows of tall tiles is empty: they then save more surrounding rows. */
 static bool fills_tall(const mc_stage *stage) {
     const int64_t rows = mc_divide_up(stage->height, MC_TALL_ROWS) * MC_TALL_ROWS;
     return (rows - stage->height) * 8 <= stage->height;
 }
 
-/* Whether lanes of 16 bits end before the near search's steps do, along z or in planes. */
+/* Whether 16-bit lanes overflow within the near search's steps, along z or in planes. */
 static bool ends_early(const mc_stage *stage) {
     const int32_t along = stage->source_w2[0] > stage->source_w2[1] ? stage->source_w2[0] : stage->source_w2[1];
     return (int64_t)(along > stage->wy2 ? along : stage->wy2) * MC_REACH * MC_REACH > MC_SURE;
@@ -125,7 +125,7 @@ static bool ends_early(const mc_stage *stage) {
 
 typedef cudaError_t near_search(const mc_stage *p, cudaStream_t stream);
 
-/* The near search of a stage, by what it has, how large it is, and how much shared memory there is. */
+/* The near search of a stage: by its outputs, its size, and the shared memory of the GPU. */
 static near_search *near_of(const distmap_plan *plan, const mc_stage *stage) {
     const size_t shared = mc_shared_bytes(plan);
     const bool full = shared >= MC_FULL_BYTES, least = shared < MC_LESS_BYTES;
@@ -183,7 +183,7 @@ static distmap_status pack_kinds(distmap_plan *plan, const dm_arrays *arrays, co
     return DISTMAP_OK;
 }
 
-/* Stages with all that they read and write. */
+/* The stages with all their inputs and outputs. */
 static mc_layout set_all(const distmap_plan *plan, const dm_arrays *arrays) {
     mc_layout l = mc_lay_out(plan, plan->scratch);
     if (mc_has_z(plan)) {
@@ -212,7 +212,7 @@ static distmap_status pack(distmap_plan *plan, const dm_arrays *arrays) {
     return DISTMAP_OK;
 }
 
-/* When all planes are done: z, and what is left to emit. */
+/* When all planes are finished: the z stage, and emit. */
 static distmap_status finish(distmap_plan *plan, const dm_arrays *arrays) {
     struct dm_cuda *cuda = plan->context->cuda;
     const dm_elements elements = dm_elements_make(plan, arrays);

@@ -1,11 +1,11 @@
-/* The far search, its second part: rows of a strip, queried by others. (minplus_cuda_levels.cuh: which by which.)
+/* The far search, second part: finds winners of rows of a strip among candidate rows. (minplus_cuda_levels.cuh says which among which.)
  *
- * Positions are of a list of the rows that have a site at all, or of rows that follow one another. Down to units a winner is
- * known by the STEP positions among which it is, or FINE, from `at` on: that saves keeping a position with each value. Rows
- * besides those that can win may be evaluated as well, they win nowhere. Of equals the first row wins.
+ * A position is an index in a list of the rows with a site, or of adjacent rows. Down to units a winner is
+ * known to be among STEP positions, or FINE, from `at` on: so no position is stored with each value. Rows
+ * that cannot win may be evaluated too; they win nowhere. Among equals the first row wins.
  *
- * A *team* of 16 lanes has a strip, each lane two columns side by side, and rows of its own: what those share, an entry and
- * the way to it, is had once for both. The two teams of a warp keep step, a team without work has empty ranges.
+ * A *team* is a half-warp: 16 lanes with a strip, each lane two adjacent columns, and rows of its own. The two columns share an entry and
+ * its address. The two teams of a warp run in step; a team without work has empty intervals.
  */
 #ifndef DISTMAP_MINPLUS_CUDA_COLUMNS_CUH
 #define DISTMAP_MINPLUS_CUDA_COLUMNS_CUH
@@ -49,7 +49,7 @@ static_assert(MC_TEAM_BYTES == (FAN + 1) * 32 * (sizeof(int32_t) + sizeof(uint16
 
 /* ---- Rows ---- */
 
-/* N rows, as they come: of planes entries, of the z stage what they are worth in this lane's columns. */
+/* N rows as read: in planes entries, in the z stage their values in this lane's columns. */
 template <int N> struct rows_taken { int32_t row[N], raw[N][2]; };
 
 /* The row at a position. LISTED: by the list. */
@@ -85,7 +85,7 @@ DM_DEVICE rows_taken<N> take_rows(const mc_stage &p, const work &w, int32_t at) 
     return t;
 }
 
-/* What they offer in this lane's columns. */
+/* Their values in this lane's columns. */
 template <bool SLOW, int N>
 DM_DEVICE void offered(const mc_stage &p, const work &w, const rows_taken<N> &t, int32_t value[N][2]) {
     if (SLOW) {
@@ -123,14 +123,14 @@ DM_DEVICE void offered(const mc_stage &p, const work &w, const rows_taken<N> &t,
         }
 }
 
-/* Rows that are queried: number q is y + min(q apart, most). There are `count`. */
+/* The rows to solve: number q is y + min(q apart, most). There are `count`. */
 typedef struct queries {
     int32_t y, apart, most, count;
 } queries;
 
 DM_DEVICE int32_t twice_from(const queries &of, int q) { return 2 * min(q * of.apart, of.most); }
 
-/* What a query found in a column: the least value, less wy2 times the square of its row's distance from y, and where. */
+/* The result of a row in a column: the least value, minus wy2 times the square of its row's distance from y, and its position. */
 template <int COUNT> struct found { int32_t best[COUNT][2], at[COUNT][2]; };
 
 template <int COUNT> DM_DEVICE found<COUNT> nothing_found(int32_t at) {
@@ -192,8 +192,8 @@ DM_DEVICE found<COUNT> query_rows(const mc_stage &p, const work &w, const querie
     return f;
 }
 
-/* Queries from the positions first .. last, of which the team takes, KNOWN at once, every one of `parts` from number `part` on;
- * each winner is among KNOWN positions. */
+/* Solves rows from the positions first .. last, of which the team evaluates, KNOWN at once, every one of `parts` from number `part` on;
+ * each winner is known to be among KNOWN positions. */
 template <bool SLOW, int COUNT, int KNOWN>
 DM_DEVICE found<COUNT> query(const mc_stage &p, const work &w, const queries &of, int32_t first, int32_t last, int part,
                              int parts) {
@@ -201,7 +201,7 @@ DM_DEVICE found<COUNT> query(const mc_stage &p, const work &w, const queries &of
                   : query_rows<SLOW, false, COUNT, KNOWN>(p, w, of, first, last, part, parts);
 }
 
-/* What the teams, of all the block, found for query q. By a warp, a lane to a column. */
+/* The result of all teams of the block for row q. By a warp, a lane to a column. */
 DM_DEVICE void join(const shared &s, int q, uint16_t winner[32]) {
     const int lane = (int)threadIdx.x % 32, teams = (int)blockDim.x / TEAM;
     int32_t best = s.best[0][q][lane], at = s.at[0][q][lane];

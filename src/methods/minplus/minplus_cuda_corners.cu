@@ -1,9 +1,9 @@
-/* minplus/cuda, the corner search: units of planes that the near search left open, each from those rows that can win in it
+/* minplus/cuda, the corner search: solves the units of planes that the near search left open, each from the rows that can win in it
  * (minplus_cuda_corners.cuh: which rows these are; minplus_cuda_corner_unit.cuh: how a block finds and evaluates them).
  *
- * Of large volumes, and of strips of other planes in which little is open, blocks look for open units when the near search has ended.
- * In planes of middle size each unit has a block, the search begins when the near search has, and takes each unit as soon as that is
- * done with it.
+ * In large volumes, and in strips of other planes with few open rows, blocks look for open units when the near search has ended.
+ * In planes of middle size each unit has a block; the search begins together with the near search, and solves each unit as soon as the
+ * near search has finished it.
  */
 #include "methods/minplus/minplus_cuda_corner_unit.cuh"
 
@@ -15,7 +15,7 @@ DM_DEVICE bool suits(const mc_stage &p, const corner_room &room) {
     return !p.few || (room.farthest < 1 << 23 && room.reach <= MOST_REACH);
 }
 
-/* For the whole block: what is open of a unit, or nothing. */
+/* For the whole block: the open quarters of a unit, or none. */
 template <bool SITES> DM_DEVICE void solve_open(const mc_stage &p, uint32_t number, uint32_t strip, corner_room &room) {
     unit u = unit_at(p, number);
     u.open &= p.open[number];
@@ -59,7 +59,7 @@ static __global__ void __launch_bounds__(THREADS, SITES ? 4 : 8) search_some(con
 
 /* ---- Units of planes of middle size ---- */
 
-/* For the whole block: when the near search is done with a unit; what it left open of that. */
+/* For the whole block: waits until the near search has finished a unit, and returns its open quarters. */
 DM_DEVICE uint32_t wait_for_near(const mc_stage &p, uint32_t at, int32_t height) {
     __shared__ uint32_t known;
     if (threadIdx.x == 0) {
@@ -72,10 +72,10 @@ DM_DEVICE uint32_t wait_for_near(const mc_stage &p, uint32_t at, int32_t height)
     return known / MC_FINISHED_OPEN;
 }
 
-/* Where more rows can win than find room, as around the centre of a circle, a unit is shared: its rows of pixels are parted among
- * other blocks, *sharers*, whose warps have some of the rows each. These come after three quarters of the units' blocks, and again
- * after the others: two rounds, whose sharers wait until all that have units know whether they share. So blocks only ever wait for
- * such as were begun before them. */
+/* If more rows can win than fit the list, as around the centre of a circle, a unit is shared: its rows of pixels are divided among
+ * other blocks, *sharers*, whose warps divide the listed rows. Sharers come after three quarters of the units' blocks, and again
+ * after the others: two rounds, whose sharers wait until all blocks with units have decided whether they share. So blocks wait only for
+ * blocks that were started before them. */
 enum {
     PART = 8, /* rows of pixels */
     PARTS = MC_UNIT / PART,

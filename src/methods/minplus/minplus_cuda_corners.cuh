@@ -1,19 +1,19 @@
 /* The corner search (minplus_cuda_corners.cu): which rows can win in a rectangle of a strip's pixels.
  *
- * A site in row j and column c offers pixel (x, y)
+ * The value of a site in row j and column c at pixel (x, y) is
  *
  *     D(x, y) = wx2 (x - c)^2 + wy2 (y - j)^2
  *
- * and of two sites the difference of that is linear in x and y: a site that loses to another at all four corners of a rectangle
- * loses in all of it. A row's sites offer a corner no less than the nearest of them does. So a row is passed over where that
- * loses to one site, a *rival*, at all corners. Rivals may be any sites; good ones are the best of each corner, or nearly.
+ * The difference of two sites' values is linear in x and y: a site that loses to another at all four corners of a rectangle
+ * loses in all of it. The value of a row's nearest site at a corner is a lower bound for all its sites. So a row is skipped if this
+ * bound loses to one site, a *rival*, at all corners. A rival dominates the row. Any site can be one; the best of each corner are good.
  *
  * Rows are counted from a block's first one, y0: with j = y0 + t
  *
  *     D(x, y0 + i) - wy2 i^2 + c = h(t) - (2 wy2 i) t    where h(t) = wx2 (x - c)^2 + wy2 t^2 + c    and c = wy2 MC_UNIT^2
  *
- * which is positive, and below 2^24 where it can win, so that floats are exact and their bits compare as integers do
- * (minplus_cuda_offers.cuh). What is beyond is rounded, but loses all the same.
+ * which is positive, and below 2^24 if it can win, so that floats are exact and their bits compare like integers
+ * (minplus_cuda_offers.cuh). Larger values are rounded, but lose in any case.
  */
 #ifndef DISTMAP_MINPLUS_CUDA_CORNERS_CUH
 #define DISTMAP_MINPLUS_CUDA_CORNERS_CUH
@@ -38,8 +38,8 @@ DM_DEVICE site_row site_row_of(uint2 entry, float t) {
     return made;
 }
 
-/* How far its nearest sites are from a column of the strip: from the first one; from the last one; from any, of a row without a
- * site in the strip, and of all. */
+/* The distance of a row's nearest site from a column of the strip: from the first one; from the last one; from any, for a row without a
+ * site in the strip, and for all rows. */
 DM_DEVICE float first_along(const site_row &row) {
     return fminf(row.left, row.bits ? (float)(__ffs((int)row.bits) - 1) : row.right);
 }
@@ -55,7 +55,7 @@ DM_DEVICE float any_along(const site_row &row, int column) {
     return fminf(left, right);
 }
 
-/* Pixels: of columns 0 .. last, and from a first to a last row i, which have these turns, -2 wy2 i. */
+/* Pixels: of columns 0 .. last, and from a first to a last row i, whose slopes (`turn`) are -2 wy2 i. */
 typedef struct rectangle {
     int last;
     int32_t row[2];
@@ -86,13 +86,13 @@ DM_DEVICE row_ends ends_of(const pitches &w, const site_row &row, int last) {
     return made;
 }
 
-/* What is offered the corners: in the first row, then in the last one. */
+/* Values at the corners: in the first row, then in the last one. */
 DM_DEVICE int4 corner_offers(const row_ends &row, const rectangle &r) {
     return make_int4(offer_at(row.end[0], row.t, r.turn[0]), offer_at(row.end[1], row.t, r.turn[0]),
                      offer_at(row.end[0], row.t, r.turn[1]), offer_at(row.end[1], row.t, r.turn[1]));
 }
 
-/* What each corner's rival offers all of them. */
+/* The values of each corner's rival at all corners. */
 typedef struct rivals {
     int4 by[CORNERS];
 } rivals;
@@ -105,8 +105,8 @@ DM_DEVICE rivals read_rivals(const int4 *room) {
     return made;
 }
 
-/* For the whole warp: rivals, one to each of its first lanes, are the sites of rows that are nearest to corners; without `any` there is
- * none, and no row loses to it. */
+/* For the whole warp: the rivals, one in each of its first lanes, are the sites of rows that are nearest to corners; without `any` there is
+ * none, and no row loses. */
 DM_DEVICE void put_rivals(const pitches &w, const site_row &row, bool any, const rectangle &r, int4 *room) {
     const int lane = (int)threadIdx.x % 32;
     if (lane < CORNERS) {
@@ -120,7 +120,7 @@ DM_DEVICE void put_rivals(const pitches &w, const site_row &row, bool any, const
     __syncwarp();
 }
 
-/* Whether a row can win, by what it offers the corners. Most lose to the first rival. */
+/* Whether a row can win, by its values at the corners. Most lose to the first rival. */
 DM_DEVICE bool loses(const int4 &offers, const int4 &by) {
     return offers.x > by.x && offers.y > by.y && offers.z > by.z && offers.w > by.w;
 }

@@ -1,16 +1,16 @@
-/* minplus/cuda, the direct search, of small planes: every pixel from all the rows that can matter, in one launch.
+/* minplus/cuda, the direct search, for small planes: every pixel from all rows that can win, in one launch.
  *
  *     d2(y) = min over rows j of f(j) + w (y - j)^2    in one column
  *
- * A near and a far search of a small image take most of their time to start, to decide and to wait for their slowest block.
- * Here nothing is decided. A block takes ROWS rows of a strip, a warp HEIGHT of them, a lane a column, and rows are counted
- * from the block's first one, as minplus_cuda_offers.cuh says: a row offers a pixel one multiplication and addition. Without sites
- * it is one of floats, with sites one of integers with the row below them, which so breaks ties.
+ * In a small image a near and a far search spend most of their time on starting, deciding and waiting for their slowest block.
+ * Here nothing is decided. A block solves ROWS rows of a strip, a warp HEIGHT of them, a lane a column. Rows are counted
+ * from the block's first one, as minplus_cuda_offers.cuh says: the value of a row at a pixel takes one multiplication and addition, of
+ * floats without sites; with sites of integers with the row in the low bits, which breaks ties.
  *
- * The rows around the block's own come first, and all their offers are taken. They tell how far the others may be: of these the
- * ones that may be nearer are listed and spread, and some rows of the block are queried by all of them, STEP apart. The winning row
- * rises with y, so between two queried rows only those from the one's winner to the other's can win, and only their offers are
- * taken, in each column its own.
+ * First all rows around the block's own are tried. They bound the distance of the others: rows that may be nearer
+ * are listed and expanded, and rows of the block STEP apart try all of them. The winning row
+ * increases with y, so between two such rows only the rows between their winners can win, and only these are
+ * tried, in each column its own.
  */
 #include "methods/minplus/minplus_cuda_direct.cuh"
 

@@ -1,4 +1,4 @@
-/* minplus/cuda, the direct search (minplus_cuda_direct.cu): what rows offer, with and without sites, and where they are kept. */
+/* minplus/cuda, the direct search (minplus_cuda_direct.cu): the values of rows, with and without sites, and their storage. */
 #ifndef DISTMAP_MINPLUS_CUDA_DIRECT_CUH
 #define DISTMAP_MINPLUS_CUDA_DIRECT_CUH
 

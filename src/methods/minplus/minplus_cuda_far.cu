@@ -1,9 +1,9 @@
-/* minplus/cuda, the far search: what the near search left open, exact at any distance.
+/* minplus/cuda, the far search: solves the units that the near search left open, exactly at any distance.
  *
  *     d2(y) = min over rows j of f(j) + wy2 (y - j)^2    in one column
  *
- * A block takes a strip, or a piece of one, if it has open units. Those of planes to which few rows matter are solved from
- * these (minplus_cuda_few.cuh), all others together, from coarse to fine (minplus_cuda_levels.cuh).
+ * A block takes a strip, or a piece of one, if it has open units. In planes, units for which only few rows can win are solved from
+ * these rows (minplus_cuda_few.cuh), all others together, from coarse to fine (minplus_cuda_levels.cuh).
  */
 #include "methods/minplus/minplus_cuda_few.cuh"
 #include "methods/minplus/minplus_cuda_levels.cuh"
@@ -22,7 +22,7 @@ DM_DEVICE bool find_open(const mc_stage &p, const work &w, uint32_t *units) {
     return __syncthreads_or(any);
 }
 
-/* Where the winners of a unit that is left are: rows, less p.low. */
+/* The range of rows, minus p.low, that contains the winners of an open unit. */
 typedef struct reach {
     uint16_t first, last;
 } reach;
@@ -34,10 +34,10 @@ enum {
     FEW_ROWS = 32,    /* that have a site, in all: too few for levels */
 };
 
-/* What units are left, and how to solve them. */
+/* The open units, and how to solve them. */
 typedef enum plan { NOTHING, EACH_ALONE, ALL_TOGETHER } plan;
 
-/* Solves those of the units that few rows matter to. `sum` and `most` are the block's. */
+/* Solves the units for which only few rows can win. `sum` and `most` are the block's. */
 template <row_results HOW>
 DM_DEVICE plan solve_few(const mc_stage &p, const work &w, uint32_t *units, reach *reaches, int32_t *sum, int32_t *most,
                          bool *none) {
@@ -139,7 +139,7 @@ DM_DEVICE void copy_values(const mc_stage &p, work *w, int32_t *values) {
     __syncthreads();
 }
 
-/* The first of two tasks for a warp's two teams. */
+/* The first of two tasks for the two half-warps of a warp. */
 DM_DEVICE int32_t next_tasks(int32_t *taken) {
     int32_t start = 0;
     if (threadIdx.x % 32 == 0)
@@ -154,7 +154,7 @@ DM_DEVICE int32_t position_of(const mc_stage &p, const work &w, int32_t j) {
     return first_from(w.list, w.count, j);
 }
 
-/* Where the winners of a unit are: the rows within its reach, or, without `reaches`, what the levels found. */
+/* The range of a unit's winners: the rows within its reach or, without `reaches`, the result of the levels. */
 template <bool SLOW>
 DM_DEVICE bracket bracket_of(const mc_stage &p, const work &w, const shared &s, const reach *reaches, int32_t i,
                              bool wanted) {
@@ -168,8 +168,8 @@ DM_DEVICE bracket bracket_of(const mc_stage &p, const work &w, const shared &s, 
     return b;
 }
 
-/* The units that are left: a team to a unit, or to its quarters where units are few; and then the whole block to each of those
- * that would take a team long. */
+/* Solves the open units: a half-warp (team) to a unit, or to its quarters if units are few; then the whole block to each unit
+ * that would take a half-warp long. */
 template <bool SLOW, row_results HOW>
 DM_DEVICE bool solve_units(const mc_stage &p, const work &w, const shared &s, uint32_t *units, const reach *reaches,
                            int32_t *taken) {
@@ -200,7 +200,7 @@ DM_DEVICE bool solve_units(const mc_stage &p, const work &w, const shared &s, ui
     return none;
 }
 
-/* The block's next piece: they are drawn, for they differ. The first wait is for those who still read the last piece's. */
+/* The block's next piece, from a counter, because pieces differ. The first barrier is for threads that still read the last piece. */
 DM_DEVICE uint32_t next_piece(const mc_stage &p, uint32_t *drawn) {
     __syncthreads();
     if (threadIdx.x == 0)

@@ -1,5 +1,5 @@
-/* minplus/cuda: rims, across rows by bands, and along them (minplus_cuda_kinds.cuh). Reads each element once for each stage, and
- * writes 1/4 byte per element, 1/8 more for each of `along`, `ground` and `negative`. */
+/* minplus/cuda: rims (boundary elements), across rows by bands, and along rows (minplus_cuda_kinds.cuh). Reads each element once for each
+ * stage, and writes 1/4 byte per element, 1/8 more for each of `along`, `ground` and `negative`. */
 #include "methods/minplus/minplus_cuda_kinds.cuh"
 
 #include "cuda/sites.cuh"

@@ -1,18 +1,18 @@
-/* minplus/cuda, the near search: whole tiles of a plane, from entries to results, for pixels less than WIDE from their sites.
+/* minplus/cuda, the near search: whole tiles of a plane, from entries to results, for pixels nearer than WIDE to their sites.
  *
  *     d2(y, x) = min over |k| <= K of wx2 g(y + k, x)^2 + wy2 k^2
  *
- * A thread holds columns x and x + 16 of an entry as the halves of a word, so that one instruction serves two pixels, no
- * shift is needed, and a warp's stores fill whole sectors. A block first spreads the entries of its tile, and of MC_REACH
- * rows on either side, into g^2 in shared memory; each warp then takes STRIP rows of 64 columns into registers and reads two
- * rows more for each step. It stops when wy2 (K + 1)^2 reaches the largest of its results. If after MC_REACH steps a strip
- * of the tile is not settled, but every pixel has seen a site, the block spreads as many rows more as that can take.
- * What is then still open, and tiles with hardly a site in sight, are marked in p.open for the far search, which writes
- * whole units; before brackets tiles, too, of which no pixel has a site within the first steps.
+ * A thread holds columns x and x + 16 of an entry as the halves of a word, so that one instruction handles two pixels, no
+ * shift is needed, and a warp's stores fill whole sectors. A block first expands the entries of its tile, and of MC_REACH
+ * rows on either side, into g^2 in shared memory. Each warp then loads STRIP rows of 64 columns into registers and reads two
+ * more rows for each step. It stops when wy2 (K + 1)^2 reaches the largest of its results. If after MC_REACH steps a strip
+ * of the tile is not settled, but every pixel has found a site, the block expands as many more rows as the strip can need.
+ * Units that are then still open, and tiles with hardly a site within reach, are recorded in p.open for the far search, which writes
+ * whole units; before a bracket or corner search also tiles without a pixel that has a site within the first steps.
  *
- * Per pixel: 6 instructions (times 1.4 for the rows around) to spread, one per step, 11 for the root. What binds is the pipe of
- * minima, so sums go by that of multiplications where code does not grow. Tiles are narrow, so that only four warps wait for one
- * another; but a multiprocessor's four blocks are in different places of the code, which must be short.
+ * Per pixel: 6 instructions (times 1.4 for the rows around) to expand, one per step, 11 for the root. The pipe of minima is the
+ * bottleneck, so sums use the multiplication pipe where code does not grow. Tiles are narrow, so that only four warps wait for one
+ * another; but the four blocks of a multiprocessor execute different places of the code, which must be short.
  */
 #ifndef MC_STRIP /* minplus_cuda_near_small.cu has its own */
 #define MC_STRIP 32

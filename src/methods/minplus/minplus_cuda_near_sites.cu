@@ -1,18 +1,18 @@
-/* minplus/cuda, the near search with sites. As minplus_cuda_near.cu, but what is searched for are *keys*,
+/* minplus/cuda, the near search with sites. Like minplus_cuda_near.cu, but it searches for *keys*,
  *
  *     d2 << bits | (k + middle)
  *
- * the least of which is the nearest site, and of equals the one in the lowest row. Within its row the site is the one at
- * distance g, on the left if there is one. So where a site k steps on may be as near as the best, the search goes on.
+ * the least of which is the nearest site, and among equals the one in the lowest row. Within its row the site is the one at
+ * distance g, on the left if there is one. So the search continues while a site k steps away may be as near as the best.
  *
  * Keys of 16 bits come first, two columns to a word: d2 << 6 | (k + 32), ten bits for the sum of f and wy2 k^2. So that it fits, f
- * is clamped, the lower the farther the steps are: to what the costliest of some steps leaves. A row that is clamped comes out as
- * that and the cost of the first of these steps, or more, so what comes out below all such sums, key_sure, is exact; at unit pitch
- * MC_KEYS steps settle up to 29^2. A step costs what it does without sites, one instruction for each of its two rows.
+ * is clamped for each group of steps, to the rest that the costliest of these steps leaves. A clamped row gives at least
+ * the clamp plus the cost of the first of these steps, so results below all such sums, key_sure, are exact; at unit pitch
+ * MC_KEYS steps settle up to 29^2. A step costs as much as without sites, one instruction for each of its two rows.
  *
- * Where a pixel has not found a site after the first steps, samples of the rows that are there tell how far it may be. *Deep* strips,
- * beyond short keys, begin anew with keys of 32 bits, from more rows, which the block loads for all of them together
- * (minplus_cuda_eights.cuh); the others go on when these are there. From then on no warp waits for another.
+ * If a pixel has not found a site after the first steps, samples of the loaded rows bound its distance. *Deep* strips,
+ * beyond short keys, start again with keys of 32 bits, from more rows, which the block loads for all of them together
+ * (minplus_cuda_eights.cuh); the others continue when these are loaded. From then on no warp waits for another.
  *
  * Per pixel: 8 instructions (times 1.4 for the rows around) to spread, one per step of short keys, and what
  * minplus_cuda_sites.cuh says for the results.

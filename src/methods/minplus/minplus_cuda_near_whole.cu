@@ -1,5 +1,5 @@
-/* minplus/cuda, the near search of the z stage in lanes of 32 bits: for weights so large that 16 bits, which end at MC_SURE, hold
- * fewer than MC_REACH rows (minplus_cuda_near.cu has those).
+/* minplus/cuda, the near search of the z stage in 32-bit lanes: for weights so large that 16-bit lanes, which are exact below MC_SURE,
+ * allow fewer than MC_REACH steps (minplus_cuda_near.cu has the others).
  *
  *     d2(y) = min over |k| <= MC_REACH of f(y + k) + w k^2    in one column
  *

@@ -1,11 +1,11 @@
 /* minplus/cuda: rows of elements into entries (minplus_cuda.h).
  *
  * A warp packs a row. First its sites become bits in shared memory, 16 per lane and load. Then, 32 groups at a time, lanes
- * ask each other for the last site before each group, and coming back for the first one after it. At last the
+ * exchange the last site before each group, and in the reverse direction the first one after it. Finally the
  * block writes the entries of its rows, strip by strip, so that whole sectors are filled. Reads each element once, writes 1/4
  * byte per pixel.
  *
- * Of kinds, whose rims are bits already, these take the place of sites. */
+ * With kinds the rims, which are bits already, replace sites. */
 #include "cuda/sites.cuh"
 #include "methods/minplus/minplus_cuda.cuh"
 

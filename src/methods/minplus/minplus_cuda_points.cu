@@ -1,6 +1,6 @@
-/* minplus/cuda, the bracket search's first part, in the z stage: *points*, every MC_SPAN-th row of a strip, are queried by its rows;
- * a point's *bracket* is among which rows its winners are, in all columns. Rows are values in memory, and a point is no farther
- * from its sites than by any of them; so some rows tell which others may win at which points, before these are read.
+/* minplus/cuda, first part of the bracket search, in the z stage: *points*, every MC_SPAN-th row of a strip, try the rows of the strip.
+ * The *bracket* of a point is the range of rows that contains its winners in all columns. Rows are values in memory, and every row
+ * bounds the distance of a point; so some rows show which others can win at which points, before these are read.
  *
  * Templates are WHOLE as offers are (minplus_cuda_offers.cuh).
  */
@@ -33,7 +33,7 @@ typedef struct points {
     uint32_t turn[POINTS];
 } points;
 
-/* How many rows points lie apart from y0, in what offers have more. */
+/* The distance of the points from y0 in rows, in the form of minplus_cuda_offers.cuh. */
 template <bool WHOLE> DM_DEVICE int32_t level_rows(void) { return WHOLE ? 0 : (int32_t)MC_POINT_ROWS; }
 
 /* A bunch of rows, for the points that it may reach. */

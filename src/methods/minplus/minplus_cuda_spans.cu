@@ -1,12 +1,12 @@
-/* minplus/cuda, the bracket search's second part, in the z stage: the spans between points.
+/* minplus/cuda, second part of the bracket search, in the z stage: the spans between points.
  *
  *     d2(y) = min over rows j of f(j) + w (y - j)^2    in one column
  *
- * The winning row rises with y, so between two points only rows from the one's bracket to the other's can win
- * (minplus_cuda_points.cu), and of these only those no farther from the span than its pixels can be from their sites. A block
- * lists these rows and spreads what they offer into shared memory, by fours. The first rows of the span's parts are queried by
- * all of them; then a warp has a part, for which each lane goes through the few rows among which its column's winners are. So
- * it goes chunk by chunk, where there are more rows than find room: what was said of winners holds among any rows.
+ * The winning row increases with y, so between two points only rows from the bracket of one to the bracket of the other can win
+ * (minplus_cuda_points.cu), and of these only rows no farther from the span than its pixels can be from their sites. A block
+ * lists these rows and expands their values into shared memory, by fours. The first rows of the span's parts try
+ * all of them; then a warp solves a part: each lane tries the few rows that contain its column's winners. If more rows can win than
+ * fit, this is repeated chunk by chunk: winners among any set of rows are monotone.
  */
 #include "methods/minplus/minplus_cuda_spans.cuh"
 

@@ -1,8 +1,8 @@
-/* minplus/cuda, spans of the bracket search (minplus_cuda_spans.cu): the rows that a block lists, what they offer, and the least of
- * that for each pixel.
+/* minplus/cuda, spans of the bracket search (minplus_cuda_spans.cu): the rows that a block lists, their values, and the least
+ * value for each pixel.
  *
- * What binds is the pipe of integers, which starts two instructions a cycle and multiprocessor: minima, comparisons, shifts and
- * sums all take it, and multiplications and additions of floats do not.
+ * The integer pipe is the bottleneck; it starts two instructions a cycle and multiprocessor: minima, comparisons, shifts and
+ * sums all use it, and multiplications and additions of floats do not.
  *
  * Templates are WHOLE as offers are (minplus_cuda_offers.cuh).
  */

@@ -1,7 +1,7 @@
 /* minplus/cuda: stages and scratch memory (minplus_cuda_stages.h). */
 #include "methods/minplus/minplus_cuda_stages.h"
 
-/* What is zero when a stage begins. */
+/* The arrays that are zero when a stage begins. */
 static void take_marks(mc_layout *l, mc_stage *s) {
     s->any_open = dm_take(&l->scratch, MC_MARKS * MC_PIECES, sizeof *s->any_open);
     s->left = dm_take(&l->scratch, 2 * s->planes * s->strips, sizeof *s->left);
@@ -28,8 +28,8 @@ size_t mc_shared_bytes(const distmap_plan *plan) {
     return offered < taken ? offered : taken;
 }
 
-/* The far search's shared memory: something for each unit of a piece, and in the z stage as many values as find room; where blocks
- * may have less, they have fewer threads if not all values would. Pieces get smaller, if need be. */
+/* The far search's shared memory: a part for each unit of a piece, and in the z stage as many values as fit. With less shared
+ * memory blocks have fewer threads if not all values would fit, and pieces get smaller if necessary. */
 static void set_column_room(mc_stage *s, bool z, size_t shared) {
     const size_t unit = 32 * sizeof(uint16_t), row = 32 * sizeof(int32_t), whole = (size_t)s->height * row;
     const size_t room = shared - (z ? MC_Z_STATIC : MC_STATIC_BYTES) - MC_UNIT_BYTES;
@@ -53,8 +53,8 @@ static void set_columns(const distmap_plan *plan, mc_stage *s, bool z) {
     s->part_units = (int32_t)mc_divide_up(s->units, s->parts);
     set_column_room(s, z, mc_shared_bytes(plan));
     s->parts = (int32_t)mc_divide_up(s->units, s->part_units);
-    /* A whole number of times as many as find room, less one, for steps that do not fall together with strips; where there is
-     * enough to do, more, for those that are done early to take others. */
+    /* A multiple of the resident blocks, minus one, so that the stride is not that of strips; more if there is
+     * enough work, so that blocks that finish early take more. */
     const int64_t least = 8 * (int64_t)cuda->multiprocessors, wanted = columns * s->spans / 64;
     s->resident = (int32_t)(wanted < least ? least : wanted < 4 * least ? wanted : 4 * least) - 1;
     const int64_t blocks = columns * s->parts, resident = 2 * (int64_t)cuda->multiprocessors;
@@ -78,15 +78,15 @@ static void take_bands(mc_layout *l, const distmap_plan *plan, mc_stage *s) {
     s->surface = (float)plan->surface;
 }
 
-/* What step k of keys costs, at most `most`. */
+/* The cost of step k of keys, at most `most`. */
 static uint32_t key_cost(const mc_stage *s, int64_t k, uint32_t most) {
     const int64_t cost = s->wy2 * k * k;
     return cost < most ? (uint32_t)cost : most;
 }
 
-/* The keys of 16 bits of the near search with sites: the steps of a clamp take squares of at most that, and cost what is left of
- * MC_KEY_MOST, at most, so that no sum is more. A row that is clamped to what the last of the steps leaves comes out as that and
- * the cost of the first, or more; if that is less than half, as it is for large pitches, squares and costs have half each. */
+/* The 16-bit keys of the near search with sites. The steps of a clamp use squares of at most the clamp, and costs of at most the rest of
+ * MC_KEY_MOST, so no sum exceeds it. A clamped row gives at least the clamp plus the cost of the first of these steps. If that is
+ * less than half of MC_KEY_MOST, as for large pitches, squares and costs have half each. */
 static void set_keys(mc_stage *s) {
     enum { HALF = MC_KEY_MOST / 2 };
     static const uint8_t from[] = MC_KEY_FROM;
@@ -179,7 +179,7 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
     set_columns(plan, s, axis == 1);
 }
 
-/* ---- Which searches ---- */
+/* ---- Choice of the searches ---- */
 
 bool mc_is_small(const distmap_plan *plan, const mc_stage *s) {
     enum { ROWS = MC_DIRECT_ROWS, MOST_ELEMENTS = 1 << 20, MOST_PAIRS = 1 << 30 }; /* of pixels and rows */
@@ -190,8 +190,8 @@ bool mc_is_small(const distmap_plan *plan, const mc_stage *s) {
            plan->elements * s->rows <= MOST_PAIRS && mc_shared_bytes(plan) >= MC_DIRECT_BYTES;
 }
 
-/* Whether there is a corner search of planes, or a bracket search of z, whose points find room: of those all rows of which are this
- * GPU's. */
+/* Whether a corner search in planes, or a bracket search along z whose points fit the shared memory, is possible: all rows must be on
+ * this GPU. */
 static bool has_brackets(const distmap_plan *plan, const mc_stage *s, bool z) {
     const bool fits = s->height <= MC_MOST_POINT_ROWS &&
                       MC_POINT_BYTES + (size_t)s->height * MC_POINT_ROW_BYTES <= mc_shared_bytes(plan);
@@ -199,15 +199,15 @@ static bool has_brackets(const distmap_plan *plan, const mc_stage *s, bool z) {
            !mc_is_small(plan, s) && (fits || !z);
 }
 
-/* Whether their numbers are floats whatever they find. The bracket search adds w MC_POINT_ROWS^2 to squared distances, also to those
- * of the rows that the last span has beyond the plane (minplus_cuda_offers.cuh), the corner search less. */
+/* Whether floats hold all their numbers exactly. The bracket search adds w MC_POINT_ROWS^2 to squared distances, also to those
+ * of the rows of the last span beyond the plane (minplus_cuda_offers.cuh); the corner search adds less. */
 static bool fits_floats(const distmap_plan *plan, const mc_stage *s, bool z) {
     const int64_t beyond = 2 * MC_SPAN * ((int64_t)s->height + MC_SPAN);
     return largest(plan, s, z) + s->wy2 * ((int64_t)MC_POINT_ROWS * MC_POINT_ROWS + beyond) < 1 << 24;
 }
 
-/* Planes of middle size leave all to the corner search, large volumes to that and to brackets the strips that they take less time
- * for; other planes to the corner search the strips in which little is open. */
+/* After the near search, planes of middle size use only the corner search. Large volumes use corners (planes) and brackets (z) for strips
+ * with deep units, where they are faster. Other planes use corners for strips with few open rows. */
 static void set_brackets(const distmap_plan *plan, mc_stage *s, bool z) {
     enum { MIDDLE_UNITS = 1 << 13, LARGE_UNITS = 1 << 16, PART_OF_FEW = 2 };
     const int64_t how = plan->params[MC_BRACKETS], units = s->planes * s->strips * s->units;

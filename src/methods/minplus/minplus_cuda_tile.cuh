@@ -1,6 +1,6 @@
-/* What the near searches' kernels share: a tile of two or four strips, its rows and those around it in shared memory as pairs
- * of squares, the values of columns x and x + 16 in the halves of a word. With sites also which side they lie on, a bit per
- * pixel. A file that includes this says how many rows a warp takes, STRIP, a multiple of 8, and whether it wants SITES, and
+/* Shared by the kernels of the near searches: a tile of two or four strips, with its rows and those around it in shared memory as pairs
+ * of squares, the values of columns x and x + 16 in the halves of a word. With sites also a bit per pixel for the side of the
+ * site. A file that includes this defines STRIP, the rows of a warp, a multiple of 8, and whether it computes SITES, and
  * has KINDS. minplus_cuda_tile_rows.cuh loads the rows. */
 #ifndef DISTMAP_MINPLUS_CUDA_TILE_CUH
 #define DISTMAP_MINPLUS_CUDA_TILE_CUH

@@ -1,5 +1,5 @@
-/* What becomes of a tile of the near searches (minplus_cuda_tile.cuh), by what its block sees of it: it is left to another search,
- * its sites are listed, or it is searched along columns, and then with how many rows around it. */
+/* Decides how a block treats a tile of the near searches (minplus_cuda_tile.cuh), by the sites in it: leave it to another search,
+ * list its sites, or search along columns, and with how many rows around it. */
 #ifndef DISTMAP_MINPLUS_CUDA_TILE_KIND_CUH
 #define DISTMAP_MINPLUS_CUDA_TILE_KIND_CUH
 
@@ -18,8 +18,8 @@ DM_DEVICE void leave_tile(const mc_stage &p, const tile &t, mc_left why) {
  * loaded. */
 typedef enum tile_kind { TILE_HOPELESS, TILE_DEEP, TILE_SPARSE, TILE_LOADED } tile_kind;
 
-/* What the block's threads see: how many have sites `near`, whether any has one `within` reach, how many sites there are, and in how
- * many of the words that threads look at. */
+/* Counts over the block's threads: how many have sites `near`, whether any has one `within` reach, how many sites there are, and in how
+ * many of the words that threads read. */
 typedef struct sight {
     int32_t near;
     bool within;

@@ -1,5 +1,5 @@
-/* Loads rows of a near search's tile (minplus_cuda_tile.cuh) into shared memory: in the plane stage from entries, which are spread
- * into squares; in the z stage from what the planes left in memory. */
+/* Loads rows of a near search's tile (minplus_cuda_tile.cuh) into shared memory: in the plane stage from entries, which are expanded
+ * into squares; in the z stage from the planes' results in memory. */
 #ifndef DISTMAP_MINPLUS_CUDA_TILE_ROWS_CUH
 #define DISTMAP_MINPLUS_CUDA_TILE_ROWS_CUH
 

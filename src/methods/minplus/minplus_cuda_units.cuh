@@ -1,11 +1,11 @@
-/* The far search, its fourth part: a unit's pixels, from rows among which its winners are. Some 70 instructions per pixel.
+/* The far search, fourth part: the pixels of a unit, from an interval of rows that contains its winners. About 70 instructions per pixel.
  *
- * The first rows of its quarters, and the row after it, are queried by all rows of the bracket: so a quarter is known to within a
- * few rows, which are evaluated for all its pixels. A team has a unit; where winners jump, and would keep it busy for long, the
+ * The first rows of its quarters, and the row after it, try all rows of the interval: so the winners of a quarter are among a
+ * few rows, which are evaluated for all its pixels. A half-warp (team) solves a unit; where winners jump, and it would take long, the
  * whole block does.
  *
- * *Falls.* Where rows follow one another, lanes of 16 bits do: then a row and a pixel of both columns of a lane take one
- * instruction. With L the least that any row offers for y, the quarter's first row, T the last row of its bracket, and j another
+ * *Falls* are increments. Where rows are adjacent, 16-bit lanes suffice: a row and a pixel of both columns of a lane take one
+ * instruction. With L the least value of any row at y, the quarter's first row, T the last row of its interval, and j another
  * one,
  *
  *     f(j) + w (y + i - j)^2 = L + w i^2 + 2 w i (y - T) + e(j) + 2 w i (T - j)    where e(j) = f(j) + w (y - j)^2 - L >= 0
