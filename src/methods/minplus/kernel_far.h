@@ -254,7 +254,7 @@ static size_t far_collect(const mp_job *job, mp_worker *w, const uint16_t *below
     const V16 absent = v16_set(0xFFFF), apart = v16_set(job->labels);
     const bool tall = (int64_t)job->wy2 * job->rows * job->rows >= FAR_EXACT;
     const int32_t no_site = tall ? MP_NONE : FAR_EXACT;
-    const V32 none = v32_set(reach_y < MP_FAR16 ? reach_y + 1 : MP_FAR16), far_away = v32_set(no_site),
+    const V32 none = v32_set(reach_y < MP_NO_COLUMN ? reach_y + 1 : MP_NO_COLUMN), far_away = v32_set(no_site),
               weight = v32_set(job->wy2);
     int32_t *value = w->column + N32; /* one vector of room before it */
     for (size_t x = first; x < last; x += N16) {

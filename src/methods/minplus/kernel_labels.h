@@ -131,13 +131,13 @@ static void row_turns(const mp_job *job, mp_worker *w, const uint64_t *turns) {
     const uint16_t(*const near_turn)[MP_GROUP] = (const uint16_t(*)[MP_GROUP])job->near_turn;
     uint16_t *const turn = w->turn, *const before = w->cap,
                     *const after = w->cap + groups; /* w->cap is used later only */
-    uint32_t left = MP_FAR16, right = MP_FAR16;
+    uint32_t left = MP_NO_COLUMN, right = MP_NO_COLUMN;
     for (size_t g = 0; g < groups; g++) {
         const size_t h = groups - 1 - g;
         const uint16_t *near = near_turn[pattern[g]], first = near_turn[pattern[h]][0];
         memcpy(turn + MP_GROUP * g, near, MP_GROUP * sizeof *near);
-        before[g] = (uint16_t)least(left, MP_FAR16);
-        after[h] = (uint16_t)least(right, MP_FAR16);
+        before[g] = (uint16_t)least(left, MP_NO_COLUMN);
+        after[h] = (uint16_t)least(right, MP_NO_COLUMN);
         left = least(left + MP_GROUP, near[MP_GROUP - 1]);
         right =
             least(right + MP_GROUP, first - (pattern[h] & 1u)); /* a turn at the group's first element: none of it */
@@ -171,7 +171,7 @@ static void row_kinds(const mp_job *job, mp_worker *w, const uint64_t *bits, con
 /* Applies the upper bounds to results of far searches, of any size: w->d2 of a whole row. */
 static void cap_row(const mp_job *job, mp_worker *w, const uint64_t *ground) {
     const V16 zero = v16_set(0);
-    const V32 none = v32_set(MP_NONE), absent = v32_set(MP_FAR16), weight = v32_set(job->wx2);
+    const V32 none = v32_set(MP_NONE), absent = v32_set(MP_NO_COLUMN), weight = v32_set(job->wx2);
     for (size_t x = 0; x < job->wide; x += N16) {
         const V16 turn = v16_bits(ground, x, zero, v16_load(w->turn + x));
         for (int half = 0; half < 2; half++) {
@@ -211,6 +211,6 @@ static inline V16 line_cap(const mp_pass *pass, const mp_worker *w, int64_t i) {
 
 /* The result of a far search. */
 static inline int32_t capped(int32_t d2, const mp_pass *pass, int32_t e) {
-    const int32_t cap = e == MP_FAR16 ? MP_NONE : pass->w2 * e * e;
+    const int32_t cap = e == MP_NO_COLUMN ? MP_NONE : pass->w2 * e * e;
     return cap < d2 ? cap : d2;
 }

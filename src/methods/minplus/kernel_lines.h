@@ -38,8 +38,8 @@ static void slow_squares(const mp_job *job, const int64_t at[DM_NDIM], const int
     int64_t here[DM_NDIM] = {at[0], at[1], at[2], at[3]};
     for (int c = 0; c < count; c++, here[DM_X]++) {
         const uint64_t square =
-            (uint32_t)site[c] == MP_NO_SITE ? MP_FAR16 : mp_wide_squared(job->plan, (uint32_t)site[c], here);
-        d2[c] = square < MP_FAR16 ? (int32_t)square : MP_FAR16;
+            (uint32_t)site[c] == MP_NO_SITE ? MP_NO_COLUMN : mp_wide_squared(job->plan, (uint32_t)site[c], here);
+        d2[c] = square < MP_NO_COLUMN ? (int32_t)square : MP_NO_COLUMN;
     }
 }
 
@@ -76,7 +76,7 @@ static void slow_load(const mp_job *job, const mp_pass *pass, const int64_t at[D
         if (alive && !alive[i]) {
             for (int c = 0; c < count; c += N16) {
                 const size_t to = (size_t)(c / N16) * pitch + (size_t)i * N16;
-                v16_store(w->tile + to, v16_set(MP_FAR16));
+                v16_store(w->tile + to, v16_set(MP_NO_COLUMN));
                 for (int half = 0; job->sites && half < N16; half += N32)
                     v32_store(w->tile_site + to + half, v32_set((int32_t)MP_NO_OFFSET));
             }

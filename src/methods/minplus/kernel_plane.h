@@ -65,7 +65,7 @@ static size_t site_from(const uint64_t *bits, size_t x, size_t wide) {
 static void far_any(const mp_job *job, mp_worker *w, const mp_plane *plane, const uint16_t *below, int64_t y,
                     uint32_t start, size_t first, size_t last, size_t from, size_t to, uint16_t reach_y) {
     if (reach_y >= job->rows) /* no site is farther than the image's plane is tall */
-        reach_y = job->rows <= MP_FAR16 ? (uint16_t)(job->rows - 1) : MP_FAR16;
+        reach_y = job->rows <= MP_NO_COLUMN ? (uint16_t)(job->rows - 1) : MP_NO_COLUMN;
     if (far_fits(job, first, last, from, to, reach_y))
         far_row(job, w, below, y, start, first, last, from, to, reach_y);
     else
@@ -88,7 +88,7 @@ static void far_groups(const mp_job *job, mp_worker *w, const mp_plane *plane, c
         const size_t right = site_from(bits, x1, job->wide);
         size_t from = left < 0 ? 0 : (size_t)left, to = right < job->wide ? right + 1 : right;
         const uint16_t g = largest_column(job, w, below, x0, x1);
-        if (g < MP_FAR16) {
+        if (g < MP_NO_COLUMN) {
             const size_t reach = 1 + (size_t)(g * sqrt((double)job->wy2 / job->wx2));
             from = x0 > from + reach ? x0 - reach : from;
             to = x1 + reach < to ? x1 + reach : to;
@@ -134,7 +134,7 @@ static void solve_row(const mp_job *job, const mp_plane *plane, int64_t y, uint3
     if (!job->labels)
         find_inside(job, w, bits);
     if (2 * left > groups)
-        far_any(job, w, plane, below, image_row, start, 0, job->wide, 0, job->wide, MP_FAR16);
+        far_any(job, w, plane, below, image_row, start, 0, job->wide, 0, job->wide, MP_NO_COLUMN);
     else
         far_groups(job, w, plane, barriers, below, image_row, start);
     if (job->labels)

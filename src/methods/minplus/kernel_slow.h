@@ -20,7 +20,7 @@ static inline slow_lines slow_look(const uint16_t *lines, int64_t n) {
     slow_lines l = {v16_load(lines), 0, n - 1};
     for (int64_t i = 1; i < n; i++)
         l.least = v16_min(l.least, v16_load(lines + i * N16));
-    const V16 none = v16_set(MP_FAR16);
+    const V16 none = v16_set(MP_NO_COLUMN);
     while (l.first < l.last && !v16_any_gt(none, v16_load(lines + l.first * N16)))
         l.first++;
     while (l.last > l.first && !v16_any_gt(none, v16_load(lines + l.last * N16)))

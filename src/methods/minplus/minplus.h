@@ -13,7 +13,7 @@
 
 enum {
     MP_NONE = INT32_MAX,
-    MP_FAR16 = 0xFFFF, /* a column distance of at least this, or none */
+    MP_NO_COLUMN = 0xFFFF, /* a column distance of at least this, or none */
     MP_GROUP = 8,      /* elements of a row of turns that are processed at once */
     MP_BLOCK = 64,     /* rows between stored carries */
     MP_NEAR = 126,     /* widest near search along a row */

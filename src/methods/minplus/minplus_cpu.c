@@ -42,7 +42,7 @@ static const char *refuses_kinds(const distmap_plan *plan) {
     if (plan->wants_site)
         return "needs outputs without sites where the input is labels or the map is signed";
     for (int a = 0; a < DM_NDIM; a++)
-        if (dm_axis_counts(plan, a) && plan->shape[a] > MP_FAR16)
+        if (dm_axis_counts(plan, a) && plan->shape[a] > MP_NO_COLUMN)
             return "needs axes of at most 65,535 elements where the input is labels or the map is signed";
     if (mp_largest_squared(plan) >= MP_NONE)
         return "needs squared distances below 2^31 - 1 where the input is labels or the map is signed";
@@ -76,14 +76,14 @@ static const char *refuses(const distmap_plan *plan) {
         if (plan->shape[a] > 1 << 24 && plan->measured[a])
             return "needs axes of at most 2^24 elements";
     }
-    if (plan->measured[2] && plan->rows > 2 * MP_FAR16)
+    if (plan->measured[2] && plan->rows > 2 * MP_NO_COLUMN)
         return "needs at most 131,070 rows in a plane";
     if (dm_by_kind(plan))
         return refuses_kinds(plan);
     const double most = mp_largest_squared(plan);
     if (most >= 0x1p43)
         return "needs squared distances below 2^43";
-    if ((plan->wants_site || most >= MP_NONE || (plan->measured[2] && plan->rows > MP_FAR16)) &&
+    if ((plan->wants_site || most >= MP_NONE || (plan->measured[2] && plan->rows > MP_NO_COLUMN)) &&
         dm_image_elements(plan) >= (int64_t)UINT32_MAX)
         return "needs fewer than 2^32 - 1 elements for indices, or for squared distances beyond 2^31";
     return NULL;

@@ -74,7 +74,7 @@ static void set_arithmetic(mp_job *job) {
 /* e within each pattern of turns, from the lowest turn and from the pattern without it. */
 static void set_turns(mp_job *job) {
     for (int k = 0; k < MP_GROUP; k++)
-        job->near_turn[0][k] = MP_FAR16;
+        job->near_turn[0][k] = MP_NO_COLUMN;
     for (unsigned pattern = 1; pattern < 256; pattern++) {
         const int turn = __builtin_ctz(pattern);
         for (int k = 0; k < MP_GROUP; k++) {

@@ -31,7 +31,7 @@ static bool is_slow(const distmap_plan *plan, int axis) {
 
 /* Whether the arithmetic needs sites, which are then carried even if none is wanted. */
 static bool wide_numbers(const distmap_plan *plan) {
-    return (plan->measured[2] && plan->rows > MP_FAR16) || mp_largest_squared(plan) >= MP_NONE;
+    return (plan->measured[2] && plan->rows > MP_NO_COLUMN) || mp_largest_squared(plan) >= MP_NONE;
 }
 
 static bool carries_sites(const distmap_plan *plan) { return plan->wants_site || wide_numbers(plan); }
@@ -98,7 +98,7 @@ mp_layout mp_lay_out(const distmap_plan *plan) {
     l.ball = lay_ball(plan);
     if (l.ball.on)
         return l;
-    l.tall = l.rows > MP_FAR16;
+    l.tall = l.rows > MP_NO_COLUMN;
     l.wide_numbers = wide_numbers(plan);
     l.sites = carries_sites(plan);
     l.sides = plan->problem.sign;

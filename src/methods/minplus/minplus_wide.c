@@ -56,7 +56,7 @@ uint64_t mp_wide_squared(const distmap_plan *plan, uint32_t site, const int64_t 
 static int64_t column_distance(const mp_job *job, const mp_worker *w, const mp_plane *plane, const uint16_t *below,
                                int64_t x, int64_t y, int64_t *row) {
     const uint16_t up = w->above[x], down = below[x], g = up <= down ? up : down;
-    if (g != MP_FAR16) {
+    if (g != MP_NO_COLUMN) {
         *row = up <= down ? y - g : y + g;
         return g;
     }

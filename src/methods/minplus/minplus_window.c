@@ -14,7 +14,7 @@ static int64_t row_told(const dm_array *rows, int64_t x) {
     return *(const int32_t *)(rows->data + x * rows->stride[DM_X]);
 }
 
-static uint16_t counter(int64_t rows) { return rows < MP_FAR16 ? (uint16_t)rows : MP_FAR16; }
+static uint16_t counter(int64_t rows) { return rows < MP_NO_COLUMN ? (uint16_t)rows : MP_NO_COLUMN; }
 
 void mp_window_enter(const mp_job *job, const mp_plane *plane) {
     uint16_t *up = plane->up, *down = plane->down + (size_t)(job->blocks - 1) * job->wide;
@@ -24,8 +24,8 @@ void mp_window_enter(const mp_job *job, const mp_plane *plane) {
         return;
     for (int64_t x = 0; x < job->width; x++) {
         const int64_t before = row_told(&job->arrays->before, x), after = row_told(&job->arrays->after, x);
-        up[x] = before < 0 ? MP_FAR16 : counter(job->first_row - 1 - before);
-        down[x] = after < 0 ? MP_FAR16 : counter(after - (job->first_row + job->height));
+        up[x] = before < 0 ? MP_NO_COLUMN : counter(job->first_row - 1 - before);
+        down[x] = after < 0 ? MP_NO_COLUMN : counter(after - (job->first_row + job->height));
     }
 }
 
