@@ -180,7 +180,7 @@ static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM
                        const uint32_t *site, size_t n) {
     distmap_plan *plan = job->plan;
     const dm_arrays *out = job->arrays;
-    if (job->wide_numbers && (w->wide_row || job->emit_general)) {
+    if (job->needs_64_bits && (w->wide_row || job->emit_general)) {
         mp_wide_emit(job, w, at, site, n);
         return;
     }
@@ -223,12 +223,12 @@ static void emit_final(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM
 /* A run of a row into the stores between stages, multiplied by `factor`; values beyond `most` become none. */
 static void emit_between(const mp_job *job, const int64_t at[DM_NDIM], int32_t *d2, int32_t most, int32_t factor,
                          const uint32_t *site, size_t n) {
-    if ((most < MP_NONE - 1 || factor != 1) && !job->wide_numbers && !job->offsets)
+    if ((most < MP_NONE - 1 || factor != 1) && !job->needs_64_bits && !job->offsets)
         for (size_t x = 0; x < n; x += N32) {
             const V32 v = v32_load(d2 + x);
             v32_store(d2 + x, v32_blend(v32_lt(v32_set(most), v), v32_set(MP_NONE), v32_mul(v, v32_set(factor))));
         }
-    const void *values[2] = {job->wide_numbers || job->offsets ? NULL : d2, site};
+    const void *values[2] = {job->needs_64_bits || job->offsets ? NULL : d2, site};
     const mp_store *stores[2] = {&job->d2_store, &job->site_store};
     for (int i = 0; i < 2; i++) {
         if (!values[i])

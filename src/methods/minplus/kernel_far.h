@@ -321,7 +321,7 @@ static void far_pack(const mp_job *job, far_query *q, int32_t *f, size_t m, int6
 
 /* Whether every value of far_row fits i32; in problems that are not wide it does. */
 static bool far_fits(const mp_job *job, size_t first, size_t last, size_t from, size_t to, uint16_t reach_y) {
-    if (!job->wide_numbers)
+    if (!job->needs_64_bits)
         return true;
     const int64_t span = (int64_t)((last > to ? last : to) - (first < from ? first : from));
     return (int64_t)job->wy2 * reach_y * reach_y + (int64_t)job->wx2 * span * span < MP_NONE;

@@ -86,7 +86,7 @@ static void slow_load(const mp_job *job, const mp_pass *pass, const int64_t at[D
             site = own_sites(own + (uint32_t)(i * job->plan->linear[pass->axis]), count, (int32_t *)w->found);
         else if (job->sites)
             site = slow_row(&job->site_store, pass, at, first, i, count, (int32_t *)w->found);
-        if (job->wide_numbers) {
+        if (job->needs_64_bits) {
             int64_t here[DM_NDIM] = {at[0], at[1], at[2], at[3] + first};
             here[pass->axis] = i;
             slow_squares(job, here, site, count, w->d2);

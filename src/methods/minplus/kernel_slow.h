@@ -224,7 +224,7 @@ static bool slow_near_sites(const mp_job *job, const mp_pass *pass, const uint16
 static void slow_far(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first,
                      const int32_t *sites, uint32_t own, int c, int count, mp_worker *w) {
     const size_t n = (size_t)pass->n, pitch = (n + N32 - 1) / N32 * N32 + N32;
-    if (job->wide_numbers) {
+    if (job->needs_64_bits) {
         for (int j = 0; j < count; j++) {
             const int64_t lane[DM_NDIM] = {at[0], at[1], at[2], at[3] + first + c + j};
             mp_wide_line(job, pass, lane, sites + j, N16, w, w->tile_found + c + j, (size_t)pass->columns);

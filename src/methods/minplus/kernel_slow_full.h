@@ -114,7 +114,7 @@ static bool slow_full(const mp_job *job, const mp_pass *pass, const int64_t at[D
                       const int32_t *sites, uint32_t own, int c, int count, mp_worker *w) {
     const V32 limit = v32_set(job->most < FULL_NONE ? job->most + 1 : FULL_NONE);
     full_lines lines;
-    if (job->wide_numbers || !full_load(job, pass, at, first + c, count, sites, w, &lines))
+    if (job->needs_64_bits || !full_load(job, pass, at, first + c, count, sites, w, &lines))
         return false;
     for (int64_t i = 0; i < pass->n; i++) {
         V32 k[2];

@@ -128,7 +128,7 @@ typedef struct mp_job {
     uint16_t (*near_turn)[MP_GROUP]; /* [256] for every pattern of turns among eight elements: e within the pattern */
     bool sites;                      /* indices are wanted, or carried between stages */
     bool offsets;       /* between stages a u32 holds dy << 16 | dx (16 bits each), which gives both site and d2 */
-    bool wide_numbers;  /* minplus_wide.c: squared distances may pass 2^31 - 1 */
+    bool needs_64_bits;  /* minplus_wide.c: squared distances may pass 2^31 - 1 */
     bool function;      /* one slow pass from the input, samples in u32, to the outputs */
     bool payload_sites; /* the payload is the store of sites, and is written unchanged */
     bool tall;          /* the image's planes have rows beyond the u16 counters */

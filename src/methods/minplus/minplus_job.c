@@ -36,7 +36,7 @@ static void set_pitches(mp_job *job) {
     const distmap_plan *plan = job->plan;
     job->wx2 = dm_axis_counts(plan, 3) ? (int32_t)plan->w2[3] : 1;
     job->wy2 = dm_axis_counts(plan, 2) ? (int32_t)plan->w2[2] : 1;
-    const bool through = job->last_is_plane || job->ball.on || job->wide_numbers || job->function;
+    const bool through = job->last_is_plane || job->ball.on || job->needs_64_bits || job->function;
     const uint64_t wx2 = (uint64_t)job->wx2, wy2 = dm_axis_counts(plan, 2) ? (uint64_t)job->wy2 : 0;
     job->factor = through ? 1 : (int32_t)dm_common_divisor(wx2, wy2);
     job->wx2 /= job->factor;
@@ -122,7 +122,7 @@ static bool set_stores(mp_job *job, const mp_layout *l, const mp_scratch *memory
     const distmap_plan *plan = job->plan;
     const dm_arrays *arrays = job->arrays;
     /* Turns are stored row by row, each row in whole words. */
-    bool merge = (l->ball.on || !job->emit_general) && !l->wide_numbers && !(l->labels && l->width % 64) &&
+    bool merge = (l->ball.on || !job->emit_general) && !l->needs_64_bits && !(l->labels && l->width % 64) &&
                  array_contiguous(&arrays->within, plan) && array_contiguous(&arrays->beyond, plan) &&
                  array_contiguous(&arrays->distance, plan) && array_contiguous(&arrays->squared, plan) &&
                  array_contiguous(&arrays->index, plan);
@@ -139,7 +139,7 @@ static bool set_stores(mp_job *job, const mp_layout *l, const mp_scratch *memory
     } else if (l->slow && !l->ball.on) {
         const dm_array *d2_output = arrays->distance.data ? &arrays->distance : &arrays->squared;
         const dm_array *site_output = arrays->index.data ? &arrays->index : d2_output;
-        if (!l->wide_numbers && !l->offsets) {
+        if (!l->needs_64_bits && !l->offsets) {
             job->d2_store = l->d2_scratch ? scratch_store(memory->d2, plan) : array_store(d2_output);
             merge = merge && contiguous(job->d2_store.stride, plan, 4);
         }
@@ -186,7 +186,7 @@ bool mp_job_set_up(mp_job *job, distmap_plan *plan, const dm_arrays *arrays, con
         .turns = {memory->turns[0], memory->turns[1]},
         .near_turn = memory->near_turn,
         .sites = l->sites,
-        .wide_numbers = l->wide_numbers,
+        .needs_64_bits = l->needs_64_bits,
         .offsets = l->offsets,
         .function = l->function >= 0,
         .tall = l->tall,

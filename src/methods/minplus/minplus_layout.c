@@ -30,11 +30,11 @@ static bool is_slow(const distmap_plan *plan, int axis) {
 }
 
 /* Whether the arithmetic needs sites, which are then carried even if none is wanted. */
-static bool wide_numbers(const distmap_plan *plan) {
+static bool needs_64_bits(const distmap_plan *plan) {
     return (plan->measured[2] && plan->rows > MP_NO_COLUMN) || mp_largest_squared(plan) >= MP_NONE;
 }
 
-static bool carries_sites(const distmap_plan *plan) { return plan->wants_site || wide_numbers(plan); }
+static bool carries_sites(const distmap_plan *plan) { return plan->wants_site || needs_64_bits(plan); }
 
 /* A tile fills half of a second-level cache of 1 MiB: 10 bytes per element, with sites 16 more. */
 int mp_slow_columns(const distmap_plan *plan, int axis) {
@@ -64,7 +64,7 @@ static mp_ball lay_ball(const distmap_plan *plan) {
         return ball;
     }
     const int64_t along = min64(steps_within(ball.limit2, plan->w2[ball.axis]), plan->shape[ball.axis]);
-    ball.on = along < UINT8_MAX && !wide_numbers(plan);
+    ball.on = along < UINT8_MAX && !needs_64_bits(plan);
     ball.along = (uint16_t)along;
     ball.w2 = (int32_t)plan->w2[ball.axis];
     return ball;
@@ -99,15 +99,15 @@ mp_layout mp_lay_out(const distmap_plan *plan) {
     if (l.ball.on)
         return l;
     l.tall = l.rows > MP_NO_COLUMN;
-    l.wide_numbers = wide_numbers(plan);
+    l.needs_64_bits = needs_64_bits(plan);
     l.sites = carries_sites(plan);
     l.sides = plan->problem.sign;
     l.labels = dm_by_kind(plan);
     l.ground = l.labels && !l.sides && plan->problem.sites.rule != DISTMAP_SITES_NONE;
-    l.offsets = plan->wants_site && !l.wide_numbers && l.width <= INT16_MAX && l.height <= INT16_MAX &&
+    l.offsets = plan->wants_site && !l.needs_64_bits && l.width <= INT16_MAX && l.height <= INT16_MAX &&
                 dm_axis_counts(plan, 0) != dm_axis_counts(plan, 1);
-    const bool output = want->distance || want->squared, sites_alone = l.wide_numbers || l.offsets;
-    l.alive = dm_axis_counts(plan, 1) && !l.rows_only && !l.labels && !l.wide_numbers;
+    const bool output = want->distance || want->squared, sites_alone = l.needs_64_bits || l.offsets;
+    l.alive = dm_axis_counts(plan, 1) && !l.rows_only && !l.labels && !l.needs_64_bits;
     l.d2_scratch = l.slow && !sites_alone && !output;
     l.site_scratch = l.slow && !want->index && (sites_alone ? !output : plan->wants_site);
     return l;
@@ -157,8 +157,8 @@ static void take_worker(dm_scratch *b, const distmap_plan *plan, const mp_layout
     }
     w->far.key = (int32_t *)dm_take(b, row, 4);
     w->column = dm_take(b, row, 4);
-    w->envelope = dm_take(b, l->wide_numbers ? row : 0, sizeof *w->envelope);
-    w->wide_squared = dm_take(b, l->wide_numbers ? row : 0, 8);
+    w->envelope = dm_take(b, l->needs_64_bits ? row : 0, sizeof *w->envelope);
+    w->wide_squared = dm_take(b, l->needs_64_bits ? row : 0, 8);
     if (l->own_planes)
         take_plane(b, l, w);
     if (!l->slow)

@@ -19,7 +19,7 @@ typedef struct mp_layout {
     bool sites, labels, sides, ground; /* see mp_job, mp_plane */
     bool d2_scratch, site_scratch;
     bool alive;      /* the z pass needs to know which planes have a site */
-    bool wide_numbers, tall, offsets; /* see mp_job */
+    bool needs_64_bits, tall, offsets; /* see mp_job */
     mp_ball ball;
 } mp_layout;
 
