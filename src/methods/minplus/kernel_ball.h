@@ -103,9 +103,9 @@ static inline void ball_start(const mp_job *job, V16 g, uint16_t *cost) {
 }
 
 /* A round: to[x] = the least of from[x] and, s more, from[x - s] and from[x + s]. */
-static inline void ball_round(const uint16_t *from, uint16_t *to, size_t wide, size_t s) {
+static inline void ball_round(const uint16_t *from, uint16_t *to, size_t padded_width, size_t s) {
     const V16 more = v16_set((uint16_t)s);
-    for (size_t x = 0; x < wide; x += N16) {
+    for (size_t x = 0; x < padded_width; x += N16) {
         const V16 beside = v16_min(v16_load(from + x - s), v16_load(from + x + s));
         v16_store(to + x, v16_min(v16_load(from + x), v16_adds(beside, more)));
     }
@@ -118,7 +118,7 @@ static void ball_row(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM],
     const V16 zero = v16_set(0), one = v16_set(1);
     const bool border = job->plan->problem.border, covered = ball_border(job, at, DM_X);
     uint16_t *now = w->cost[0] + ball->pad, *next = w->cost[1] + ball->pad;
-    for (size_t x = 0; x < job->wide; x += N16) {
+    for (size_t x = 0; x < job->padded_width; x += N16) {
         const V16 up = v16_bits(bits, x, zero, v16_adds(v16_load(w->above + x), one));
         v16_store(w->above + x, up);
         ball_start(job, covered ? zero : v16_min(up, v16_load(below + x)), now + x);
@@ -128,7 +128,7 @@ static void ball_row(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM],
     size_t left = covered ? 0 : ball->across;
     for (size_t s = 1; left > 0; s *= 2) {
         s = s < left ? s : left;
-        ball_round(now, next, job->wide, s);
+        ball_round(now, next, job->padded_width, s);
         uint16_t *swap = now;
         now = next, next = swap;
         left -= s;

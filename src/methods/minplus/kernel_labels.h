@@ -127,7 +127,7 @@ static void row_turns(const mp_job *job, mp_worker *w, const uint64_t *turns) {
                                       8, 7, 6, 5, 4, 3, 2, 1, 8, 7, 6, 5, 4, 3, 2, 1};
     const uint8_t *pattern =
         (const uint8_t *)turns; /* the lowest byte first, on every machine that this is built for */
-    const size_t groups = job->wide / MP_GROUP;
+    const size_t groups = job->padded_width / MP_GROUP;
     const uint16_t(*const near_turn)[MP_GROUP] = (const uint16_t(*)[MP_GROUP])job->near_turn;
     uint16_t *const turn = w->turn, *const before = w->cap,
                     *const after = w->cap + groups; /* w->cap is used later only */
@@ -142,7 +142,7 @@ static void row_turns(const mp_job *job, mp_worker *w, const uint64_t *turns) {
         right =
             least(right + MP_GROUP, first - (pattern[h] & 1u)); /* a turn at the group's first element: none of it */
     }
-    for (size_t x = 0; x < job->wide; x += N16) {
+    for (size_t x = 0; x < job->padded_width; x += N16) {
         const V16 from_left = v16_adds(v16_repeat8(before + x / MP_GROUP), v16_load(up));
         const V16 from_right = v16_adds(v16_repeat8(after + x / MP_GROUP), v16_load(down));
         v16_store(turn + x, v16_min(v16_load(turn + x), v16_min(from_left, from_right)));
@@ -158,7 +158,7 @@ static void row_kinds(const mp_job *job, mp_worker *w, const uint64_t *bits, con
     const V16 most_x = v16_set(job->near_x), most_y = v16_set(job->near_y);
     uint16_t *const f = w->padded + MP_PAD, *const above = w->above, *const cap = w->cap, *const turn = w->turn;
     row_turns(job, w, turns);
-    for (size_t x = 0; x < job->wide; x += N16) {
+    for (size_t x = 0; x < job->padded_width; x += N16) {
         const V16 up = v16_bits(bits, x, zero, v16_adds(v16_load(above + x), one));
         v16_store(above + x, up);
         const V16 g = v16_adds(v16_min(up, v16_load(below + x)), one), e = v16_load(turn + x);
@@ -172,7 +172,7 @@ static void row_kinds(const mp_job *job, mp_worker *w, const uint64_t *bits, con
 static void cap_row(const mp_job *job, mp_worker *w, const uint64_t *ground) {
     const V16 zero = v16_set(0);
     const V32 none = v32_set(MP_NONE), absent = v32_set(MP_NO_COLUMN), weight = v32_set(job->wx2);
-    for (size_t x = 0; x < job->wide; x += N16) {
+    for (size_t x = 0; x < job->padded_width; x += N16) {
         const V16 turn = v16_bits(ground, x, zero, v16_load(w->turn + x));
         for (int half = 0; half < 2; half++) {
             int32_t *d2 = w->d2 + x + (size_t)(half * N32);

@@ -29,14 +29,14 @@ static inline V16 near_step(V16 best, const uint16_t *f, int k, V16 cost) {
 
 static size_t open_groups(const mp_job *job, const mp_worker *w) {
     size_t count = 0;
-    for (size_t i = 0; i < job->wide / NEAR_GROUP; i++)
+    for (size_t i = 0; i < job->padded_width / NEAR_GROUP; i++)
         count += w->open[i];
     return count;
 }
 
 /* 0 in the lanes of pixels x.. beyond the image's edge, which must not delay the search; else 0xFFFF. */
 static inline V16 edge(const mp_job *job, size_t x) {
-    const size_t group = job->wide - NEAR_GROUP;
+    const size_t group = job->padded_width - NEAR_GROUP;
     return x < group ? v16_set(0xFFFF) : v16_load(job->edge + (x - group));
 }
 
@@ -72,8 +72,8 @@ static inline ALWAYS bool near_pair(const mp_job *job, const uint16_t *f, const 
  * search. Returns the number of such groups. */
 static inline ALWAYS size_t near_row_as(const mp_job *job, mp_worker *w, bool labels) {
     const uint16_t *f = w->padded + MP_PAD, *cap = w->cap;
-    memset(w->open, 0, job->wide / NEAR_GROUP);
-    for (size_t x = 0; x < job->wide; x += 2 * N16) {
+    memset(w->open, 0, job->padded_width / NEAR_GROUP);
+    for (size_t x = 0; x < job->padded_width; x += 2 * N16) {
         V16 a, b;
         w->open[x / NEAR_GROUP] |= !near_pair(job, f, cap, x, labels, &a, &b);
         v32_store(w->d2 + x, v16_low(a));
@@ -184,7 +184,7 @@ static void step_values(const mp_job *job, mp_worker *w, const uint16_t *below) 
     const V16 zero = v16_set(0), one = v16_set(1), none = v16_set(0xFFFF), weight = v16_set((uint16_t)(2 * job->wy2));
     const V16 most = v16_set(job->near_y);
     uint16_t *f = w->padded + MP_PAD;
-    for (size_t x = 0; x < job->wide; x += N16) {
+    for (size_t x = 0; x < job->padded_width; x += N16) {
         const V16 up = v16_load(w->above + x), down = v16_load(below + x), g = v16_min(up, down);
         const V16 value = v16_add(v16_mul(v16_mul(g, g), weight), v16_blend(v16_le(up, down), zero, one));
         v16_store(f + x, v16_blend(v16_le(g, most), value, none));
@@ -200,8 +200,8 @@ static inline ALWAYS size_t near_row_sites_as(const mp_job *job, mp_worker *w, c
     bool stepping = false; /* w->padded is filled */
     const uint16_t *f = w->padded + MP_PAD, *left = w->keys_left + MP_PAD, *right = w->keys_right + MP_PAD;
     const V32 from = v32_add(v32_set((int32_t)start), v32_iota());
-    memset(w->open, 0, job->wide / NEAR_GROUP);
-    for (size_t x = 0; x < job->wide; x += 2 * N16) {
+    memset(w->open, 0, job->padded_width / NEAR_GROUP);
+    for (size_t x = 0; x < job->padded_width; x += 2 * N16) {
         uint8_t *deep = &w->deep[x / NEAR_GROUP];
         V16 best[2], arg[2];
         if (!*deep && near_pair_keys(job, left, right, x, best)) {

@@ -5,7 +5,7 @@ static void row_values(const mp_job *job, mp_worker *w, const uint64_t *bits, co
     const V16 zero = v16_set(0), one = v16_set(1), none = v16_set(0xFFFF), weight = v16_set((uint16_t)job->wy2);
     const V16 most = v16_set(job->near_y);
     uint16_t *f = w->padded + MP_PAD;
-    for (size_t x = 0; x < job->wide; x += N16) {
+    for (size_t x = 0; x < job->padded_width; x += N16) {
         const V16 up = v16_bits(bits, x, zero, v16_adds(v16_load(w->above + x), one));
         v16_store(w->above + x, up);
         const V16 g = v16_min(up, v16_load(below + x));
@@ -19,7 +19,7 @@ static void row_keys(const mp_job *job, mp_worker *w, const uint64_t *bits, cons
               middle = v16_set(64);
     const V16 weight = v16_set((uint16_t)(job->wy2 << MP_KEY));
     uint16_t *left = w->keys_left + MP_PAD, *right = w->keys_right + MP_PAD;
-    for (size_t x = 0; x < job->wide; x += N16) {
+    for (size_t x = 0; x < job->padded_width; x += N16) {
         const V16 up = v16_bits(bits, x, zero, v16_adds(v16_load(w->above + x), one)), down = v16_load(below + x);
         v16_store(w->above + x, up);
         const V16 g = v16_min(up, down), twice = v16_add(g, g);
@@ -46,7 +46,7 @@ static uint16_t largest_column(const mp_job *job, const mp_worker *w, const uint
     return g;
 }
 
-/* The last site of the row before pixel x, and the first at or after it; -1 and `wide` if there is none. x is a multiple
+/* The last site of the row before pixel x, and the first at or after it; -1 and `padded_width` if there is none. x is a multiple
  * of 64. */
 static int64_t site_before(const uint64_t *bits, size_t x) {
     for (size_t i = x / 64; i-- > 0;)
@@ -55,11 +55,11 @@ static int64_t site_before(const uint64_t *bits, size_t x) {
     return -1;
 }
 
-static size_t site_from(const uint64_t *bits, size_t x, size_t wide) {
-    for (size_t i = x / 64; i < wide / 64; i++)
+static size_t site_from(const uint64_t *bits, size_t x, size_t padded_width) {
+    for (size_t i = x / 64; i < padded_width / 64; i++)
         if (bits[i])
             return i * 64 + (size_t)__builtin_ctzll(bits[i]);
-    return wide;
+    return padded_width;
 }
 
 static void far_any(const mp_job *job, mp_worker *w, const mp_plane *plane, const uint16_t *below, int64_t y,
@@ -76,7 +76,7 @@ static void far_any(const mp_job *job, mp_worker *w, const mp_plane *plane, cons
  * sites of the groups' own columns, and none beyond a site of the row itself, which is nearer. */
 static void far_groups(const mp_job *job, mp_worker *w, const mp_plane *plane, const uint64_t *bits,
                        const uint16_t *below, int64_t y, uint32_t start) {
-    const size_t groups = job->wide / NEAR_GROUP;
+    const size_t groups = job->padded_width / NEAR_GROUP;
     for (size_t first = 0, last; first < groups; first = last) {
         last = first + 1;
         if (!w->open[first])
@@ -85,8 +85,8 @@ static void far_groups(const mp_job *job, mp_worker *w, const mp_plane *plane, c
             last++;
         const size_t x0 = first * NEAR_GROUP, x1 = last * NEAR_GROUP;
         const int64_t left = site_before(bits, x0);
-        const size_t right = site_from(bits, x1, job->wide);
-        size_t from = left < 0 ? 0 : (size_t)left, to = right < job->wide ? right + 1 : right;
+        const size_t right = site_from(bits, x1, job->padded_width);
+        size_t from = left < 0 ? 0 : (size_t)left, to = right < job->padded_width ? right + 1 : right;
         const uint16_t g = largest_column(job, w, below, x0, x1);
         if (g < MP_NO_COLUMN) {
             const size_t reach = 1 + (size_t)(g * sqrt((double)job->wy2 / job->wx2));
@@ -103,7 +103,7 @@ static void far_groups(const mp_job *job, mp_worker *w, const mp_plane *plane, c
 static void solve_row(const mp_job *job, const mp_plane *plane, int64_t y, uint32_t start, const uint16_t *below,
                       int *skip, mp_worker *w) {
     enum { SKIP_ROWS = 15 };
-    const size_t groups = job->wide / NEAR_GROUP, row = (size_t)y * job->words;
+    const size_t groups = job->padded_width / NEAR_GROUP, row = (size_t)y * job->words;
     const int64_t image_row = job->first_row + y;
     const uint64_t *bits = plane->bits + row, *barriers = bits, *ground = w->inside;
     if (job->labels) {
@@ -112,7 +112,7 @@ static void solve_row(const mp_job *job, const mp_plane *plane, int64_t y, uint3
             memcpy(w->inside, plane->ground + row, job->words * sizeof *w->inside);
         row_kinds(job, w, bits, barriers, ground, below);
         if (job->height == 1) { /* nothing but the row's own turns */
-            fill_none(job, w, 0, job->wide);
+            fill_none(job, w, 0, job->padded_width);
             cap_row(job, w, ground);
             return;
         }
@@ -134,7 +134,7 @@ static void solve_row(const mp_job *job, const mp_plane *plane, int64_t y, uint3
     if (!job->labels)
         find_inside(job, w, bits);
     if (2 * left > groups)
-        far_any(job, w, plane, below, image_row, start, 0, job->wide, 0, job->wide, MP_NO_COLUMN);
+        far_any(job, w, plane, below, image_row, start, 0, job->padded_width, 0, job->padded_width, MP_NO_COLUMN);
     else
         far_groups(job, w, plane, barriers, below, image_row, start);
     if (job->labels)
@@ -144,27 +144,27 @@ static void solve_row(const mp_job *job, const mp_plane *plane, int64_t y, uint3
 static void solve_block(const mp_job *job, const mp_plane *plane, int64_t block, mp_worker *w) {
     const int rows = block_rows(job, block);
     const uint64_t *bits = plane->bits + (size_t)(block * MP_BLOCK) * job->words;
-    const uint16_t *down = plane->down + (size_t)block * job->wide;
+    const uint16_t *down = plane->down + (size_t)block * job->padded_width;
     const int64_t *linear = job->plan->linear;
     const uint32_t start = (uint32_t)(plane->t * linear[0] + plane->z * linear[1] + plane->y * linear[2]);
     if (job->tile_rows < rows)
         step_boundaries(job, bits, rows, down, w);
-    memcpy(w->above, plane->up + (size_t)block * job->wide, job->wide * sizeof *w->above);
+    memcpy(w->above, plane->up + (size_t)block * job->padded_width, job->padded_width * sizeof *w->above);
 
-    memset(w->deep, 0, job->wide / NEAR_GROUP);
+    memset(w->deep, 0, job->padded_width / NEAR_GROUP);
     int skip = 0;
     for (int first = 0; first < rows; first += job->tile_rows) {
         const int last = first + job->tile_rows < rows ? first + job->tile_rows : rows;
-        const uint16_t *after = last == rows ? down : w->boundary + (size_t)(last / job->tile_rows) * job->wide;
+        const uint16_t *after = last == rows ? down : w->boundary + (size_t)(last / job->tile_rows) * job->padded_width;
         const uint16_t *next = after;
         for (int r = last - 1; r >= first; r--) {
-            uint16_t *out = w->below + (size_t)(r - first) * job->wide;
+            uint16_t *out = w->below + (size_t)(r - first) * job->padded_width;
             step_row(job, bits + (size_t)r * job->words, next, out);
             next = out;
         }
         for (int r = first; r < last; r++) {
             const int row = r - first + job->labels;
-            const uint16_t *below = first + row < last ? w->below + (size_t)row * job->wide : after;
+            const uint16_t *below = first + row < last ? w->below + (size_t)row * job->padded_width : after;
             const int64_t y = block * MP_BLOCK + r, at[DM_NDIM] = {plane->t, plane->z, plane->y + y, 0};
             if (job->ball.on && job->last_is_plane) {
                 ball_row(job, w, at, bits + (size_t)r * job->words, below);

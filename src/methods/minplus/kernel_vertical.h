@@ -29,9 +29,9 @@ static void pack_block(const mp_job *job, const mp_plane *plane, int64_t block, 
         pack_row(job, plane, block * MP_BLOCK + r, w);
 
     const V16 zero = v16_set(0), one = v16_set(1), none = v16_set(0xFFFF);
-    uint16_t *after = block + 1 < job->blocks ? plane->up + (size_t)(block + 1) * job->wide : NULL;
-    uint16_t *before = block > 0 ? plane->down + (size_t)(block - 1) * job->wide : NULL;
-    for (size_t x = 0; x < job->wide; x += N16) {
+    uint16_t *after = block + 1 < job->blocks ? plane->up + (size_t)(block + 1) * job->padded_width : NULL;
+    uint16_t *before = block > 0 ? plane->down + (size_t)(block - 1) * job->padded_width : NULL;
+    for (size_t x = 0; x < job->padded_width; x += N16) {
         V16 last = none, first = none;
         if (after)
             for (int r = 0; r < rows; r++)
@@ -72,14 +72,15 @@ static void carry(const mp_job *job, const mp_plane *plane, size_t first, size_t
     if (job->tall)
         column_ends(job, plane, first, last);
     for (size_t x = first; x < last; x += N16) {
-        V16 up = v16_load(plane->up + x), down = v16_load(plane->down + (size_t)(job->blocks - 1) * job->wide + x);
+        V16 up = v16_load(plane->up + x),
+            down = v16_load(plane->down + (size_t)(job->blocks - 1) * job->padded_width + x);
         for (int64_t b = 1; b < job->blocks; b++) {
-            uint16_t *p = plane->up + (size_t)b * job->wide + x;
+            uint16_t *p = plane->up + (size_t)b * job->padded_width + x;
             up = v16_min(v16_load(p), v16_adds(up, v16_set(MP_BLOCK)));
             v16_store(p, up);
         }
         for (int64_t b = job->blocks - 2; b >= 0; b--) {
-            uint16_t *p = plane->down + (size_t)b * job->wide + x;
+            uint16_t *p = plane->down + (size_t)b * job->padded_width + x;
             down = v16_min(v16_load(p), v16_adds(down, v16_set((uint16_t)block_rows(job, b + 1))));
             v16_store(p, down);
         }
@@ -89,19 +90,19 @@ static void carry(const mp_job *job, const mp_plane *plane, size_t first, size_t
 /* One row's step: out = site ? 0 : in + 1, over a whole row. */
 static inline void step_row(const mp_job *job, const uint64_t *bits, const uint16_t *in, uint16_t *out) {
     const V16 zero = v16_set(0), one = v16_set(1);
-    for (size_t x = 0; x < job->wide; x += N16)
+    for (size_t x = 0; x < job->padded_width; x += N16)
         v16_store(out + x, v16_bits(bits, x, zero, v16_adds(v16_load(in + x), one)));
 }
 
 /* For the sub-blocks of a block: boundary[s] = distances at row s * tile_rows to the sites at or below it. */
 static void step_boundaries(const mp_job *job, const uint64_t *bits, int rows, const uint16_t *down, mp_worker *w) {
     const V16 zero = v16_set(0), one = v16_set(1);
-    for (size_t x = 0; x < job->wide; x += N16) {
+    for (size_t x = 0; x < job->padded_width; x += N16) {
         V16 v = v16_load(down + x);
         for (int r = rows - 1; r >= job->tile_rows; r--) {
             v = v16_bits(bits + (size_t)r * job->words, x, zero, v16_adds(v, one));
             if (r % job->tile_rows == 0)
-                v16_store(w->boundary + (size_t)(r / job->tile_rows) * job->wide + x, v);
+                v16_store(w->boundary + (size_t)(r / job->tile_rows) * job->padded_width + x, v);
         }
     }
 }

@@ -50,26 +50,26 @@ typedef struct mp_parabola {
 
 /* One worker's buffers. */
 typedef struct mp_worker {
-    uint16_t *below;                  /* [tile_rows][wide] distance to the nearest site at or below */
-    uint16_t *boundary;               /* [MP_BLOCK / tile_rows][wide] the same below each sub-block */
-    uint16_t *above;                  /* [wide] distance to the nearest site at or above, of the current row */
-    uint16_t *padded;                 /* [MP_PAD + wide + MP_PAD] the row's values for the near search */
+    uint16_t *below;                  /* [tile_rows][padded_width] distance to the nearest site at or below */
+    uint16_t *boundary;               /* [MP_BLOCK / tile_rows][padded_width] the same below each sub-block */
+    uint16_t *above;                  /* [padded_width] distance to the nearest site at or above, of the current row */
+    uint16_t *padded;                 /* [MP_PAD + padded_width + MP_PAD] the row's values for the near search */
     uint16_t *keys_left, *keys_right; /* with sites: the same size, the row's keys */
-    int32_t *d2;                      /* [wide] a row's results */
-    uint32_t *found;                  /* [wide] and their sites, as linear indices */
-    int32_t *squared;                 /* [wide] u32, for dm_row_emit and dm_lengths */
-    int64_t *site;                    /* [wide] for dm_row_emit; or floats, from dm_lengths */
-    uint8_t *open;                    /* [wide / 64] whether the near search left the group open */
-    uint8_t *deep;                    /* [wide / 64] whether keys did not settle the group in the previous row */
+    int32_t *d2;                      /* [padded_width] a row's results */
+    uint32_t *found;                  /* [padded_width] and their sites, as linear indices */
+    int32_t *squared;                 /* [padded_width] u32, for dm_row_emit and dm_lengths */
+    int64_t *site;                    /* [padded_width] for dm_row_emit; or floats, from dm_lengths */
+    uint8_t *open;                    /* [padded_width / 64] whether the near search left the group open */
+    uint8_t *deep;                    /* [padded_width / 64] whether keys did not settle the group in the previous row */
     uint64_t *inside;  /* [words] sites of the row that lie between two others; of labels the background */
-    int32_t *column;   /* [wide + slack] values of a row's columns */
-    mp_far far;        /* [wide + slack] */
-    uint8_t *bytes;    /* [wide] a row's sites, or its mask, where the array is not plain bytes */
-    uint16_t *cost[2]; /* kernel_ball.h: [pad + wide + pad] */
+    int32_t *column;   /* [padded_width + slack] values of a row's columns */
+    mp_far far;        /* [padded_width + slack] */
+    uint8_t *bytes;    /* [padded_width] a row's sites, or its mask, where the array is not plain bytes */
+    uint16_t *cost[2]; /* kernel_ball.h: [pad + padded_width + pad] */
     /* Labels and signed maps. */
-    int64_t *kind[2];    /* [wide] labels of two rows to compare, or their sides as bits */
-    uint16_t *turn;      /* [wide] distance to the next element of another kind within the row */
-    uint16_t *cap;       /* [wide] its square, weighted and saturated: an upper bound of d2 */
+    int64_t *kind[2];    /* [padded_width] labels of two rows to compare, or their sides as bits */
+    uint16_t *turn;      /* [padded_width] distance to the next element of another kind within the row */
+    uint16_t *cap;       /* [padded_width] its square, weighted and saturated: an upper bound of d2 */
     uint16_t *tile_turn; /* [n][lanes] such distances along the lines in work */
     /* A small plane's own bits and carries. */
     uint64_t *bits, *turns, *ground;
@@ -78,7 +78,7 @@ typedef struct mp_worker {
     /* Wide problems. */
     bool wide_row;          /* the row's results are its sites alone */
     mp_parabola *envelope;  /* [longest line] */
-    uint64_t *wide_squared; /* [wide] */
+    uint64_t *wide_squared; /* [padded_width] */
     /* Slow pass. */
     uint16_t *tile;                /* [columns / lanes][n + 1][lanes]: the lines' values */
     uint16_t *tile_key;            /* [31 + n + 31][lanes]: keys of the lines in work */
@@ -106,7 +106,7 @@ typedef struct mp_job {
     const dm_arrays *arrays;
     int64_t width, height;
     int64_t rows, first_row; /* of the image's plane, of which a window has `height`, from this one on */
-    size_t words, wide;      /* of a row: 64-bit words, elements rounded up to 64 */
+    size_t words, padded_width; /* of a row: 64-bit words, elements rounded up to 64 */
     int tile_rows;           /* rows of a block done at once; divides MP_BLOCK */
     int64_t blocks;
     int32_t wx2, wy2;                /* squared pitches of planes, less their common factor in volumes: */
@@ -149,9 +149,9 @@ typedef struct mp_plane {
     uint64_t *bits;      /* [height][words] sites; for labels the turns along y */
     uint64_t *turns;     /* the same along x; labels only */
     uint64_t *ground;    /* the background of labels; NULL where there is none */
-    uint16_t *up, *down; /* [blocks][wide]: distance from the row before / after the block to the nearest site in that row or
+    uint16_t *up, *down; /* [blocks][padded_width]: distance from the row before / after the block to the nearest site in that row or
                              beyond; 0xFFFF none */
-    uint32_t *first_site, *last_site; /* tall planes: [wide] rows (the image's) of each column's first and last site, or
+    uint32_t *first_site, *last_site; /* tall planes: [padded_width] rows (the image's) of each column's first and last site, or
                                          MP_NO_SITE */
 } mp_plane;
 

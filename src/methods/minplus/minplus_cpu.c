@@ -146,7 +146,7 @@ static void own_plane_task(void *arg, size_t index, int worker) {
     if (!find_alive(s->job, &plane, (int64_t)index))
         return;
     mp_window_enter(s->job, &plane);
-    s->kernels->carry(s->job, &plane, 0, s->job->wide);
+    s->kernels->carry(s->job, &plane, 0, s->job->padded_width);
     for (int64_t b = 0; b < s->job->blocks; b++)
         s->kernels->solve_block(s->job, &plane, b, w);
 }
@@ -162,7 +162,7 @@ static void carry_task(void *arg, size_t part, int worker) {
     (void)worker;
     const stage *s = arg;
     const size_t first = part * CARRY_COLUMNS, end = first + CARRY_COLUMNS;
-    s->kernels->carry(s->job, &s->plane, first, end < s->job->wide ? end : s->job->wide);
+    s->kernels->carry(s->job, &s->plane, first, end < s->job->padded_width ? end : s->job->padded_width);
 }
 
 static void solve_task(void *arg, size_t block, int worker) {
@@ -185,7 +185,7 @@ static distmap_status run_planes(stage *s, const mp_worker *shared, double share
         const bool alive = find_alive(s->job, &s->plane, i);
         dm_phase(plan, "carry");
         mp_window_enter(s->job, &s->plane);
-        const size_t parts = (l->wide + CARRY_COLUMNS - 1) / CARRY_COLUMNS;
+        const size_t parts = (l->padded_width + CARRY_COLUMNS - 1) / CARRY_COLUMNS;
         TRY(dm_parallel(plan, alive ? parts : 0, carry_task, s, 0.0));
         dm_phase(plan, "near and far");
         TRY(dm_parallel(plan, alive ? (size_t)l->blocks : 0, solve_task, s, 0.8 * each));

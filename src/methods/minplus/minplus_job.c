@@ -68,7 +68,7 @@ static void set_arithmetic(mp_job *job) {
     }
     job->near_most = job->near_cost[job->near_steps];
     for (size_t i = 0; i < MP_BLOCK; i++)
-        job->edge[i] = job->wide - MP_BLOCK + i < (size_t)job->width ? 0xFFFF : 0;
+        job->edge[i] = job->padded_width - MP_BLOCK + i < (size_t)job->width ? 0xFFFF : 0;
 }
 
 /* e within each pattern of turns, from the lowest turn and from the pattern without it. */
@@ -111,9 +111,9 @@ static void set_ball_pads(const mp_job *job, mp_worker *w) {
     const size_t pad = job->ball.pad;
     for (int i = 0; i < 2 && pad > 0; i++) {
         memset(w->cost[i], 0xFF, pad * sizeof *w->cost[i]);
-        memset(w->cost[i] + pad + job->wide, 0xFF, pad * sizeof *w->cost[i]);
+        memset(w->cost[i] + pad + job->padded_width, 0xFF, pad * sizeof *w->cost[i]);
         if (job->plan->problem.border)
-            w->cost[i][pad - 1] = w->cost[i][pad + job->wide] = 0;
+            w->cost[i][pad - 1] = w->cost[i][pad + job->padded_width] = 0;
     }
 }
 
@@ -159,10 +159,10 @@ static void set_rims(const mp_job *job, const mp_layout *l) {
             memset(job->workers[i].inside, 0, l->words * sizeof *job->workers[i].inside);
         for (size_t x = 0; x < MP_PAD; x++) {
             mp_worker *w = &job->workers[i];
-            w->padded[x] = w->padded[MP_PAD + l->wide + x] = 0xFFFF;
+            w->padded[x] = w->padded[MP_PAD + l->padded_width + x] = 0xFFFF;
             if (job->sites) {
-                w->keys_left[x] = w->keys_left[MP_PAD + l->wide + x] = 0xFFFF;
-                w->keys_right[x] = w->keys_right[MP_PAD + l->wide + x] = 0xFFFF;
+                w->keys_left[x] = w->keys_left[MP_PAD + l->padded_width + x] = 0xFFFF;
+                w->keys_right[x] = w->keys_right[MP_PAD + l->padded_width + x] = 0xFFFF;
             }
         }
     }
@@ -178,7 +178,7 @@ bool mp_job_set_up(mp_job *job, distmap_plan *plan, const dm_arrays *arrays, con
         .rows = l->rows,
         .first_row = plan->first_row,
         .words = l->words,
-        .wide = l->wide,
+        .padded_width = l->padded_width,
         .tile_rows = l->tile_rows,
         .blocks = l->blocks,
         .labels = l->labels,

@@ -77,11 +77,11 @@ mp_layout mp_lay_out(const distmap_plan *plan) {
     l.height = l.rows_only ? 1 : plan->shape[2];
     l.rows = l.rows_only ? 1 : plan->rows;
     l.words = (size_t)round_up(l.width, 64) / 64;
-    l.wide = l.words * 64;
+    l.padded_width = l.words * 64;
     l.blocks = (l.height + MP_BLOCK - 1) / MP_BLOCK;
     l.planes = plan->elements / (l.width * l.height);
-    l.own_planes = l.planes >= plan->context->threads && (int64_t)l.wide * l.height <= SMALL_PLANE;
-    l.tile_rows = l.wide <= 4096 ? MP_BLOCK : l.wide <= 16384 ? 16 : 8;
+    l.own_planes = l.planes >= plan->context->threads && (int64_t)l.padded_width * l.height <= SMALL_PLANE;
+    l.tile_rows = l.padded_width <= 4096 ? MP_BLOCK : l.padded_width <= 16384 ? 16 : 8;
     l.longest = 1;
     for (int a = 0; a < DM_X; a++)
         if (is_slow(plan, a)) {
@@ -119,14 +119,14 @@ static void take_plane(dm_scratch *b, const mp_layout *l, mp_worker *w) {
     w->bits = dm_take(b, l->height * (int64_t)l->words, 8);
     w->turns = l->labels ? dm_take(b, l->height * (int64_t)l->words, 8) : NULL;
     w->ground = l->ground ? dm_take(b, l->height * (int64_t)l->words, 8) : NULL;
-    w->up = dm_take(b, l->blocks * (int64_t)l->wide, 2);
-    w->down = dm_take(b, l->blocks * (int64_t)l->wide, 2);
-    w->first_site = dm_take(b, l->tall ? (int64_t)l->wide : 0, 4);
-    w->last_site = dm_take(b, l->tall ? (int64_t)l->wide : 0, 4);
+    w->up = dm_take(b, l->blocks * (int64_t)l->padded_width, 2);
+    w->down = dm_take(b, l->blocks * (int64_t)l->padded_width, 2);
+    w->first_site = dm_take(b, l->tall ? (int64_t)l->padded_width : 0, 4);
+    w->last_site = dm_take(b, l->tall ? (int64_t)l->padded_width : 0, 4);
 }
 
 static void take_worker(dm_scratch *b, const distmap_plan *plan, const mp_layout *l, mp_worker *w) {
-    const int64_t wide = (int64_t)l->wide, line = round_up(l->longest, 64) + 64;
+    const int64_t wide = (int64_t)l->padded_width, line = round_up(l->longest, 64) + 64;
     const int64_t row = max64(max64(wide, line), l->columns) + SLACK;
     w->below = dm_take(b, l->tile_rows * wide, 2);
     w->boundary = dm_take(b, MP_BLOCK / l->tile_rows * wide, 2);

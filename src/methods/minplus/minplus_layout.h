@@ -7,7 +7,7 @@
 typedef struct mp_layout {
     int64_t width, height; /* of a plane */
     int64_t rows;          /* of the image's plane; a window has only `height` of them */
-    size_t words, wide;
+    size_t words, padded_width;
     int64_t blocks, planes;
     bool rows_only;  /* y is a batch axis: planes are single rows */
     bool own_planes; /* each worker solves whole planes by itself */

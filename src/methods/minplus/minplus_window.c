@@ -17,9 +17,9 @@ static int64_t row_told(const dm_array *rows, int64_t x) {
 static uint16_t counter(int64_t rows) { return rows < MP_NO_COLUMN ? (uint16_t)rows : MP_NO_COLUMN; }
 
 void mp_window_enter(const mp_job *job, const mp_plane *plane) {
-    uint16_t *up = plane->up, *down = plane->down + (size_t)(job->blocks - 1) * job->wide;
-    memset(up, 0xFF, job->wide * sizeof *up);
-    memset(down, 0xFF, job->wide * sizeof *down);
+    uint16_t *up = plane->up, *down = plane->down + (size_t)(job->blocks - 1) * job->padded_width;
+    memset(up, 0xFF, job->padded_width * sizeof *up);
+    memset(down, 0xFF, job->padded_width * sizeof *down);
     if (!job->plan->problem.window.count)
         return;
     for (int64_t x = 0; x < job->width; x++) {
