@@ -88,7 +88,7 @@ static mc_rows linear_rows(const distmap_plan *plan, bool z, int32_t *data) {
 /* Sets the outputs of the last stage. */
 static void set_outputs(const distmap_plan *plan, const dm_arrays *arrays, const mc_layout *l, mc_stage *last) {
     const bool z = last == &l->z;
-    if (!mc_is_direct(plan)) {
+    if (!mc_can_store_outputs(plan)) {
         last->target = linear_rows(plan, z, l->squared);
         if (plan->wants_site) {
             last->sites = MC_SITES_INT32;
@@ -221,7 +221,7 @@ static distmap_status finish(distmap_plan *plan, const dm_arrays *arrays) {
         TRY(pack_kinds(plan, arrays, &elements, &l.z, true));
         TRY(search(plan, &l.z, true));
     }
-    if (!mc_is_direct(plan)) {
+    if (!mc_can_store_outputs(plan)) {
         dm_phase(plan, "emit");
         TRY_CUDA(cuda, mc_emit(&elements, l.squared, l.site, cuda->multiprocessors, cuda->stream));
     }
@@ -240,7 +240,7 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
 static const char *refuses_several(const distmap_plan *plan) {
     if (dm_by_kind(plan))
         return "needs one GPU for labels and signed maps";
-    return mc_is_direct(plan)
+    return mc_can_store_outputs(plan)
                ? NULL
                : "needs one GPU for other outputs than float32 distances, uint32 squared distances and indices, "
                  "and for a border";

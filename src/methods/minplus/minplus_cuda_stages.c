@@ -14,7 +14,7 @@ static void take_marks(mc_layout *l, mc_stage *s) {
     }
 }
 
-bool mc_is_direct(const distmap_plan *plan) {
+bool mc_can_store_outputs(const distmap_plan *plan) {
     const distmap_outputs *want = &plan->problem.want;
     const bool value = (!want->distance && !want->squared) || (want->distance == DISTMAP_FLOAT32 && !want->squared) ||
                        (want->squared == DISTMAP_UINT32 && !want->distance);
@@ -73,7 +73,7 @@ static void take_bands(mc_layout *l, const distmap_plan *plan, mc_stage *s) {
         s->along = dm_take(&l->scratch, s->planes * s->height * s->groups * 4, sizeof *s->along);
     if (plan->problem.input == DISTMAP_INPUT_LABELS && s == &l->planes)
         s->ground = dm_take(&l->scratch, count, sizeof *s->ground);
-    if (plan->problem.sign && last && mc_is_direct(plan))
+    if (plan->problem.sign && last && mc_can_store_outputs(plan))
         s->negative = dm_take(&l->scratch, count, sizeof *s->negative);
     s->surface = (float)plan->surface;
 }
@@ -246,7 +246,7 @@ mc_layout mc_lay_out(const distmap_plan *plan, char *base) {
         l.store = dm_take(&l.scratch, plan->elements, sizeof *l.store);
         l.planes.alive = l.z.alive = dm_take(&l.scratch, l.planes.planes, sizeof *l.planes.alive);
     }
-    if (!mc_is_direct(plan)) {
+    if (!mc_can_store_outputs(plan)) {
         l.squared = dm_take(&l.scratch, plan->elements, sizeof *l.squared);
         l.site = plan->wants_site ? dm_take(&l.scratch, plan->elements, sizeof *l.site) : NULL;
     }

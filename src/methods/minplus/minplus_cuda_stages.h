@@ -28,7 +28,7 @@ static inline int64_t mc_divide_up(int64_t n, int64_t by) { return (n + by - 1) 
 int32_t mc_plane_factor(const distmap_plan *plan);
 
 /* Whether the searches can store the outputs themselves: float32 distances or uint32 squares, and indices. */
-bool mc_is_direct(const distmap_plan *plan);
+bool mc_can_store_outputs(const distmap_plan *plan);
 
 /* Whether the direct search solves the stage: its numbers are small enough (minplus_cuda_direct.cu), and it is faster than
  * the others for any sites. */
