@@ -21,14 +21,14 @@
 static const char *const direct_names[] = {"never", "small"}, *const bracket_names[] = {"never", "sized", "mixed"},
                          *const shared_names[] = {"all", "99", "64"};
 static const distmap_param_info params[MC_PARAMS] = {
-    [MC_DIRECT] = {"direct", MC_SMALL, MC_NEVER, MC_SMALL, "small planes by one direct search, or by tiles as large planes are",
-                   direct_names},
+    [MC_DIRECT] = {"direct", MC_SMALL, MC_NEVER, MC_SMALL,
+                   "small planes by one direct search, or by tiles as large planes are", direct_names},
     [MC_BRACKETS] = {"brackets", MC_SIZED, MC_NEVER, MC_MIXED,
                      "corner and bracket searches: never, by the image's size, or only for strips with deep units",
                      bracket_names},
-    [MC_SHARED_BYTES] =
-        {"shared", MC_ALL, MC_ALL, MC_LEAST,
-         "KiB of shared memory for a block: all that the GPU has, or as little as smaller GPUs have", shared_names},
+    [MC_SHARED_BYTES] = {"shared", MC_ALL, MC_ALL, MC_LEAST,
+                         "KiB of shared memory for a block: all that the GPU has, or as little as smaller GPUs have",
+                         shared_names},
 };
 
 /* ---- Accepted problems ---- */
