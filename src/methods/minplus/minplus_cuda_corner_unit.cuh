@@ -2,8 +2,8 @@
  *
  * Among 128 rows, a quarter of them the unit's own and the others evenly from all, it finds rivals (dominating sites) of the unit. They
  * bound the distance of rows that can win, and rows that can win are listed. Then each warp has a quarter, finds rivals of it among the
- * listed rows, and evaluates the rows that do not lose to them for all its pixels: a float multiplication and addition and half a minimum. In
- * a circle of 2048^2 about 600 rows are within reach of a unit, 77 are listed, 16 remain for a quarter, and 7 win; in blobs
+ * listed rows, and evaluates the rows that do not lose to them for all its pixels: a float multiplication and addition and half a
+ * minimum. In a circle of 2048^2 about 600 rows are within reach of a unit, 77 are listed, 16 remain for a quarter, and 7 win; in blobs
  * 200, 77, 31 and 10. */
 #ifndef DISTMAP_MINPLUS_CUDA_CORNER_UNIT_CUH
 #define DISTMAP_MINPLUS_CUDA_CORNER_UNIT_CUH
@@ -86,12 +86,12 @@ DM_DEVICE int32_t farthest_from(const mc_stage &p, const rectangle &r, const int
 
 /* For the whole block: the unit's rivals, by samples, and what rows they leave within reach: no pixel is farther from its site than from
  * a rival. */
-DM_DEVICE void find_rivals(const mc_stage &p, const unit &u, const rectangle &r, uint2 sample, corner_room &room) {
+DM_DEVICE void find_unit_rivals(const mc_stage &p, const unit &u, const rectangle &r, uint2 sample, corner_room &room) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     uint32_t least[CORNERS] = {NO_OFFER, NO_OFFER, NO_OFFER, NO_OFFER};
     const site_row row = site_row_of(sample, (float)(sample_row(p, u) - u.y0));
     room.sample[threadIdx.x] = row;
-    note_least<SAMPLES>(corner_offers(ends_of(u.w, row, r.last), r), (int32_t)threadIdx.x, least);
+    note_least<SAMPLES>(corner_offers(row_ends_of(u.w, row, r.last), r), (int32_t)threadIdx.x, least);
     const uint32_t of_warp = share_least(least);
     if (lane < CORNERS)
         room.least[warp][lane] = of_warp;
@@ -113,7 +113,7 @@ DM_DEVICE void find_rivals(const mc_stage &p, const unit &u, const rectangle &r,
 }
 
 /* Rows start .. end - 1 that can win are listed, in any order. */
-DM_DEVICE void list_rows(const unit &u, const rectangle &r, int32_t start, int32_t end, corner_room &room) {
+DM_DEVICE void list_winning_rows(const unit &u, const rectangle &r, int32_t start, int32_t end, corner_room &room) {
     const int lane = (int)threadIdx.x % 32;
     const rivals of = read_rivals(room.rival[0]);
     uint2 next = u.entries[min(start + (int32_t)threadIdx.x, end - 1)];
@@ -121,7 +121,7 @@ DM_DEVICE void list_rows(const unit &u, const rectangle &r, int32_t start, int32
         const uint2 entry = next;
         next = u.entries[min(j + THREADS, end - 1)];
         const site_row own = site_row_of(entry, (float)(j - u.y0));
-        const row_ends ends = ends_of(u.w, own, r.last);
+        const row_ends ends = row_ends_of(u.w, own, r.last);
         const bool wins = j < end && has_any(entry) && can_win(corner_offers(ends, r), of);
         const uint32_t rows = __ballot_sync(MC_WHOLE, wins);
         if (!rows)
@@ -246,7 +246,7 @@ DM_DEVICE int32_t list_some(const unit &u, const rectangle &r, int32_t *start, i
     __syncthreads();
     do {
         const int32_t stop = min(*start + (LISTED - count) / THREADS * THREADS, end);
-        list_rows(u, r, *start, stop, room);
+        list_winning_rows(u, r, *start, stop, room);
         __syncthreads();
         count = room.count;
         *start = stop;
@@ -316,7 +316,7 @@ DM_DEVICE void store_sites(const mc_stage &p, const unit &u, int32_t i0, const i
 
 /* By a warp: rows of pixels, from all that are listed. */
 template <int ROWS>
-DM_DEVICE void solve_rows(const mc_stage &p, const unit &u, int32_t i0, int32_t count, corner_room &room) {
+DM_DEVICE void solve_unit_rows(const mc_stage &p, const unit &u, int32_t i0, int32_t count, corner_room &room) {
     if (i0 >= u.height)
         return;
     int32_t best[ROWS];

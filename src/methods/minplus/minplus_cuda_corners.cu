@@ -20,7 +20,7 @@ template <bool SITES> DM_DEVICE void solve_open(const mc_stage &p, uint32_t numb
     unit u = unit_at(p, number);
     u.open &= p.open[number];
     const rectangle all = rows_of(p, u, top_of(u), bottom_of(u));
-    find_rivals(p, u, all, sample_of(p, u), room);
+    find_unit_rivals(p, u, all, sample_of(p, u), room);
     if (!suits(p, room)) {
         if (threadIdx.x == 0) /* the far search has what is left of the strip */
             atomicOr(p.open_rows + strip, (uint32_t)MC_MANY);
@@ -114,7 +114,7 @@ DM_DEVICE void solve_part(const mc_stage &p, const unit &u, int32_t i0, corner_r
     enum { EACH = PART / WARPS };
     const int warp = warp_number(), lane = (int)threadIdx.x % 32;
     const rectangle r = rows_of(p, u, i0, min(i0 + PART, u.height) - 1);
-    find_rivals(p, u, r, sample_of(p, u), room);
+    find_unit_rivals(p, u, r, sample_of(p, u), room);
     int32_t best[PART];
     set_none<false, PART>(best);
     const int32_t end = end_within(p, u, r, room);
@@ -182,7 +182,7 @@ static __global__ void __launch_bounds__(THREADS, 8)
     int32_t count = 0;
     if (u.open) {
         const rectangle all = rows_of(p, u, top_of(u), bottom_of(u));
-        find_rivals(p, u, all, sample, room);
+        find_unit_rivals(p, u, all, sample, room);
         const int32_t end = end_within(p, u, all, room);
         int32_t start = first_within(u, all, room);
         count = list_some(u, all, &start, end, room);
@@ -195,11 +195,11 @@ static __global__ void __launch_bounds__(THREADS, 8)
     const int32_t warp = warp_number();
     if (__popc(u.open) > WARPS / 2) {
         if (u.open >> warp & 1)
-            solve_rows<HEIGHT>(p, u, warp * HEIGHT, count, room);
+            solve_unit_rows<HEIGHT>(p, u, warp * HEIGHT, count, room);
     } else { /* two warps to a quarter */
         const uint32_t quarter = warp < 2 ? u.open : u.open & (u.open - 1);
         if (quarter)
-            solve_rows<HEIGHT / 2>(p, u, (__ffs((int)quarter) - 1) * HEIGHT + warp % 2 * (HEIGHT / 2), count, room);
+            solve_unit_rows<HEIGHT / 2>(p, u, (__ffs((int)quarter) - 1) * HEIGHT + warp % 2 * (HEIGHT / 2), count, room);
     }
 }
 

@@ -80,7 +80,7 @@ typedef struct __align__(16) row_ends {
 }
 row_ends;
 
-DM_DEVICE row_ends ends_of(const pitches &w, const site_row &row, int last) {
+DM_DEVICE row_ends row_ends_of(const pitches &w, const site_row &row, int last) {
     const row_ends made = {
         row.t, {start_offer(w, first_along(row), row.t), start_offer(w, last_along(row, last), row.t)}, 0};
     return made;

@@ -53,7 +53,7 @@ DM_DEVICE plan solve_few(const mc_stage &p, const work &w, uint32_t *units, reac
         const few found = find_rows(p, w.entries, lane, y0);
         if (found.count <= MOST)
             for (int32_t y = y0; y < min(y0 + MC_UNIT, p.height); y += HEIGHT)
-                *none |= solve_rows<HOW, HEIGHT>(p, w, y, found);
+                *none |= solve_by_few_rows<HOW, HEIGHT>(p, w, y, found);
         if (lane != 0)
             continue;
         if (found.count <= MOST) {
@@ -79,7 +79,7 @@ template <bool SLOW> DM_DEVICE bool has_site(const mc_stage &p, const work &w, i
 }
 
 /* The rows that have a site: a list, unless they follow one another and are STEP at least. */
-template <bool SLOW> DM_DEVICE void list_rows(const mc_stage &p, work *w, uint16_t *list, int32_t *counts) {
+template <bool SLOW> DM_DEVICE void list_site_rows(const mc_stage &p, work *w, uint16_t *list, int32_t *counts) {
     int32_t first = p.low + p.rows, last = p.low - 1, count = 0; /* counts[0..2] */
     if (threadIdx.x == 0)
         counts[0] = first, counts[1] = last, counts[2] = 0;
@@ -245,7 +245,7 @@ static __global__ void __launch_bounds__(SLOW ? MC_Z_THREADS : MC_PLANE_THREADS,
             taken = 0; /* there are waits before it is used, */
         if (threadIdx.x < MC_MOST_UNITS / 32)
             units[MC_MOST_UNITS / 32 + threadIdx.x] = 0; /* and these */
-        list_rows<SLOW>(p, &w, list, counts);
+        list_site_rows<SLOW>(p, &w, list, counts);
         if (SLOW)
             copy_values(p, &w, s.values);
         const bool levels = left == ALL_TOGETHER && (SLOW || w.count > FEW_ROWS);

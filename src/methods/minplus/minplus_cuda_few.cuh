@@ -93,7 +93,7 @@ DM_DEVICE bool store_places(const mc_stage &p, int64_t plane, int32_t x, int32_t
 
 /* HEIGHT rows of a unit, from y on. */
 template <row_results HOW, int HEIGHT>
-DM_DEVICE bool solve_rows(const mc_stage &p, const work &w, int32_t y, const few &found) {
+DM_DEVICE bool solve_by_few_rows(const mc_stage &p, const work &w, int32_t y, const few &found) {
     /* best[i] is the result less wy2 i^2: what a row gives is then linear in i. With sites a candidate brings its place along,
      * which is had once for a row. */
     enum { SITES = HOW == WITH_SITES };

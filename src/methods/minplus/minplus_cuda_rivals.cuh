@@ -27,17 +27,17 @@ typedef struct strip_ends {
     int32_t column[2];
 } strip_ends;
 
-DM_DEVICE strip_ends ends_of(const mc_stage &p, const work &w) {
+DM_DEVICE strip_ends strip_ends_of(const mc_stage &p, const work &w) {
     const strip_ends made = {{0, lane_column(p, w.strip, 31)}};
     return made;
 }
 
 /* For the whole warp: the rivals of query q, from some of the positions first .. last. */
 template <bool LISTED>
-DM_DEVICE void find_rivals(const mc_stage &p, const work &w, const queries &of, int q, int32_t first, int32_t last,
+DM_DEVICE void find_strip_rivals(const mc_stage &p, const work &w, const queries &of, int q, int32_t first, int32_t last,
                            rivals &made) {
     const int lane = (int)threadIdx.x % 32;
-    const strip_ends ends = ends_of(p, w);
+    const strip_ends ends = strip_ends_of(p, w);
     const int32_t twice = twice_from(of, q);
     int32_t best[2] = {MC_NOTHING, MC_NOTHING}, other[2] = {MC_NOTHING, MC_NOTHING};
 #pragma unroll
@@ -127,9 +127,9 @@ DM_DEVICE found<COUNT> query_winnable(const mc_stage &p, const work &w, const qu
     first = -mc_warp_most(-first), last = mc_warp_most(last);
     const bool close = last - first < CLOSE;
     for (int q = warp; q < of.count && !close; q += warps)
-        find_rivals<LISTED>(p, w, of, q, first, last, by[q]);
+        find_strip_rivals<LISTED>(p, w, of, q, first, last, by[q]);
     __syncthreads();
-    const strip_ends ends = ends_of(p, w);
+    const strip_ends ends = strip_ends_of(p, w);
     found<COUNT> f = nothing_found<COUNT>(first);
     int32_t own = first + (warp + lane / STEP * warps) * STEP + lane % STEP;
     /* Entries are taken a round ahead, for they are waited for. */

@@ -24,7 +24,7 @@ DM_DEVICE void solve_span(const mc_stage &p, uint32_t strip, int32_t at, span_ro
     /* What the near search has stored stays. */
     const int32_t y = u.y0 + warp * HEIGHT;
     const bool wanted = y < p.height && p.open[(int64_t)strip * p.units + y / MC_UNIT] >> y % MC_UNIT / MC_FILL & 1;
-    list_rows(p, p.points + (int64_t)strip * (p.spans + 1) + at, &u, rows, list);
+    list_span_rows(p, p.points + (int64_t)strip * (p.spans + 1) + at, &u, rows, list);
     int32_t best[HEIGHT];
     set_none<WHOLE, HEIGHT>(best);
     for (int32_t start = 0; start < u.fours; start += CHUNK) {

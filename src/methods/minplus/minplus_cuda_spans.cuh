@@ -51,7 +51,7 @@ template <bool WHOLE> DM_DEVICE int32_t level_rows(void) { return WHOLE ? 0 : (i
 
 /* Rows of a span that are near enough, by its points, in order. A pixel between these is no farther from its site than it is from
  * a point and that from its own. */
-DM_DEVICE void list_rows(const mc_stage &p, const mc_point ends[2], span *u, span_rows &rows, uint16_t *list) {
+DM_DEVICE void list_span_rows(const mc_stage &p, const mc_point ends[2], span *u, span_rows &rows, uint16_t *list) {
     const int warp = warp_number(), lane = (int)threadIdx.x % 32;
     const int32_t end = min(u->y0 + MC_SPAN, p.height - 1), last = max(ends[0].last, ends[1].last);
     const float way = mc_near_root((float)ends[0].farthest) + mc_near_root((float)ends[1].farthest) +
