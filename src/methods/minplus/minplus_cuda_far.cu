@@ -35,12 +35,12 @@ enum {
 };
 
 /* The open units, and how to solve them. */
-typedef enum plan { NOTHING, EACH_ALONE, ALL_TOGETHER } plan;
+typedef enum far_strategy { NOTHING, EACH_ALONE, ALL_TOGETHER } far_strategy;
 
 /* Solves the units for which only few rows can win. `sum` and `most` are the block's. */
 template <row_results HOW>
-DM_DEVICE plan solve_few(const mc_stage &p, const work &w, uint32_t *units, reach *reaches, int32_t *sum, int32_t *most,
-                         bool *none) {
+DM_DEVICE far_strategy solve_few(const mc_stage &p, const work &w, uint32_t *units, reach *reaches, int32_t *sum,
+                                 int32_t *most, bool *none) {
     enum { HEIGHT = MC_UNIT / 2 }; /* registers */
     const int lane = (int)threadIdx.x % 32;
     if (threadIdx.x == 0)
@@ -238,7 +238,7 @@ static __global__ void __launch_bounds__(SLOW ? MC_Z_THREADS : MC_PLANE_THREADS,
         if (!find_open(p, w, units))
             continue;
         w.entries = SLOW ? NULL : mc_entries(p, w.plane, w.strip);
-        const plan left = SLOW ? ALL_TOGETHER : solve_few<HOW>(p, w, units, reaches, &sum, &most, &none);
+        const far_strategy left = SLOW ? ALL_TOGETHER : solve_few<HOW>(p, w, units, reaches, &sum, &most, &none);
         if (left == NOTHING)
             continue;
         if (threadIdx.x == 0)
