@@ -1,4 +1,4 @@
-/* Rows of squared distances to what floating-point outputs hold. */
+/* Converts rows of squared distances to the values of floating-point outputs. */
 #ifndef DISTMAP_CPU_LENGTHS_H
 #define DISTMAP_CPU_LENGTHS_H
 

@@ -20,7 +20,7 @@ static inline char *dm_row_address(const dm_array *array, const int64_t at[DM_ND
 /* site[i] = 1 where element i of the run is a site by the plan's rule, else 0. Raises DISTMAP_FLAG_NAN. */
 void dm_row_sites(distmap_plan *plan, const dm_array *input, const int64_t at[DM_NDIM], int64_t count, uint8_t *site);
 
-/* Sampled function: the run's values in the plan's number type, "none" where it offers nothing. A negative or too large
+/* Sampled function: the run's values in the plan's number type, "none" where the sample is none. A negative or too large
  * value calls dm_fail. */
 void dm_row_values(distmap_plan *plan, const dm_array *input, const int64_t at[DM_NDIM], int64_t count, void *values);
 
@@ -39,7 +39,7 @@ void dm_row_kinds(distmap_plan *plan, const dm_array *input, const int64_t at[DM
 void dm_row_emit(distmap_plan *plan, const dm_arrays *arrays, const int64_t at[DM_NDIM], int64_t count, void *squared,
                  int64_t *site);
 
-/* Signed maps: distances and squares of a run that were stored without sign and surface get them. What dm_row_emit stores
+/* Signed maps: adds sign and surface to distances and squares of a run that were stored without. Results of dm_row_emit
  * has them already. */
 void dm_row_sign(distmap_plan *plan, const dm_arrays *arrays, const int64_t at[DM_NDIM], int64_t count);
 

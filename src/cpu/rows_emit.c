@@ -1,4 +1,4 @@
-/* Rows out: border, limit, then every wanted output in its type and stride.
+/* Writes rows: border, limit, then every wanted output in its type and stride.
  *
  * The border counts as sites on all sides of the measured axes, one element outside. Its squared distance from an element
  * is min over measured axes a of w[a]^2 * k^2, k = min(i + 1, n - i): the foot of the perpendicular always exists. It takes
@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 256 }; /* elements of a row that are dealt with at once where that takes memory */
+enum { BLOCK = 256 }; /* elements of a row that are processed at once with a buffer */
 
 /* ---- Border and limit ---- */
 
@@ -76,7 +76,7 @@ DEFINE_LIMIT(uint32_t, UINT32_MAX)
 DEFINE_LIMIT(uint64_t, UINT64_MAX)
 DEFINE_LIMIT(double, (double)INFINITY)
 
-/* `spared`: elements that the border is no site for; NULL: none. */
+/* `spared`: elements for which the border is not a site; NULL: none. */
 static void border_run(const distmap_plan *plan, const int64_t at[DM_NDIM], int64_t count, void *squared, int64_t *site,
                        const uint8_t *spared) {
     switch (plan->number) {
@@ -86,7 +86,7 @@ static void border_run(const distmap_plan *plan, const int64_t at[DM_NDIM], int6
     }
 }
 
-/* Of a signed map what lies outside is of the shape, and so a site for those outside it. */
+/* In a signed map the outside of the image counts as the shape: it is a site for the elements outside the shape. */
 static void apply_border(distmap_plan *plan, const dm_arrays *arrays, const int64_t at[DM_NDIM], int64_t count,
                          void *squared, int64_t *site) {
     if (!plan->problem.sign) {

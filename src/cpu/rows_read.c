@@ -1,4 +1,4 @@
-/* Rows in: elements of any type and stride become site bytes, squared distances to start from, or labels.
+/* Reads rows: elements of any type and stride become site bytes, squared distances to start from, or labels.
  *
  * The sites rule comes as one interval test in the element's own width (core/sites.c), which compilers vectorise.
  */
@@ -27,7 +27,7 @@ DEFINE_SITES(uint16_t)
 DEFINE_SITES(uint32_t)
 DEFINE_SITES(uint64_t)
 
-/* A NaN lies in no interval and outside none. Returns whether there was one. */
+/* A NaN is neither inside nor outside an interval. Returns whether there was one. */
 #define DEFINE_FLOAT_SITES(T)                                                                               \
     static bool sites_##T(const char *p, int64_t stride, int64_t count, dm_site_test test, uint8_t *site) { \
         unsigned nan = 0;                                                                                   \

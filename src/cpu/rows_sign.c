@@ -1,4 +1,4 @@
-/* Signed maps: rows that were stored without sign get it, and are shortened to the surface. */
+/* Signed maps: adds signs to rows that were stored without, and subtracts the surface. */
 #include "cpu/rows.h"
 
 /* A sign is a factor, since which side comes next cannot be foretold. Contiguous rows have their own loop so that it becomes

@@ -17,7 +17,7 @@ size_t dm_cuda_scratch_bytes(const distmap_plan *plan) {
            (plan->host_views ? dm_staging_lay_out(plan, NULL, NULL) : 0);
 }
 
-/* What kind of memory `data` is, by the driver. */
+/* The kind of memory of `data`, from the driver. */
 static distmap_status look_at(struct dm_cuda *cuda, const void *data, struct cudaPointerAttributes *found) {
     TRY_CUDA(cuda, cudaPointerGetAttributes(found, data));
     return DISTMAP_OK;
@@ -60,7 +60,7 @@ static distmap_status allocate_scratch(distmap_plan *plan) {
     return DISTMAP_OK;
 }
 
-/* What lies where in the scratch; events, and page-locked memory. */
+/* The layout of the scratch; events, and page-locked memory. */
 static distmap_status set_up(distmap_plan *plan) {
     struct dm_cuda *cuda = plan->context->cuda;
     struct dm_cuda_plan *own = plan->cuda;

@@ -1,4 +1,4 @@
-/* What the CUDA files share: the runtime's header, a context's GPU, a plan's share of it, how errors come back.
+/* Shared by the CUDA files: the runtime's header, a context's GPU, the GPU part of a plan, error handling.
  *
  * A method sees of this: plan->context->cuda (stream and the GPU's measures), plan->cuda->outcome, whose flags also stand in
  * dm_elements, and TRY_CUDA. Its run() is called with the GPU current and enqueues on the stream, nothing more.
@@ -18,9 +18,9 @@ extern "C" {
 struct dm_cuda {
     int ordinal;
     cudaStream_t stream; /* the caller's: all work of plans goes here */
-    cudaStream_t side;   /* our own, to fetch outcomes without waiting for what the caller enqueued since */
+    cudaStream_t side;   /* our own, to fetch outcomes without waiting for the caller's later work */
     cudaEvent_t probe;   /* recorded on a stream to learn whether it is one of this GPU */
-    dm_outcome *outcome; /* page-locked: where a plan's comes to */
+    dm_outcome *outcome; /* page-locked: the copy of a plan's outcome */
     pid_t owner;         /* CUDA does not survive a fork */
     bool lost;           /* a fault that ends the GPU's use by this process */
     int multiprocessors;
@@ -54,7 +54,7 @@ struct dm_cuda_plan {
 distmap_status dm_cuda_enter(const distmap_context *context, int *previous);
 void dm_cuda_leave(int previous);
 
-/* The status and text for a failed call, "cudaMemcpyAsync(...)" of which the name is told. Clears the error where that can
+/* The status and text for a failed call, such as "cudaMemcpyAsync(...)"; the text has its name. Clears the error where that can
  * be done, else marks the context as lost. `cuda` may be NULL. */
 distmap_status dm_cuda_error(struct dm_cuda *cuda, cudaError_t error, const char *call);
 

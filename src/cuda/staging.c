@@ -1,4 +1,4 @@
-/* Staging: host views come and go through page-locked memory, in turns.
+/* Staging: copies host views through slots of page-locked memory, one after another.
  *
  * The GPU copies from and to page-locked memory only, at the bus's full speed and without our help. So each array moves in
  * chunks through DM_SLOTS slots of such memory: while one chunk is on the bus, the context's threads copy the next ones

@@ -1,4 +1,4 @@
-/* Several GPUs as one device: a *team*. team.c is its row of the device table, team_plan.c its plans.
+/* Several GPUs as one device: a *team* (device group). team.c is its row of the device table, team_plan.c its plans.
  *
  * Each member is a context of its own. A plan of the team has a *part* for each member, a plan of that context for some of the
  * image's rows; the method says what parts exchange (dm_spread).

@@ -104,7 +104,7 @@ distmap_status dm_team_reserve(distmap_plan *plan, void *scratch) {
     return DISTMAP_OK;
 }
 
-/* For all GPUs to be done, whatever they do. */
+/* Waits until all GPUs are done. */
 static void settle(const distmap_plan *plan) {
     for (int r = 0; r < plan->context->team->count; r++) {
         const distmap_plan *part = plan->team->part[r];
@@ -171,7 +171,7 @@ static distmap_status copy_rows(const distmap_plan *plan, int r, int q, int piec
     return DISTMAP_OK;
 }
 
-/* What callers see of progress is staging: inputs, GPU by GPU, then outputs. A part counts its own from 0 to 1, `in` of them for
+/* The progress that callers see is that of staging: inputs, GPU by GPU, then outputs. A part counts its own from 0 to 1, `in` of them for
  * its inputs. */
 static void set_progress(const distmap_plan *plan, distmap_plan *part, double in, bool out) {
     const double before = (double)part->first_row / (double)plan->rows;
@@ -179,7 +179,7 @@ static void set_progress(const distmap_plan *plan, distmap_plan *part, double in
     part->progress_from = out ? in + before * (1 - in) - part->progress_span * in : before * in;
 }
 
-/* What GPU r does in one turn. */
+/* The work of GPU r on one piece. */
 typedef distmap_status turn(distmap_plan *plan, int r, const dm_arrays *arrays, dm_arrays *device, int piece);
 
 static distmap_status turn_begin(distmap_plan *plan, int r, const dm_arrays *arrays, dm_arrays *device, int piece) {

@@ -1,4 +1,4 @@
-/* What the files of libdistmap_mpi share. plan.c makes and runs plans; agree.c lets one rank's error be everyone's; types.c
+/* Shared by the files of libdistmap_mpi. plan.c makes and runs plans; agree.c lets one rank's error be everyone's; types.c
  * describes boxes of views to MPI, and copies them; near.c lets ranks of one machine copy without it; windows.c
  * is all of it for planes. The arithmetic of slabs and panels, and what is done to whole lines, are in src/slabs.
  */
@@ -45,7 +45,7 @@ void dmm_views_add(struct dmm_views *views, const distmap_view *view); /* unless
 distmap_status dmm_type_make(const struct dms_layout *layout, const struct dmm_views *views, const struct dms_box *box,
                              MPI_Datatype *type, int *count);
 
-/* What each rank is sent and sends in one exchange: dmm_exchange_make() is local and may fail alone, dmm_exchange_run() is
+/* The data that each rank receives and sends in one exchange: dmm_exchange_make() is local and may fail alone, dmm_exchange_run() is
  * collective. */
 struct dmm_exchange {
     int *send_counts, *receive_counts, *zeros;
@@ -106,7 +106,7 @@ struct dmm_near {
     size_t each, bytes; /* of a rank's arrays; of this rank's, which has none if it has no lines */
     char (*names)[DMM_NAME]; /* of memory, while it is made known */
 };
-/* Collective; the answer is this rank's own. Who is near: at most `most` ranks to each other, 0: all of a machine. */
+/* Collective; the result is this rank's own. The near ranks: at most `most` ranks to each other, 0: all of a machine. */
 distmap_status dmm_near_find(MPI_Comm comm, int size, int most, struct dmm_near *near);
 /* Collective, and agreed on. Makes the arrays, for parts as wide as the layout's. */
 distmap_status dmm_near_allocate(MPI_Comm comm, const distmap_problem *problem, const struct dms_layout *layout,

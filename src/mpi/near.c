@@ -185,7 +185,7 @@ void dmm_near_views(const struct dms_panel *panel, const struct dms_box *part, s
     dmm_views_add(out, &panel->index);
 }
 
-/* What this rank's slab and each near part have in common; not all ranks begin with the same part. */
+/* Copies the intersection of this rank's slab and each near part; not all ranks begin with the same part. */
 static void copy(const struct dms_layout *l, int rank, int64_t panel, const struct dmm_views *slab,
                  const struct dmm_near *near, bool back) {
     for (int i = 1; i <= l->size; i++) {

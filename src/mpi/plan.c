@@ -6,7 +6,7 @@
  * The squares of a slab's slices rest in an output with elements of their size, or else in scratch, and the sites in the index
  * output; the outputs of a panel are received where its squares were, which have left by then.
  *
- * Every stage ends with the ranks' agreement, before anyone waits for a message of another. What may fail by itself comes
+ * Every stage ends with the ranks' agreement, before anyone waits for a message of another. Steps that can fail alone come
  * first: the datatypes of an exchange are made before the ranks agree that all have theirs.
  */
 #include <stdlib.h>
@@ -80,7 +80,7 @@ static distmap_view *resting_place(const distmap_mpi_plan *plan, distmap_view *d
     return distmap_dtype_size(plan->given.want.distance) == size ? distance : NULL;
 }
 
-/* What finishes this rank's parts of panels: as wide as the first, and as the last. */
+/* Makes the plans for this rank's parts of panels, with the widths of the first and of the last panel. */
 static distmap_status make_lines(distmap_mpi_plan *plan, const distmap_problem *normal) {
     const struct dms_layout *l = &plan->layout;
     const int64_t share = dms_share(l->shape[l->cut], l->size, plan->rank).count;

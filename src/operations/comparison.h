@@ -18,7 +18,7 @@ extern "C" {
 
 enum { CO_DIGIT = 11, CO_BINS = 1 << CO_DIGIT };
 
-/* Of the scratch; NULL where it is only counted. */
+/* Parts of the scratch; NULL if it is only counted. */
 typedef struct co_memory {
     char *
         map; /* squared distances, of the plan's number type; then each piece's values (the CPU's: not 0), at its beginning */
@@ -33,7 +33,7 @@ co_memory co_lay_out(const distmap_plan *plan, int64_t piece, dm_scratch *walk);
 
 distmap_status co_prepare(distmap_plan *plan);
 
-/* The map of the set that `direction` measures to: 0, from A to B. Of surfaces its points lie in memory->mask. */
+/* The map of the set that `direction` measures to: 0, from A to B. For surfaces its points are in memory->mask. */
 distmap_status co_transform(distmap_plan *plan, int direction, const dm_arrays *arrays, const co_memory *memory);
 
 /* Where the first of the digits begins, in bits from the lowest, that any key up to `largest` has. */

@@ -79,7 +79,7 @@ static uint32_t count_ones(const uint8_t *row, int64_t n) {
     return ones;
 }
 
-/* Of a run: in of_set[] the elements of the set, in point[] those of them that are points. */
+/* For a run: of_set[] marks the elements of the set, point[] those that are points. */
 static void read_points(const job *j, const dm_array *set, const int64_t at[DM_NDIM], int64_t n, uint8_t *of_set,
                         uint8_t *point) {
     dm_row_sites(j->plan, set, at, n, of_set);

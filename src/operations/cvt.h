@@ -1,18 +1,18 @@
-/* Centroidal Voronoi diagrams: what CPU and GPU share. The flow (cvt.c), the start (cvt_start.c) and the arithmetic below are
- * one for all devices; what runs over elements and points is a table of functions, one for each.
+/* Centroidal Voronoi diagrams: shared by CPU and GPU. The flow (cvt.c), the start (cvt_start.c) and the arithmetic below are
+ * the same for all devices; the functions over elements and points are a table, one for each device.
  *
- * Why the energy never rises. Let V be the cell of a site s, W > 0 its weight, c its centroid. For any place x
+ * Why the energy never increases. Let V be the cell of a site s, W > 0 its weight, c its centroid. For any position x
  *
  *     sum over V of w |p - x|^2 = sum over V of w |p - c|^2 + W |x - c|^2
  *
- * so moving s to x lowers the energy, cells kept, where x is nearer to c than s is, and then finding new cells lowers it again
- * or leaves it. |x - c|^2 is a sum over the axes, which are therefore settled one by one: cv_step() goes nearer to c along an
+ * so with the same cells moving s to x reduces the energy if x is nearer to c than s is, and then computing the new cells reduces it
+ * again or leaves it. |x - c|^2 is a sum over the axes, which are therefore decided one by one: cv_step() moves nearer to c along an
  * axis, by integers, or not at all.
  *
  * Why sites stay apart. Let s go to x, |x - c| < |s - c|. All of V is as near to s as to any other site q, which says that it lies
- * in a half-space; c lies there too, so |s - c| <= |q - c|. So x is not q: no site goes to where another one stood, and only two
- * that are bound for one element can meet. The lower number goes, the other stays. (Where spacing is not exact in FP64, cells
- * may be off by a rounding. Elements on which somebody stands are no targets, so sites stay apart there as well.)
+ * in a half-space; c is there too, so |s - c| <= |q - c|. So x is not q: no site moves to the position of another one, and only two
+ * that move to the same element can meet. The lower number moves, the other stays. (If spacing is not exact in FP64, cells
+ * may be wrong by rounding. Elements with a site are no targets, so sites stay apart there as well.)
  *
  * Energies come from the cells' sums: with T = sum of w p^2 over all elements, along each axis,
  *
@@ -40,7 +40,7 @@ typedef struct cv_place {
     int32_t at[CV_AXES];
 } cv_place;
 
-/* Of a cell. */
+/* The sums of a cell. */
 typedef struct cv_sums {
     uint64_t weight, moment[CV_AXES]; /* W, and P along each axis */
 } cv_sums;
@@ -53,7 +53,7 @@ typedef struct cv_units {
     double w2f[CV_AXES];
 } cv_units;
 
-/* What is known of the image before the start. */
+/* Properties of the image before the start. */
 typedef struct cv_found {
     uint64_t total;             /* S */
     int64_t weighted[DM_INNER]; /* elements with weight, on each grid */
@@ -120,7 +120,7 @@ DM_ANYWHERE int64_t cv_step(uint64_t weight, uint64_t moment, int64_t at, int64_
     return up ? (int64_t)steps : -(int64_t)steps;
 }
 
-/* What a site takes from T along an axis: s (2 P - W s), modulo 2^128. */
+/* The part of T that a site removes along an axis: s (2 P - W s), modulo 2^128. */
 DM_ANYWHERE cv_wide cv_taken(uint64_t weight, uint64_t moment, int64_t at) {
     return (cv_wide)(uint64_t)at * (2 * (cv_wide)moment - (cv_wide)weight * (uint64_t)at);
 }

@@ -6,7 +6,7 @@
 
 enum { CV_ROWS = 64, CV_COLUMNS = 512 }; /* of a tile, a task's work */
 
-/* What a worker adds up. */
+/* The sums of a worker. */
 typedef struct cv_part {
     uint64_t total;
     int64_t weighted;

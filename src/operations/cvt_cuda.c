@@ -150,7 +150,7 @@ static distmap_status refine(cv_work *w) {
 
 /* ---- Results ---- */
 
-/* What kernels write of an output of rows x columns: itself, or its copy in device memory. */
+/* The memory that kernels write for an output of rows x columns: the output, or its copy in device memory. */
 static dm_array on_device(const dm_array *array, void *dense, int64_t columns) {
     if (!array->data || array->space != DISTMAP_SPACE_HOST)
         return *array;

@@ -1,4 +1,4 @@
-/* What cvt/cuda's kernels share: the loop over all things, weights, sums of 128 bits. */
+/* Shared by cvt/cuda's kernels: the loop over all things, weights, sums of 128 bits. */
 #ifndef DISTMAP_OPERATIONS_CVT_CUDA_CUH
 #define DISTMAP_OPERATIONS_CVT_CUDA_CUH
 
@@ -53,7 +53,7 @@ DM_DEVICE char *cv_address(const dm_array *array, const int64_t at[CV_AXES]) {
     return array->data + at[0] * array->stride[1] + at[1] * array->stride[2] + at[2] * array->stride[DM_X];
 }
 
-/* Of the image, or of a coarser grid. */
+/* In the image, or in a coarser grid. */
 DM_DEVICE uint64_t cv_weight(const cv_grid *g, const dm_array *input, const int64_t at[CV_AXES]) {
     if (g->weight)
         return g->weight[at[0] * g->linear[0] + at[1] * g->linear[1] + at[2]];

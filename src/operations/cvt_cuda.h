@@ -12,7 +12,7 @@ typedef struct cv_limbs {
     uint64_t part[CV_LIMBS];
 } cv_limbs;
 
-/* What kernels find, in device memory; zeroed first. */
+/* The results of kernels, in device memory; zeroed first. */
 typedef struct cv_totals {
     uint64_t total, weighted[DM_INNER];
     cv_limbs square[CV_AXES];

@@ -1,5 +1,5 @@
 /* The plans within an operation's plan: any public plans, made on the same context in the first part of the operation's
- * scratch, where they take turns, and executed with device views. What they take and give is the public API's; no operation
+ * scratch, where they take turns, and executed with device views. Their interface is the public API; no operation
  * knows a method.
  *
  * An operation's row is that of a method: scratch_bytes() counts the most of op_inner_bytes() first, prepare() makes the inner

@@ -4,7 +4,7 @@
  * counts as sites. So one step does where the sites rule can say what the others are; where it cannot (a value, a range,
  * floats, whose NaN belongs to neither side), the set is first written as a mask, by a ball of the element alone.
  *
- * Opening and closing are two steps. Of the infinite image only the image itself matters to the second one if what is outside
+ * Opening and closing are two steps. Only the image itself, not the infinite image, matters to the second step if what is outside
  * stays as it was: when background is eroded first, or set dilated first. Otherwise the ball's radius around the image
  * matters: the set is written into the middle of a larger mask whose frame is what lies outside, and from its middle in the
  * end. Farther out than that nothing reaches the image in two steps: what a larger mask would have there, the second step

@@ -26,7 +26,7 @@ typedef struct sk_point {
     int64_t at[SK_AXES], site[SK_AXES];
 } sk_point;
 
-/* The nearest outside element, for one that is nearest to the border. Of equally near ones that with the first coordinates:
+/* The nearest outside element, for one that is nearest to the border. Among equally near ones that with the first coordinates:
  * before the image along the slowest axis, ..., the fastest; behind it along the fastest, ..., the slowest. */
 DM_ANYWHERE void sk_leave(const sk_rule *r, sk_point *e) {
     double nearest = (double)INFINITY;
@@ -42,7 +42,7 @@ DM_ANYWHERE void sk_leave(const sk_rule *r, sk_point *e) {
     }
 }
 
-/* Of neighbours e and q, by u = e' - q', v = e - q and s = e - e' + q - q': sums over the axes. */
+/* The rule for neighbours e and q, with u = e' - q', v = e - q and s = e - e' + q - q': sums over the axes. */
 typedef struct sk_sums {
     double apart, d, us, ss, vu;
 } sk_sums;

@@ -1,4 +1,4 @@
-/* What skeleton/cpu and its filters for each instruction set share. */
+/* Shared by skeleton/cpu and its filters for each instruction set. */
 #ifndef DISTMAP_OPERATIONS_SKELETON_CPU_H
 #define DISTMAP_OPERATIONS_SKELETON_CPU_H
 

@@ -43,7 +43,7 @@ static cudaError_t clear_array(const dm_elements &e, const dm_array &array, cuda
 
 /* ---- The rule ---- */
 
-/* What a warp is to judge, and the results of its batch's first element, NULL: not wanted. In shared memory: registers are few. */
+/* The pairs for a warp to decide, and the results of its batch's first element, NULL: not wanted. In shared memory: registers are few. */
 struct list {
     char *mask, *distance;
     uint32_t pair[2 * LANES];

@@ -4,7 +4,7 @@
  * Wanted is, for every p, the largest R^2 of a ball that holds it.
  *
  * *A ball need only be looked at where its larger neighbours' balls are not.* Let c' be any element with R^2(c') > R^2(c).
- * What lies in the balls of both gets at least R^2(c') from elsewhere: from c' itself, or, by the same argument again, from
+ * An element in both balls gets at least R^2(c') from elsewhere: from c' itself, or, by the same argument again, from
  * a larger one; that ends, since R^2 rises each time. So c leaves its ball's common part with c' alone. And of neighbours that are
  * as large one may be taken for larger, say the earlier one in memory: then what rises each time is R^2, or the place. Of 26
  * neighbours in a volume some ten are larger, unless c is a summit, and together they hold nearly all: what is left are a few
@@ -97,7 +97,7 @@ DM_ANYWHERE bool th_is_none(dm_number number, uint64_t key) {
                             : key == (number == DM_U32 ? UINT32_MAX : UINT64_MAX);
 }
 
-/* What an output holds for a square, as the bits of its type. */
+/* The value of an output for a square, as the bits of its type. */
 DM_ANYWHERE uint64_t th_ink_of(const th_volumes *v, distmap_dtype dtype, uint64_t key, bool thickness) {
     const bool none = th_is_none(v->number, key);
     const bool real = v->number == DM_F64;

@@ -149,7 +149,7 @@ static void choose_width(th_work *w) {
     w->ties = whole && w->scale == 1 && most < 1 << 24;
 }
 
-/* What squares grow to begins with what they are. */
+/* The result starts as a copy of the squares. */
 static void start_row(const th_work *w, int64_t row) {
     const int64_t n = w->v.length[TH_LAST], first = row * n, size = (int64_t)dm_number_size(w->v.number);
     if (w->width != TH_16) {

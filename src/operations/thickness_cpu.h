@@ -1,4 +1,4 @@
-/* What thickness/cpu and its vector loops for each instruction set share. Squares are float32 where balls are chosen, in units of
+/* Shared by thickness/cpu and its vector loops for each instruction set. Squares are float32 where balls are chosen, in units of
  * the least squared pitch; there all is cautious by TH_SLACK, so that no bit of a result depends on it. */
 #ifndef DISTMAP_OPERATIONS_THICKNESS_CPU_H
 #define DISTMAP_OPERATIONS_THICKNESS_CPU_H
@@ -44,7 +44,7 @@ typedef struct th_near {
     int count, best[TH_BEST];
 } th_near;
 
-/* What a ball about `at` is painted into: of a volume the rows from..to of z and y, and no element at `end` or beyond. */
+/* The target of a ball around `at`: in a volume the rows from..to of z and y, and no element at `end` or beyond. */
 typedef struct th_canvas {
     char *squares; /* of the volume */
     int64_t length[TH_AXES];

@@ -26,7 +26,7 @@ static void gather(const th_select *row, int a, int b) {
  *
  *     R^2(c') > r^2 + |c' - c|^2 + 2 |c' - c| r
  *
- * Of neighbours as far away the largest alone is asked: those straight beside, and those one step along x from them. */
+ * Among neighbours at the same distance only the largest is tested: those straight beside, and those one step along x from them. */
 static void beside(const th_select *row, int a, int b) {
     const float apart2 = (a ? row->w2[0] : 0) + (b ? row->w2[1] : 0), apart = sqrtf(apart2), grow = 1 + TH_SLACK;
     const float across2 = apart2 + row->w2[2], across = sqrtf(across2), least = a || b ? 0 : 1e30f; /* not itself */
@@ -43,11 +43,11 @@ static void beside(const th_select *row, int a, int b) {
     }
 }
 
-/* What of c's ball is not in that of its neighbour c' = c + v, larger and along an axis of pitch w: the q, counted from c, with
+/* The part of c's ball that is not in that of its neighbour c' = c + v, larger and along an axis of pitch w: the q, counted from c, with
  *
  *     -<q, v> >= b,    b = (R^2(c') - w^2 - |q|^2) / 2 >= (R^2(c') - w^2 - r^2) / 2
  *
- * so |q| >= b / w. Of two neighbours on one axis with b > 0 nothing is left; those on different ones add up, being at right
+ * so |q| >= b / w. Two neighbours on one axis with b > 0 leave nothing; those on different ones add up, being at right
  * angles: |q|^2 is at least the sum of b^2 / w^2. Where that is beyond r^2 all of the ball is in theirs. */
 static void along(const th_select *row, const float *before, const float *behind, int64_t from, int64_t to, float w2) {
     const float grow = 1 + TH_SLACK, share = 0.25f / w2, all = 1e30f;
@@ -213,7 +213,7 @@ static inline turned turn(const th_canvas *c, const th_rows *rows, const th_near
     return t;
 }
 
-/* Of row k the elements from dx = `from` to dx = `to`. */
+/* The elements of row k from dx = `from` to dx = `to`. */
 static inline void paint_run(th_width width, const th_canvas *c, const th_rows *rows, const turned *t, int64_t k,
                              int64_t from, int64_t to, uint64_t key) {
     const uint32_t place = rows->place[k];

@@ -1,4 +1,4 @@
-/* Whole lines: from the squares that each slice found by itself to the image's outputs.
+/* Whole lines: turns the squares of separate slices into the image's outputs.
  *
  * Along a line, out(z) = min over z' of f(z') + w^2 (z - z')^2: a plan of the core for a sampled function. FP64 squares are
  * minimised axis by axis from the last to the first (distmap.h), so that doing the slowest last gives their bits; and where the
@@ -73,7 +73,7 @@ static distmap_status make_plans(distmap_context *context, int64_t width, int cu
     return dms_plan_make(context, &problem, &made->squares, &lines->bytes);
 }
 
-/* What a slice without sites gives out: samples that offer nothing. */
+/* The samples of a slice without sites: all "none". */
 static distmap_status draw_border(distmap_context *context, const distmap_problem *slice, distmap_view *squared,
                                   distmap_view *distance, struct dms_lines *lines) {
     static const uint64_t no_integer = UINT64_MAX;
@@ -115,7 +115,7 @@ static distmap_status draw_borders(distmap_context *context, const distmap_probl
     TRY(draw_border(context, &slice, &lines->border_exact, &lines->border_distance, lines));
     distmap_view none = {0};
     slice.want = (distmap_outputs){.squared = p->want.squared};
-    /* What is beyond the limit is not taken. */
+    /* Values beyond the limit are dropped. */
     slice.limit = p->want.squared == DISTMAP_UINT32 ? dms_most_of_32_bits(0) : 0;
     return p->want.squared && p->want.squared != lines->samples
                ? draw_border(context, &slice, &lines->border_squared, &none, lines)

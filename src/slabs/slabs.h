@@ -36,7 +36,7 @@ struct dms_box {
     int64_t lo[DISTMAP_MAX_NDIM], hi[DISTMAP_MAX_NDIM];
 };
 
-/* How the image lies: with two axes at least, so that there is one to divide lines by. */
+/* The layout of the image: with at least two axes, so that one can divide the lines. */
 struct dms_layout {
     int ndim;
     int64_t shape[DISTMAP_MAX_NDIM]; /* the whole image */
@@ -57,13 +57,13 @@ distmap_status dms_slabs_check(const struct dms_layout *layout);
 int64_t dms_box_elements(const struct dms_layout *layout, const struct dms_box *box);
 /* The lines of a panel that `owner` finishes, whole. */
 struct dms_box dms_panel_part(const struct dms_layout *layout, int64_t panel, int owner);
-/* What of a box of whole lines lies in the slab of `owner`. */
+/* The part of a box of whole lines in the slab of `owner`. */
 struct dms_box dms_box_in_slab(const struct dms_layout *layout, struct dms_box lines, int owner);
 /* The next place in a box, over axes [0, axes), the last one fastest. False after the last place. */
 bool dms_box_next(const struct dms_box *box, int axes, int64_t at[DISTMAP_MAX_NDIM]);
 /* Adds to `count` indices of sites what makes those of a part into those of the whole; those of no site (negative) stay. */
 void dms_indices_shift(void *indices, distmap_dtype dtype, int64_t count, int64_t shift);
-/* What to add to the linear index of a site in the slab of `owner` to make it that of the whole image; `at` names its place
+/* The difference between the linear index of a site in the whole image and in the slab of `owner`; `at` is its position
  * along the axes before the slabs'. */
 int64_t dms_index_shift(const struct dms_layout *layout, int owner, const int64_t at[DISTMAP_MAX_NDIM]);
 
@@ -73,7 +73,7 @@ int64_t dms_index_shift(const struct dms_layout *layout, int owner, const int64_
 distmap_status dms_check_kind(const distmap_problem *problem, const char *where);
 /* The narrowest exact type of squared distances that the core takes for this problem: what slices give to lines. */
 distmap_status dms_find_samples(const distmap_context *context, const distmap_problem *problem, distmap_dtype *samples);
-/* With two axes at least, and no pitch and no axis left to defaults. */
+/* The problem with at least two axes, and with defaults for pitches and axes filled in. */
 distmap_problem dms_normal_problem(const distmap_problem *problem);
 /* A little more than 1: what is dropped beyond a limit on the way may not be missed in the end, whatever distances are rounded to. */
 #define DMS_ROOM (1 + 0x1p-20)
@@ -90,11 +90,11 @@ distmap_status dms_plan_make(distmap_context *context, const distmap_problem *pr
 
 /* ---- windows.c ---- */
 
-/* Whether the core takes windows of a problem in normal form, which its slabs then are. */
+/* Whether the core accepts windows of a problem in normal form; its slabs are then windows. */
 bool dms_takes_windows(const distmap_context *context, const distmap_problem *normal);
 /* Of so many rows, which elements are sites: `within` is 1. */
 distmap_problem dms_survey_of(const distmap_problem *normal, int64_t rows);
-/* No site has been seen: -1 in every column. */
+/* Sets every column to -1: no site found. */
 void dms_survey_begin(int32_t *row, int64_t width);
 /* The first site (or the last one) among these rows of the image of each column of which none is known yet. `sites`: what
  * dms_survey_of() gives. Whether there are columns left. */
@@ -122,7 +122,7 @@ void dms_panel_free(struct dms_panel *panel);
 /* Gives the arrays the shape of this part, which is no wider than they were made for. */
 void dms_panel_shape(const struct dms_layout *layout, const struct dms_box *part, struct dms_panel *panel);
 
-/* What finishes whole lines, in parts of one width, or of two. */
+/* The plans that finish whole lines, in parts of one width, or of two. */
 struct dms_lines {
     distmap_problem problem; /* of a part of full width */
     distmap_dtype samples;
@@ -142,7 +142,7 @@ struct dms_lines {
 /* `problem` is the whole image's, in normal form. `last` is a second width, or the same as `width`. */
 distmap_status dms_lines_make(distmap_context *context, const distmap_problem *problem, const struct dms_layout *layout,
                               int64_t width, int64_t last, distmap_dtype samples, struct dms_lines *lines);
-/* What that would hold for one width, or 0 with the error text set. */
+/* The bytes that dms_lines_make() would hold for one width, or 0 with the error text set. */
 size_t dms_lines_estimate(const distmap_context *context, const distmap_problem *problem,
                           const struct dms_layout *layout, int64_t width, distmap_dtype samples);
 void dms_lines_free(struct dms_lines *lines);

@@ -1,4 +1,4 @@
-/* Slices by themselves: the problem along all axes but the slowest measured one. */
+/* The problem of slices: along all axes but the slowest measured one. */
 #include <math.h>
 #include <string.h>
 
