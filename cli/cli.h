@@ -1,4 +1,4 @@
-/* What the files of the command share.
+/* Shared by the files of the command.
  *
  * A subcommand is a row of the table in main.c; its options are rows of the table in options_table.c. A run goes
  *
@@ -202,7 +202,7 @@ int warnings_judge(const struct options *options);
 bool warnings_heard(const struct options *options);
 struct json_object *warnings_json(void); /* [{"about": "values", "text": "..."}, ...] */
 
-/* Of degrees, and of a threshold that the type cannot reach. */
+/* Warnings about degrees, and about a threshold that the type cannot reach. */
 void warn_of_header(const struct options *options, const distmap_image_info *info);
 
 /* The first three values that were met, of any type; NaN is none. */
@@ -278,7 +278,8 @@ struct json_object *param_json(const distmap_param_info *info, int64_t value);
 const distmap_param_info *param_find(const distmap_method_info *method, const char *name); /* or NULL */
 bool param_from_name(const distmap_param_info *info, const char *name, int64_t *value);
 
-/* What the cache has for the method on this problem: their number. Trouble is told once, and then there is nothing. */
+/* The values that the cache has for the method on this problem; returns their number. A problem with the file is reported once, and the
+ * cache is then empty. */
 int tuned_find(const struct options *options, const struct place *place, const distmap_method_info *method,
                const distmap_problem *problem, distmap_param params[MAX_LIST]);
 /* Whether values can be stored, to be asked before they are searched. */
@@ -371,14 +372,14 @@ int nodata_set(const distmap_sites *sites, bool site, const distmap_view *view, 
 /* DISTANCES, INDICES, LABELS of sites: where there is none, infinity or the largest value, -1, 0 says it. MARKS: masks, skeletons,
  * strengths, numbers, of which there is none at ignored elements alone. */
 enum result_kind { RESULT_DISTANCES, RESULT_INDICES, RESULT_LABELS, RESULT_MARKS };
-/* What ignored elements have in a result, row-major without gaps: no distance, index -1, label 0, no mark. NULL: none are. */
+/* Sets the values of ignored elements in a result, row-major without gaps: no distance, index -1, label 0, no mark. NULL: none are. */
 void nodata_erase(const distmap_view *result, const uint8_t *ignored, enum result_kind kind);
 /* Whether there is no distance at some element that is not ignored. */
 bool nodata_leaves_none(const distmap_view *result, const uint8_t *ignored);
 /* Refuses a mask of bools where elements may be ignored. */
 int nodata_check_mask(const struct source *source, const struct options *options, distmap_dtype dtype);
 
-/* What a result has where there is no distance, or no label, or no data. */
+/* The value of a result where there is no distance, no label or no data. */
 struct fill {
     bool known;   /* by --fill or the file, so that the output says it */
     bool written; /* in place of infinity, the largest value or label 0; else that says it */
@@ -467,7 +468,7 @@ int text_file_open(struct text_file *text, const char *path);
 int text_file_close(struct text_file *text);
 /* Closes it, and gives it its name alone; of a run that was cut off too, which may leave what it has. */
 int text_file_finish(struct text_file *text, bool no_sync);
-/* What is left of it goes, at any time. */
+/* Frees the rest of it, at any time. */
 void text_file_drop(struct text_file *text);
 
 /* ---- Elements of any type (elements.c) ---- */

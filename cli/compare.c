@@ -122,7 +122,7 @@ static int take_mask(struct source *source, const distmap_sites *sites) {
     return 0;
 }
 
-/* What one of the two files says nothing of is in neither mask. */
+/* Elements without data in one of the two files are in neither mask. */
 static void clear_ignored(struct source *a, struct source *b) {
     struct source *const both[] = {a, b};
     const int64_t elements = element_count(a->view.ndim, a->view.shape);

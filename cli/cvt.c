@@ -8,7 +8,7 @@
 
 enum { FLOAT_MOST = 65535 }; /* what the largest of floats becomes */
 
-/* What is made beside the job's files. */
+/* The data besides the job's files. */
 struct extra {
     distmap_view weights;
     int32_t *sites, *labels; /* labels: for the preview alone */

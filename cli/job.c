@@ -1,4 +1,4 @@
-/* What the subcommands that compute maps have in common: their outputs, and how a run ends. */
+/* Shared by the subcommands that compute maps: their outputs, and the end of a run. */
 #include <math.h>
 
 #include "cli.h"
@@ -72,7 +72,7 @@ void job_look(struct job *job, const struct options *options) {
 
 /* ---- What the run met ---- */
 
-/* Of each subcommand, where there is no site: what there is none of, and what is there then. */
+/* For each subcommand, without a site: the name of the missing thing, and the value that the result then has. */
 static void warn_of_no_site(const struct job *job, const struct options *options) {
     const unsigned bit = options->command->bit;
     const char *none = bit == ESF                     ? "no shape"

@@ -1,4 +1,4 @@
-/* What is said on stderr: always one line, always "distmap: ...". */
+/* Messages on stderr: always one line, always "distmap: ...". */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* What an image is, said: axes, pitches, place in the world, for people and as JSON, and back from it. */
+/* Writes the model of an image, its axes, pitches and position in the world, as text and as JSON, and reads it from JSON. */
 #include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>

@@ -204,7 +204,7 @@ int nodata_apply(struct source *source, const struct options *options, const dis
 
 /* ---- Results ---- */
 
-/* What says in a result that there is no distance, of either sign; of labels, that there is none. In marks all values tell something. */
+/* The value in a result that means no distance, of either sign, or no label. Marks have no such value. */
 static bool is_none(const void *element, distmap_dtype dtype, enum result_kind kind) {
     static const unsigned char ones[8] = {255, 255, 255, 255, 255, 255, 255, 255}, zeros[8];
     return kind == RESULT_MARKS ? false

@@ -60,7 +60,7 @@ static int check_cvt(const struct options *o) {
     return known ? 0 : usage("-o %s: points go to .npy, .csv or .svg", o->output);
 }
 
-/* What is computed in slabs, because of `option`. */
+/* The rules of computation in slabs, because of `option`. */
 static int check_slabs(const struct options *o, const char *option, const char *alone) {
     if (o->labels || o->is_signed || o->metric != DISTMAP_METRIC_EUCLIDEAN)
         return usage("%s needs a mask and --metric euclidean or squared: %s are computed %s only", option,

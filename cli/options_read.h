@@ -1,4 +1,4 @@
-/* What the files of the options share: a row of their table, and how its value is read.
+/* Shared by the files of the options: a row of their table, and the readers of its value.
  *
  *     options_table.c   the table: a row for each option and the subcommands that take it
  *     options_read.c    readers of plain values, which store them where the row says
@@ -39,7 +39,7 @@ enum { MOST_OPTIONS = 256 }; /* rows */
 extern const option_row option_rows[];
 extern const int option_count;
 
-/* What they store: bool; char *; name_list; double (any: infinities and nan too); number_list; int64_t; int; int64_t; an enum; double and
+/* The stored types: bool; char *; name_list; double (any: infinities and nan too); number_list; int64_t; int; int64_t; an enum; double and
  * its unit. */
 option_reader read_flag, read_path, read_names, read_number, read_any, read_numbers, read_integer, read_int, read_bytes,
     read_choice, read_length;

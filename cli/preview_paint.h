@@ -1,4 +1,4 @@
-/* What colour a pixel of a preview gets, for each kind of picture. */
+/* The colour of a pixel of a preview, for each kind of picture. */
 #ifndef DISTMAP_CLI_PREVIEW_PAINT_H
 #define DISTMAP_CLI_PREVIEW_PAINT_H
 
@@ -16,7 +16,7 @@ typedef struct between {
     double part;
 } between;
 
-/* What a kind of picture does for a pixel. */
+/* The data of a kind of picture, for the functions that colour a pixel. */
 struct painter {
     const distmap_view *view, *sites, *index;
     const distmap_problem *problem;

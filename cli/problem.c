@@ -81,7 +81,7 @@ static int set_axes(const struct options *options, const distmap_image_info *inf
     return 0;
 }
 
-/* Of what takes one image, not one for each time. */
+/* For subcommands that take one image, not one for each time. */
 static int check_single(const struct options *options, const distmap_image_info *info) {
     for (int a = 0; a < info->ndim; a++)
         if (info->axis[a].type != DISTMAP_AXIS_SPACE)
@@ -163,7 +163,7 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
         return fail("--labels: labels are integers, but %s holds %s", options->input, distmap_dtype_name(info->dtype));
     if (options->labels && options->command->bit & (EDT | MORPH))
         problem->input = DISTMAP_INPUT_LABELS;
-    /* Of the arrays of a file the grey values are easily named in place of the mask; hardly any of them is just 0. */
+    /* A user can easily name the array of grey values of a file instead of that of the mask; few grey values are exactly 0. */
     const bool in_store = strcmp(info->format, "hdf5") == 0 || strcmp(info->format, "zarr") == 0;
     if (is_float(info->dtype) && (in_store || options->command->bit == PASS) && !options->sites_given &&
         !options->threshold_given)
@@ -212,7 +212,7 @@ int problem_want_distance(const struct options *options, const distmap_context *
     const distmap_dtype *choices = !euclidean ? of_steps : options->squared ? of_squared : of_euclidean;
     distmap_dtype *want = wanted(options, problem);
 
-    /* What would do, best first; the first is the default. */
+    /* The possible types, best first; the first is the default. */
     char names[128] = "";
     distmap_dtype first = DISTMAP_NONE;
     bool good = false;

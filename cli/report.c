@@ -1,4 +1,4 @@
-/* What a run says when it is done: one line for a person, an object for a program. */
+/* The report at the end of a run: one line of text, or an object of JSON. */
 #include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>

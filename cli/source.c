@@ -30,7 +30,7 @@ static int select_place(struct source *source, const char *option, distmap_axis_
     return fail("%s: %s has no such axis; it has %s", option, source->name, axes_text(info, names));
 }
 
-/* Of pictures whose elements have several samples. Only info looks at one that is not chosen. */
+/* For pictures whose elements have several samples. Only info accepts one without a choice. */
 static int select_sample(struct source *source, const struct options *options) {
     const distmap_image_info *info = distmap_reader_info(source->reader);
     char names[64] = "";

@@ -52,7 +52,7 @@ static json_object *entries_of(json_object *root) {
                : NULL;
 }
 
-/* What the file holds, owned by the caller; NULL where there is none, or none that can be understood. */
+/* The content of the file, owned by the caller; NULL if there is none, or it cannot be parsed. */
 static json_object *read_file(const struct options *options, const char *path) {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {

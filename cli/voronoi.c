@@ -59,7 +59,7 @@ static distmap_view fit_numbers(uint32_t *numbers, distmap_dtype dtype, const di
     return distmap_view_make(numbers, size == 8 ? DISTMAP_UINT32 : dtype, problem->ndim, problem->shape);
 }
 
-/* What is made beside the job's files. */
+/* The data besides the job's files. */
 struct extra {
     bool labels, by_pieces; /* by_pieces: how the preview shows its zones */
     uint32_t *numbers;      /* of the connected groups: the computation's input */

@@ -1,5 +1,5 @@
-/* What may be wrong with a run that nevertheless went well: a mask that is none, a unit that is no length, nothing to measure from.
- * Each is said once, kept for --json, and with --strict ends the run before any output has its name. */
+/* Warnings: input that may not mean what it seems to mean, such as a mask with many values, a unit that is not a length, or no site.
+ * Each is printed once, kept for --json, and with --strict ends the run before any output has its name. */
 #include <json-c/json.h>
 #include <math.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ json_object *warnings_json(void) {
     return array;
 }
 
-/* ---- What the header tells ---- */
+/* ---- From the header ---- */
 
 static bool is_angle(const char *unit) {
     static const char *const names[] = {"deg", "degree", "degrees", "rad", "radian", "arcmin", "arcsec"};
@@ -81,7 +81,7 @@ void warn_of_header(const struct options *options, const distmap_image_info *inf
              distmap_dtype_name(info->dtype), options->input);
 }
 
-/* ---- What the elements tell ---- */
+/* ---- From the elements ---- */
 
 /* Whether an element is neither of the two that were seen; fills these in first. Runs of a block have no branch within. */
 #define LOOK(TYPE)                                                                                          \

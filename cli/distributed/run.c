@@ -104,7 +104,7 @@ static int prepare(struct distributed *d, int place, int here) {
     return choose_slab(d);
 }
 
-/* What must be the same everywhere before there is a plan, which looks at the rest. */
+/* The settings that must be equal on all ranks before the plan is made, which checks the rest. */
 static int same_everywhere(const struct distributed *d) {
     char text[3 * PATH_MAX], shape[96];
     const distmap_problem *p = &d->job.problem;

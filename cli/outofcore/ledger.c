@@ -1,4 +1,4 @@
-/* What is done of a run out of core, so that another run can go on with it.
+/* The record of the finished work of a run out of core, so that another run can continue it.
  *
  * The heading is text, a line for each thing that must be the same; it ends with the boot of the machine, because what was written
  * before a power failure may not be on the disk, and is not relied upon. A line is added when a slab or panel is stored; one that
@@ -83,7 +83,7 @@ static void count_lines(struct ledger *ledger, const char *line) {
     }
 }
 
-/* Whether this run can go on with a ledger that is there. */
+/* Whether this run can continue from an existing ledger. */
 static int judge(struct ledger *ledger, const struct options *options, const char *heading, const char *text) {
     const size_t length = strlen(heading), boot = (size_t)(strstr(heading, "boot ") - heading);
     if (strncmp(text, heading, length) == 0) {

@@ -33,8 +33,8 @@
 
 enum { PATHS = 4096, HEADING = 16384 };
 
-/* What is done, in a file that outlives the run: a heading that tells the problem, then a line for every slab and panel. Scratch and
- * ledger stand beside each other; whoever has the ledger's lock owns both. */
+/* The ledger: the finished work, in a file that outlives the run: a heading that describes the problem, then a line for every slab and
+ * panel. Scratch and ledger are beside each other; the process with the ledger's lock owns both. */
 struct ledger {
     char state[PATHS], scratch[PATHS];
     int fd, scratch_fd; /* < 0: closed */
@@ -137,7 +137,7 @@ distmap_status direct_run(struct outofcore *o);
  * library refuses, and says why. */
 int64_t windows_bytes(const struct outofcore *o);
 double windows_survey_bytes(const struct outofcore *o, int64_t rows);
-/* What all slabs must know of each other. */
+/* The sites that slabs need from each other. */
 distmap_status windows_survey(struct outofcore *o);
 /* A stage of direct.c: what slab `item` must know of the others, into the slot's columns. */
 distmap_status windows_fetch_columns(struct outofcore *o, int64_t item, int slot);

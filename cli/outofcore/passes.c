@@ -71,7 +71,7 @@ distmap_status passes_work_slab(void *user, int64_t item, int slot) {
     return DISTMAP_OK;
 }
 
-/* What a slab and each panel have in common, between a slab in memory and the panels in an area of the scratch file. */
+/* Copies the intersections of a slab in memory and each panel in an area of the scratch file. */
 static distmap_status cross(const struct outofcore *o, struct dms_slab slab, char *memory, size_t size, int64_t area,
                             bool reads) {
     const struct ledger *ledger = &o->ledger;

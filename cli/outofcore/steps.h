@@ -1,4 +1,4 @@
-/* What is done to a slab and to a panel, wherever they come from and go to: the scratch file of one machine (passes.c), or files
+/* How a slab and a panel are computed, wherever they come from and go to: the scratch file of one machine (passes.c), or files
  * that many processes write together (../pass).
  *
  * A slab is some slices of the first axis: each slice's squared distances along all other measured axes. A panel is some places of

@@ -56,7 +56,7 @@ static distmap_status move_runs(int fd, const char *name, int64_t at, char *memo
             return distmap_error_set(DISTMAP_ERROR_IO, "%s: is shorter than what was written to it", name);
         if (n < 0)
             return failed(name, reads ? "read" : "write");
-        /* Of a run that is done in part the rest is moved by itself. */
+        /* The rest of a partly moved run is moved separately. */
         const int64_t whole = n / (ssize_t)r->run;
         const size_t part = (size_t)n % r->run;
         char *rest = memory + (size_t)(done + whole) * r->stride + part;

@@ -1,5 +1,5 @@
-/* What windows must know of each other: of each slab and column the first and the last site, by a survey of all slabs; then of each
- * slab and column the last site before it and the first one after it, by going over these forwards and backwards.
+/* The sites that windows need from each other: a survey of all slabs finds the first and the last site of each slab and column; then a
+ * forward and a backward sweep over these find the last site before each slab and column, and the first one after it.
  *
  * In the scratch file are, for each slab, four rows of int32, one number per column, -1 where there is no site:
  *     its first sites, its last sites, the last ones before it, the first ones after it.

@@ -21,7 +21,7 @@
 
 /* ---- plan.c ---- */
 
-/* What the shards of a pass agree on, as a JSON object: written beside the output by the first of them, compared by the others,
+/* The plan with which all shards of a pass agree, as a JSON object: written beside the output by the first of them, compared by the others,
  * and read by the next pass. */
 
 struct pass;
@@ -104,7 +104,7 @@ struct pass {
 /* The first pass says what cannot be done before anything is; the last one opens what the first one read, if it left elements out. */
 int gaps_check(struct pass *pass);
 int gaps_open(struct pass *pass);
-/* What the result has where there is no distance. */
+/* The value of the result where there is no distance. */
 int gaps_choose_fill(struct pass *pass, distmap_dtype map);
 /* Memory for pieces of so many places: how much, taken, given back. */
 double gaps_bytes(const struct pass *pass, int64_t places);

@@ -29,7 +29,7 @@ static void add_input(json_object *plan, const char *input, const struct source 
     add_text(plan, "input_identity", source->identity);
 }
 
-/* What both kinds of passes have. */
+/* The members of both kinds of passes. */
 static void add_pass(json_object *plan, const struct pass *p) {
     const struct options *options = p->options;
     json_object *chunks = json_object_new_array();

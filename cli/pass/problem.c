@@ -1,4 +1,4 @@
-/* What a pass computes: the options' problem in the first one, the plan's in the last; and whether its input and axes are such. */
+/* The problem of a pass: from the options in the first pass, from the plan in the last; and checks of its input and axes. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

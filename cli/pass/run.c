@@ -69,7 +69,7 @@ static int begin_output(struct pass *p, struct sink *sink, struct state *state, 
     return state_name(state, path);
 }
 
-/* Of a part in one file; 0 when it is not there. */
+/* The size of a part that is one file; 0 if it does not exist. */
 static int64_t part_bytes(const struct state *state) {
     struct stat there;
     return stat(state->part, &there) == 0 && S_ISREG(there.st_mode) ? there.st_size : 0;

@@ -1,4 +1,4 @@
-/* Who has done what: files beside the output, each of which appears whole and once.
+/* The record of finished shards: files beside the output, each of which appears complete and once.
  *
  * A file is written under a random name first. The plan then takes its own by link(), which only the first process succeeds
  * with; a mark by rename(), since all say the same of a shard. An output takes its name by link() too, or as a folder by

@@ -234,7 +234,7 @@ static distmap_status time_production(struct suite *s, const struct suite_cell *
     return status;
 }
 
-/* What came of it, held against what it must be. */
+/* Compares the result with the expected one. */
 static distmap_status check(struct suite *s, const struct suite_cell *cell, const distmap_problem *problem,
                             struct outcome *o) {
     bool right;

@@ -84,7 +84,7 @@ struct residual {
     _Atomic double largest;
 };
 
-/* Of element x of a row of n; infinite where v is none: not 1 on the shape, or outside [0, 1]. */
+/* The residual at element x of a row of n; infinite if v is invalid: not 1 on the shape, or outside [0, 1]. */
 static double residual_at(const struct residual *w, const float *up, const float *mid, const float *down,
                           const uint8_t *mask, int64_t x, int64_t n) {
     const double v = mid[x];

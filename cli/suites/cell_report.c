@@ -1,4 +1,4 @@
-/* What a cell's outcome says: a line of the table, an object of the JSON. */
+/* Reports the outcome of a cell: a line of the table, an object of the JSON. */
 #include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static json_object *time_json(json_object *object, const struct suite_time *t) {
 
 static json_object *text_or_null(const char *text) { return text && *text ? json_object_new_string(text) : NULL; }
 
-/* What edge strengths were asked for, and what was come to. */
+/* The requested edge strengths, and the convergence. */
 static json_object *strength_json(const distmap_esf *esf, const struct outcome *o, bool timed) {
     json_object *object = json_object_new_object();
     json_object_object_add(object, "rho", json_object_new_double(esf->rho));

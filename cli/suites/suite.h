@@ -35,7 +35,7 @@ struct suite_cell {
     double work; /* of an element, against other cells of the method; 0: 1. How long it takes is predicted with it */
 };
 
-/* What a method took on an image. */
+/* The time of a method on an image. */
 struct suite_time {
     double seconds; /* the method alone: of the run in which that was least */
     double wall;    /* least, from host memory to host memory */
@@ -73,7 +73,7 @@ struct suite {
     distmap_esf first_esf;
     char first_by[64];
 
-    /* What methods took before, for predictions. */
+    /* Earlier times of methods, for predictions. */
     struct rate {
         char key[128];
         double seconds; /* per element and work */

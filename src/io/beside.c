@@ -96,7 +96,7 @@ distmap_status dm_beside_create(const dm_output *header, const char *ending, dm_
             status = distmap_error_set(DISTMAP_ERROR_ARGUMENT,
                                        "%s: a header cannot name a file whose name has a %% or a line break",
                                        header->name);
-    /* What is there without such a header is somebody else's, perhaps the input's. */
+    /* A file without such a header belongs to something else, perhaps to the input. */
     if (!status && !access(path, F_OK) && access(header->file, F_OK))
         status = distmap_error_set(DISTMAP_ERROR_IO, "%s: its elements would go to %s, which exists already and is not overwritten",
                                    header->name, *name);

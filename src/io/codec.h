@@ -31,7 +31,7 @@ struct distmap_reader {
     distmap_image_info info; /* what the file holds; zero at first, filled by the codec */
     int64_t slice_elements;  /* of one slice of its slowest axis; set after the codec's open */
     size_t slice_bytes;
-    /* What is presented: `info` without the axes along which one place is selected (select.c). */
+    /* The presented image: `info` without the axes along which one index is selected (select.c). */
     distmap_image_info shown;
     int64_t selected[DISTMAP_MAX_AXES]; /* along each axis of `info`: the place; -1: all */
     bool selects;                       /* any */
@@ -106,7 +106,7 @@ struct dm_codec {
     distmap_status (*arrive)(distmap_writer *writer, const dm_commit *commit);
     distmap_status (*take)(distmap_writer *writer, dm_commit *commit);
     void (*discard)(distmap_writer *writer); /* frees the state, if there is one; after finish too */
-    /* What elements can be packed by in a file of that name: "none deflate", the default first. NULL: nothing. */
+    /* The compressions of a file of that name: "none deflate", the default first. NULL: none. */
     const char *(*packings)(const char *path);
     /* By several processes; NULL where the format is written in one piece. `depth` is at least 1. `pack` gets whole pieces, and at
      * least one element; it fills in all but the name, also before it fails. */

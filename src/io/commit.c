@@ -8,7 +8,7 @@
  * So that two runs with the same outputs do not end with some of either's, names are taken under the locks of all their folders. These
  * are locked in one order, and nobody who holds them waits for another lock.
  *
- * What fails behind the last name changes nothing: folders that could not be written to the disk are told.
+ * An error after the last exchange changes nothing: it reports folders that could not be written to the disk.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -89,7 +89,7 @@ static int take_new(dm_output *o) {
     return rename(o->temp, o->target) ? errno : 0;
 }
 
-/* What has the name gets a temporary one, which it is kept under. */
+/* The old file gets a temporary name, under which it is kept. */
 static int keep_apart(dm_output *o) {
     char *folder = dm_output_folder(o->target), name[DM_TEMPORARY_NAME];
     int reason = folder && dm_temporary_name(name) ? 0 : ENOMEM;
@@ -173,7 +173,7 @@ static bool is_still_ours(const dm_output *o) {
     return !lstat(o->target, &named) && named.st_dev == o->made.st_dev && named.st_ino == o->made.st_ino;
 }
 
-/* What cannot be given back stays under the temporary name: it is not ours to remove. */
+/* A file that cannot get its name back stays under the temporary name: it is not ours to remove. */
 static void give_back(dm_output *o) {
     if (!is_still_ours(o))
         return;

@@ -1,4 +1,4 @@
-/* Deflate streams: see deflate.h. What packs and unpacks is behind deflate_engine.h. */
+/* Deflate streams: see deflate.h. deflate_engine.h compresses and decompresses. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What packs and unpacks deflate streams for deflate.c: ISA-L where it is installed (deflate_isal.c), else zlib (deflate_zlib.c). */
+/* Compresses and decompresses deflate streams for deflate.c: ISA-L where it is installed (deflate_isal.c), else zlib (deflate_zlib.c). */
 #ifndef DISTMAP_IO_DEFLATE_ENGINE_H
 #define DISTMAP_IO_DEFLATE_ENGINE_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is still to be taken, and where it goes. */
+/* The remaining input, and the output. */
 typedef struct dm_flow {
     const uint8_t *in;
     size_t in_bytes; /* at most 2^30 */

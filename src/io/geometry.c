@@ -89,7 +89,7 @@ void dm_image_drop_axis(distmap_image_info *info, int axis, int64_t place) {
 
 /* ---- Rules ---- */
 
-/* Of unit vectors along the columns: length, area or volume of the box between them. */
+/* The length, area or volume of the box between unit vectors along the columns. */
 static double spread_of(const distmap_image_info *info, int columns) {
     double c[3][3] = {{0}};
     for (int s = 0; s < columns; s++) {

@@ -1,4 +1,4 @@
-/* What tells a file from another one, or from itself after a change: inode, size, and the times of the last change of its elements and
+/* The identity of a file, which differs from that of other files, and of itself after a change: inode, size, and the times of the last change of its elements and
  * of anything about it, in nanoseconds. The last one cannot be set, so that a file that was replaced and given its old time is
  * noticed too. The device is left out: two machines that see one file system give it different numbers.
  *

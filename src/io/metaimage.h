@@ -9,7 +9,7 @@
 
 enum { DM_META_AXES = 4 };
 
-/* What of a header counts. Arrays are the file's, fastest axis first. */
+/* The used members of a header. Arrays are the file's, fastest axis first. */
 typedef struct dm_meta {
     int ndim, channels;
     int64_t size[DM_META_AXES];

@@ -1,4 +1,4 @@
-/* What a NIfTI header means, and how a model becomes one.
+/* Turns a NIfTI header into a model, and a model into a header.
  *
  * The file's axes go x, y, z, t, c, ... fastest first: the shape is turned round. Its world is RAS+, told by two matrices:
  *

@@ -9,7 +9,8 @@
 
 typedef enum dm_nrrd_centers { DM_NRRD_UNKNOWN, DM_NRRD_CELL, DM_NRRD_NODE } dm_nrrd_centers;
 
-/* What of a header counts. Arrays are the file's, fastest axis first; texts lie in the header's own text. NULL, NaN, zero: not told. */
+/* The used members of a header. Arrays are in the file's order, fastest axis first; texts point into the header's text. NULL, NaN, zero:
+ * not stated. */
 typedef struct dm_nrrd {
     int version, ndim;
     int64_t size[DISTMAP_MAX_AXES];

@@ -1,4 +1,4 @@
-/* What an NRRD header means, and how a model becomes one.
+/* Turns an NRRD header into a model, and a model into a header.
  *
  * With directions, an axis that has one is of space, and one without ("none") is what its kind says. A space of four dimensions has time
  * for the fourth. LAS, which the model does not know, is turned to RAS when read, and back when a file is written that came from one. Without
@@ -253,7 +253,7 @@ static void add_place(dm_text *text, const dm_nrrd *was, distmap_image_info *inf
     dm_text_add(text, "\n");
 }
 
-/* Of axes without a direction: pitches and units. */
+/* Pitches and units of axes without a direction. */
 static void add_pitches(dm_text *text, const distmap_image_info *info, bool time_has_vector) {
     bool has_pitch = false, has_unit = false;
     bool own[DISTMAP_MAX_AXES];

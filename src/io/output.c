@@ -32,7 +32,7 @@ char *dm_output_folder(const char *path) {
     return strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
 }
 
-/* What replaces a file is closed to others until it has that one's mode. */
+/* A file that replaces another one is inaccessible to others until it has the mode of the old one. */
 static distmap_status create_temp(dm_output *output) {
     char *folder = dm_output_folder(output->target), name[DM_TEMPORARY_NAME];
     if (!folder)

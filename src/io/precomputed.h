@@ -37,7 +37,7 @@ char *dm_precomputed_text(const distmap_image_info *info);
 /* The shape of the chunk at that place of the grid, and its file's name. */
 size_t dm_precomputed_chunk(const dm_precomputed *volume, const int64_t at[DISTMAP_MAX_AXES],
                             int64_t shape[DISTMAP_MAX_AXES], char name[DM_PRECOMPUTED_NAME]);
-/* Of the largest chunk. */
+/* The size of the largest chunk. */
 size_t dm_precomputed_chunk_bytes(const dm_precomputed *volume);
 /* How many threads may hold as many bytes each. */
 int dm_precomputed_workers(size_t bytes);

@@ -71,7 +71,7 @@ static distmap_status take_type(const dm_input *input, json_object *info, dm_pre
     return DISTMAP_OK;
 }
 
-/* What of a scale is not read, by name. */
+/* An error that names a part of a scale that is not supported. */
 static distmap_status refuse(const dm_input *input, json_object *scale, const char *key) {
     const char *encoding = dm_zarr_text(dm_zarr_member(scale, "encoding"));
     if (strcmp(encoding, "raw") != 0)

@@ -36,7 +36,7 @@ static int descriptor_of(const char *path) {
     return -1;
 }
 
-/* What the link says, as seen from the link's folder; NULL and errno. */
+/* The target of a link, relative to the link's folder; NULL and errno. */
 static char *follow(const char *link) {
     char text[PATH_MAX];
     const ssize_t bytes = readlink(link, text, sizeof text - 1);
@@ -93,7 +93,7 @@ distmap_status dm_target_find(dm_output *output, bool standard) {
     return status;
 }
 
-/* Who may not give the file to its group gives the group no more than everybody has. */
+/* A process that cannot set the group gives the group no more rights than all others have. */
 void dm_target_hand_on(const dm_output *output) {
     mode_t mode = output->was.st_mode & 0777;
     struct stat made;

@@ -33,7 +33,7 @@ enum {
     USER_DEFINED = 32767,
 };
 
-/* What the tags say. */
+/* The content of the tags. */
 typedef struct dm_geo {
     bool is_placed, is_point;
     double x[3], y[3]; /* X = x[0] + x[1] column + x[2] row, of centres; Y likewise */

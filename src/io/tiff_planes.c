@@ -1,4 +1,4 @@
-/* What is asked of a TIFF, as its planes. A *plane* is one y x image of what is presented: a page, or a band of one.
+/* Finds the planes of a TIFF for a request. A *plane* is one y x image of what is presented: a page, or a band of one.
  *
  * Strips and tiles are decoded whole (tiff_blocks.c). If a call wants one in part, its rows are held for the next call, and so are all
  * bands of a page where they lie together and a call wants some. What would take too much memory is decoded by rows

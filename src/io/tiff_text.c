@@ -21,7 +21,7 @@
 #include "io/convert.h"
 #include "io/tiff_file.h"
 
-/* What follows "KEY=" at a line's beginning; NULL if there is no such line. */
+/* The text after "KEY=" at the start of a line; NULL if there is no such line. */
 static const char *find(const char *text, const char *key) {
     const size_t length = strlen(key);
     for (const char *line = text; line; line = strchr(line, '\n')) {

@@ -187,7 +187,7 @@ distmap_status distmap_writer_open_part(const char *path, const char *part, cons
     return create(path, part, false, info, NULL, writer);
 }
 
-/* Of a file the first process makes all, so that boxes may come in any order. */
+/* The first process makes the whole file, so that boxes can come in any order. */
 distmap_status distmap_writer_open_shared(const char *path, const char *part, const distmap_image_info *info,
                                           distmap_writer **writer) {
     if (!part)
