@@ -104,6 +104,7 @@ static bool set_unit(decimal d, dm_unit *u) {
     if (high > 0x1p-30 && high < 0x1p30) {
         u->root_high = (float)u->square_high;
         u->root_low = (float)(u->square_high - (double)u->root_high);
+        u->root_lower = u->root_low - u->root_high * 0x1.4p-24f;
     }
     int fives = -d.exponent; /* in the denominator */
     for (uint64_t c = d.digits; fives > 0 && c % 5 == 0; c /= 5)

@@ -160,17 +160,20 @@ DM_DEVICE float mc_close_root(uint32_t n, const mc_close &close) {
     return __uint_as_float(s + (less >> 31));
 }
 
-/* u sqrt(n), rounded once, for any unit that is `simple` (core/unit.h). The root s of float(u^2 n) is at most one place off: e = u^2 n -
- * s^2 tells the neighbour t that may be nearer, in floats for n < 2^24 as minplus/cpu does it (kernel_roots.h says why). What is too
- * near to the middle m between the two, and larger n, are settled by u^2 n as a sum of two doubles, less m^2, which a double holds:
- * the difference is right to 2^-100 of u^2 n, and at least 2^-97 of it unless it is 0, a tie. */
+/* u sqrt(n), rounded once, for any unit that is `simple` (core/unit.h). For n < 2^24 the root is s or the next float, as in minplus/cpu
+ * (kernel_roots.h says why). Where the square of the middle m between two floats is too near to u^2 n, and for larger n, u^2 n as a sum
+ * of two doubles, less m^2, which a double holds, tells: the difference is right to 2^-100 of u^2 n, and at least 2^-97 of it unless it
+ * is 0, a tie. There s is at most one place off, to either side. */
 DM_DEVICE float mc_unit_root(const mc_stage &p, uint32_t n, float number) {
-    const float x = number * p.root_high, s = mc_root(x); /* `number` is n */
-    const float low = fmaf(number, p.root_low, fmaf(number, p.root_high, -x));
-    const float e = low - fmaf(s, s, -x), t = __uint_as_float(__float_as_uint(s) + (e < 0 ? -1 : 1));
-    const float apart = fmaf(s, t - s, -e); /* of another sign than e where t is nearer */
-    if (n < DM_UNIT_EXACT_FLOAT && !(fabsf(apart) < x * 0x1p-43f))
-        return (e < 0 ? apart > 0 : apart < 0) ? t : s;
+    if (n < DM_UNIT_EXACT_FLOAT) { /* `number` is n */
+        const float x = fmaf(number, p.root_high, number * p.root_lower);
+        const uint32_t s = __float_as_uint(mc_root(x));
+        const float l = fmaf(number, p.root_low, fmaf(number, p.root_high, -x));
+        const float apart = fmaf(__uint_as_float(s), __uint_as_float(s + 1), -x) - l;
+        if (!(fabsf(apart) < x * 0x1p-43f))
+            return __uint_as_float(s + (__float_as_uint(apart) >> 31));
+    }
+    const float s = mc_root(number * p.root_high);
     const double whole = (double)n, v = whole * p.square_high,
                  rest = fma(whole, p.square_high, -v) + whole * p.square_low;
     const bool above = (v - (double)s * (double)s) + rest > 0;
