@@ -136,17 +136,21 @@ DM_DEVICE float mc_large_root(uint32_t n) {
 
 /* Numbers from 2^24 on whose roots lie close to one of them, between two powers of two, share most of mc_large_root(). */
 typedef struct mc_close {
-    bool fits;
+    bool small;     /* all are below 2^24, */
+    bool fits;      /* or none is, and then: */
     float half;     /* 1 / 2 root of that one */
     uint32_t lead;  /* their roots are s = m 2^-e: the bits of s less m, */
     uint32_t times; /* and 2^2e */
 } mc_close;
 
-/* The roots are at most `apart` from `root`, which need not be rounded well. */
-DM_DEVICE mc_close mc_close_to(float root, float apart) {
-    const uint32_t low = __float_as_uint(root - apart) >> 23, high = __float_as_uint(root + apart) >> 23;
-    const bool fits = low == high && low >= 127 + 12 && apart <= root * (1.0f / 64);
-    const mc_close made = {fits, 0.5f * mc_per_root(root * root), (high - 1) << 23, mc_shifted(1, 2 * (127 + 23 - high))};
+/* The roots are at most `apart` from that of n, 1 of it for what is rounded. */
+DM_DEVICE mc_close mc_close_to(uint32_t n, float apart) {
+    const float x = (float)n, per_root = mc_per_root(x + 1e-30f), root = x * per_root, least = root - apart,
+                most = root + apart;
+    const uint32_t exponent = __float_as_uint(most) >> 23;
+    const bool fits = __float_as_uint(least) >> 23 == exponent && least >= 4096 && apart <= root * (1.0f / 64);
+    const mc_close made = {most < 4096, fits, 0.5f * per_root, (exponent - 1) << 23,
+                           mc_shifted(1, 2 * (127 + 23 - exponent))};
     return made;
 }
 

@@ -46,9 +46,8 @@ DM_DEVICE bool store_as(const mc_stage &p, int64_t plane, int32_t strip, int32_t
 /* Distances that may be 4096 or more. */
 template <int HEIGHT, typename At>
 DM_DEVICE void store_large(const mc_stage &p, int64_t plane, int32_t strip, int32_t y, const At &at) {
-    const float root = mc_root(at(0).number), apart = (HEIGHT - 1) * p.apart[0] + 1; /* for what is rounded */
-    const mc_close close = mc_close_to(root, apart);
-    if (__all_sync(MC_WHOLE, root + apart < 4096))
+    const mc_close close = mc_close_to(at(0).square, (HEIGHT - 1) * p.apart[0] + 1);
+    if (__all_sync(MC_WHOLE, close.small))
         store_as<ROOTS, HEIGHT>(p, plane, strip, y, at);
     else if (__all_sync(MC_WHOLE, close.fits))
         store_as<CLOSE_ROOTS, HEIGHT>(p, plane, strip, y, at, close);
