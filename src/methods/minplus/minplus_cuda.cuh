@@ -164,22 +164,13 @@ DM_DEVICE float mc_close_root(uint32_t n, const mc_close &close) {
     return __uint_as_float(s + (less >> 31));
 }
 
-/* u sqrt(n), rounded once, for any unit that is `simple` (core/unit.h). For n < 2^24 the root is s or the next float, as in minplus/cpu
- * (kernel_roots.h says why). Where the square of the middle m between two floats is too near to u^2 n, and for larger n, u^2 n as a sum
- * of two doubles, less m^2, which a double holds, tells: the difference is right to 2^-100 of u^2 n, and at least 2^-97 of it unless it
- * is 0, a tie. There s is at most one place off, to either side. */
-DM_DEVICE float mc_unit_root(const mc_stage &p, uint32_t n, float number) {
-    if (n < DM_UNIT_EXACT_FLOAT) { /* `number` is n */
-        const float x = fmaf(number, p.root_high, number * p.root_lower);
-        const uint32_t s = __float_as_uint(mc_root(x));
-        const float l = fmaf(number, p.root_low, fmaf(number, p.root_high, -x));
-        const float apart = fmaf(__uint_as_float(s), __uint_as_float(s + 1), -x) - l;
-        if (!(fabsf(apart) < x * 0x1p-43f))
-            return __uint_as_float(s + (__float_as_uint(apart) >> 31));
-    }
-    const float s = mc_root(number * p.root_high);
-    const double whole = (double)n, v = whole * p.square_high,
-                 rest = fma(whole, p.square_high, -v) + whole * p.square_low;
+/* u sqrt(n), rounded once, for any unit that is `simple` (core/unit.h) and any n, for which `number` may be rounded: whether u^2 n, a sum
+ * of two doubles, is beyond the square of the middle between two floats, which a double holds. The difference is right to 2^-100 of u^2
+ * n, and at least 2^-97 of it unless it is 0, a tie. Apart, for it is seldom called and 40 instructions long. */
+static __device__ __noinline__ float mc_unit_settled(uint32_t n, float number, float root_high, double square_high,
+                                                     double square_low) {
+    const float s = mc_root(number * root_high); /* at most one place off */
+    const double whole = (double)n, v = whole * square_high, rest = fma(whole, square_high, -v) + whole * square_low;
     const bool above = (v - (double)s * (double)s) + rest > 0;
     const float other = __uint_as_float(__float_as_uint(s) + (above ? 1 : -1));
     const double middle = 0.5 * ((double)s + (double)other), beyond = (v - middle * middle) + rest;
@@ -187,10 +178,23 @@ DM_DEVICE float mc_unit_root(const mc_stage &p, uint32_t n, float number) {
     return nearer ? other : s;
 }
 
+/* The same, of which most n below 2^24 need floats alone: the root is s or the next float, as in minplus/cpu (kernel_roots.h says why). */
+DM_DEVICE float mc_unit_root(const mc_stage &p, uint32_t n, float number) {
+    const float x = fmaf(number, p.root_high, number * p.root_lower),
+                l = fmaf(number, p.root_low, fmaf(number, p.root_high, -x));
+    const uint32_t s = __float_as_uint(mc_root(x));
+    const float apart = fmaf(__uint_as_float(s), __uint_as_float(s + 1), -x) - l;
+    if (n < DM_UNIT_EXACT_FLOAT && !(fabsf(apart) < x * 0x1p-43f))
+        return __uint_as_float(s + (__float_as_uint(apart) >> 31));
+    return mc_unit_settled(n, number, p.root_high, p.square_high, p.square_low);
+}
+
 /* What is given out as float: of any number. */
 DM_DEVICE float mc_distance(const mc_stage &p, uint32_t n) {
     return p.in_unit ? mc_unit_root(p, n, (float)n) : mc_large_root(n);
 }
+/* The same apart, for edges and the like: long kernels wait for their instructions. */
+static __device__ __noinline__ float mc_distance_apart(const mc_stage &p, uint32_t n) { return mc_distance(p, n); }
 
 /* n / by; and with what is left. */
 DM_DEVICE uint32_t mc_over(uint32_t n, const mc_divisor &d) { return __umulhi(2 * n, d.times) >> d.shift; }
