@@ -24,9 +24,8 @@ extern "C" {
 /* ---- The model of an image ----
  *
  * A file says what its elements mean: the axes, the pitches, the position in the world. Every codec fills in what its format has, and
- * writes what its format can hold. In all members zero means: not stated by the file or, for a writer, not known. */
-
-enum { DISTMAP_MAX_AXES = 8 }; /* of an image. Plans take DISTMAP_MAX_NDIM: see distmap_reader_select() */
+ * writes what its format can hold. In all members zero means: not stated by the file or, for a writer, not known. An image has up to
+ * DISTMAP_MAX_AXES axes; plans take DISTMAP_MAX_NDIM, see distmap_reader_select(). */
 
 typedef enum distmap_axis_type {
     DISTMAP_AXIS_SPACE = 0, /* distances are measured along it */
@@ -211,10 +210,10 @@ typedef struct distmap_writer distmap_writer;
  *     out.ome.zarr        an OME-Zarr image
  *     out.precomputed     a folder, which must not exist
  *     out.hdr .mhd .nhdr .yaml    headers; the elements go to a file beside them (.img, .raw or .zraw, .raw or .raw.gz, .pgm) */
-DISTMAP_API distmap_status distmap_writer_open(const char *path, const distmap_image_info *info, distmap_writer **writer);
+DISTMAP_SIZED distmap_status distmap_writer_open(const char *path, const distmap_image_info *info, distmap_writer **writer);
 /* The same for an 8-bit picture with a palette: 256 RGB colours. PNG only. */
-DISTMAP_API distmap_status distmap_writer_open_palette(const char *path, const distmap_image_info *info,
-                                                       const uint8_t palette[256][3], distmap_writer **writer);
+DISTMAP_SIZED distmap_status distmap_writer_open_palette(const char *path, const distmap_image_info *info,
+                                                         const uint8_t palette[256][3], distmap_writer **writer);
 /* Appends `count` slices of the slowest axis, in rising order. */
 DISTMAP_API distmap_status distmap_writer_write(distmap_writer *writer, int64_t count, const void *slices);
 /* If the output can be memory-mapped (NPY to a file), a view to write all elements in place; else data NULL. Its space
@@ -224,8 +223,8 @@ DISTMAP_API distmap_view distmap_writer_map(distmap_writer *writer);
  * as `path`; the content of an existing `part` is kept. distmap_writer_descriptor() returns the open file, and in
  * *offset the position of the first element: write all elements there, row-major, by pwrite(), before the writer is
  * finished. Only for formats with uncompressed contiguous elements (NPY); others return DISTMAP_ERROR_UNSUPPORTED. */
-DISTMAP_API distmap_status distmap_writer_open_part(const char *path, const char *part, const distmap_image_info *info,
-                                                    distmap_writer **writer);
+DISTMAP_SIZED distmap_status distmap_writer_open_part(const char *path, const char *part, const distmap_image_info *info,
+                                                      distmap_writer **writer);
 DISTMAP_API int distmap_writer_descriptor(const distmap_writer *writer, int64_t *offset);
 /* Closes such a writer, but keeps the part for another run. */
 DISTMAP_API void distmap_writer_leave(distmap_writer **writer);
@@ -235,8 +234,8 @@ DISTMAP_API void distmap_writer_leave(distmap_writer **writer);
  * missing, even if a process dies. Every process leaves the writer; when everything is put the part is complete and may be renamed.
  * NPY, Zarr and precomputed; others return DISTMAP_ERROR_UNSUPPORTED. Processes on different machines need a file
  * system that shows each what others wrote; for NPY also within a page, which NFS does not. */
-DISTMAP_API distmap_status distmap_writer_open_shared(const char *path, const char *part,
-                                                      const distmap_image_info *info, distmap_writer **writer);
+DISTMAP_SIZED distmap_status distmap_writer_open_shared(const char *path, const char *part,
+                                                        const distmap_image_info *info, distmap_writer **writer);
 /* The info that the writer was opened with, with the library's choices filled in. */
 DISTMAP_API const distmap_image_info *distmap_writer_info(const distmap_writer *writer);
 DISTMAP_API distmap_status distmap_writer_put(distmap_writer *writer, const int64_t *first, const int64_t *count,
@@ -273,11 +272,11 @@ typedef struct distmap_pieces distmap_pieces;
 
 /* The number of slices of a piece (the last one may be thinner) in a file of that name and info. The slices of a process must begin and
  * end with pieces. Other formats return DISTMAP_ERROR_UNSUPPORTED. */
-DISTMAP_API distmap_status distmap_pieces_depth(const char *path, const distmap_image_info *info, int64_t *depth);
+DISTMAP_SIZED distmap_status distmap_pieces_depth(const char *path, const distmap_image_info *info, int64_t *depth);
 /* Makes the pieces of slices [first, first + count) of an image like `info`. Owned by the caller. The pieces of NPY are `slices` itself,
  * which must stay until they are put; those of HDF5 are copies. */
-DISTMAP_API distmap_status distmap_pieces_pack(const char *path, const distmap_image_info *info, int64_t first,
-                                               int64_t count, const void *slices, distmap_pieces **pieces);
+DISTMAP_SIZED distmap_status distmap_pieces_pack(const char *path, const distmap_image_info *info, int64_t first,
+                                                 int64_t count, const void *slices, distmap_pieces **pieces);
 /* The length of each piece, and their number. */
 DISTMAP_API const uint64_t *distmap_pieces_bytes(const distmap_pieces *pieces, int64_t *count);
 /* Makes the positions in the file from the lengths of all pieces of the image, in the order of its slices. Call it once, for a writer to
@@ -311,4 +310,6 @@ DISTMAP_API const distmap_format_info *distmap_format_of(const char *path);
 #ifdef __cplusplus
 }
 #endif
+
+#include "io_sized.h"
 #endif

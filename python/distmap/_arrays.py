@@ -213,7 +213,7 @@ class Taken:
 
     def order(self):
         """Its axes in memory, slowest first."""
-        order = (c.c_int * _structs.MAX_NDIM)()
+        order = (c.c_int * _structs.MAX_AXES)()
         library().distmap_view_order(c.byref(self.view()), order)
         return order[:len(self.shape)]
 

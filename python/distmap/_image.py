@@ -14,10 +14,10 @@ import numpy as np
 
 from . import _io_structs, _structs
 from ._arrays import to_numpy
-from ._library import EXCEPTIONS, library
+from ._library import EXCEPTIONS, bind, check_structs, library
 from ._problem import dtype_code, number, sequence, whole
 
-NAME = "libdistmap_io.so.0"
+NAME = "libdistmap_io.so.1"
 ERRORS = EXCEPTIONS | {"io": OSError, "format": ValueError}
 
 
@@ -35,9 +35,8 @@ def io_library():
     path = find()
     try:
         loaded = c.CDLL(path)
-        for name, (result, arguments) in _io_structs.FUNCTIONS.items():
-            function = getattr(loaded, name)
-            function.restype, function.argtypes = result, arguments
+        bind(loaded, _io_structs.FUNCTIONS, _io_structs.GROWING)
+        check_structs(loaded.distmap_io_struct_bytes, _io_structs.STRUCTS, _io_structs.GROWING)
     except (OSError, AttributeError) as error:
         raise ImportError(f"cannot use the library of file formats, {path}: {error}. pip's package is without it; `make build`"
                           " and `make install` make it; DISTMAP_IO_LIBRARY names another file") from error

@@ -5,7 +5,7 @@ tests/python/test_structs.py compares sizes and offsets with what the C compiler
 
 import ctypes as c
 
-MAX_AXES = 8
+from ._structs import MAX_AXES
 
 AXIS_TYPES = ("space", "time", "channel", "other")
 WORLDS = ("unknown", "ras", "lps", "projected", "geographic")
@@ -34,10 +34,13 @@ class ImageInfo(c.Structure):
 # Every structure by its name in C, but for the list of formats, which Python does not ask for.
 STRUCTS = {"distmap_axis": Axis, "distmap_native": Native, "distmap_image_info": ImageInfo}
 
+GROWING = (ImageInfo,)
+
 # Functions: result, arguments. Handles are plain addresses.
 _handle, _place = c.c_void_p, c.POINTER(c.c_void_p)
 FUNCTIONS = {
     "distmap_error_text": (c.c_char_p, []),
+    "distmap_io_struct_bytes": (c.c_size_t, [c.c_char_p]),
     "distmap_reader_open": (c.c_int, [c.c_char_p, _place]),
     "distmap_reader_info": (c.POINTER(ImageInfo), [_handle]),
     "distmap_reader_select": (c.c_int, [_handle, c.c_int, c.c_int64]),

@@ -6,7 +6,9 @@ sizes and offsets with what the C compiler makes of the header.
 
 import ctypes as c
 
+VERSION = "0.2.0"
 MAX_NDIM = 4
+MAX_AXES = 8
 MAX_GPUS = 16
 
 STATUS = ("ok", "argument", "memory", "unsupported", "cancelled", "value", "io", "format", "device")
@@ -39,7 +41,7 @@ PROGRESS = c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_double)
 
 class View(c.Structure):
     _fields_ = [("data", c.c_void_p), ("dtype", c.c_int), ("ndim", c.c_int),
-                ("shape", c.c_int64 * MAX_NDIM), ("strides", c.c_int64 * MAX_NDIM), ("space", c.c_int)]
+                ("shape", c.c_int64 * MAX_AXES), ("strides", c.c_int64 * MAX_AXES), ("space", c.c_int)]
 
 
 class Allocator(c.Structure):
@@ -58,8 +60,8 @@ class DeviceInfo(c.Structure):
 
 class ContextOptions(c.Structure):
     _fields_ = [("device", c.c_int), ("threads", c.c_int), ("executor", Executor), ("allocator", Allocator),
-                ("progress", PROGRESS), ("progress_user", c.c_void_p), ("ordinal", c.c_int), ("stream", c.c_void_p),
-                ("ordinals", c.POINTER(c.c_int)), ("ordinal_count", c.c_int)]
+                ("progress", PROGRESS), ("progress_user", c.c_void_p), ("ordinal", c.c_int), ("ordinal_count", c.c_int),
+                ("stream", c.c_void_p), ("ordinals", c.POINTER(c.c_int))]
 
 
 class Sites(c.Structure):
@@ -67,7 +69,7 @@ class Sites(c.Structure):
 
 
 class Outputs(c.Structure):
-    _fields_ = [(name, c.c_int) for name in OUTPUTS]
+    _fields_ = [(name, c.c_int) for name in OUTPUTS] + [("reserved", c.c_int * 4)]
 
 
 class Esf(c.Structure):
@@ -97,18 +99,18 @@ class Window(c.Structure):
 
 
 class Problem(c.Structure):
-    _fields_ = [("input", c.c_int), ("dtype", c.c_int), ("ndim", c.c_int), ("shape", c.c_int64 * MAX_NDIM),
+    _fields_ = [("input", c.c_int), ("dtype", c.c_int), ("ndim", c.c_int), ("shape", c.c_int64 * MAX_AXES),
                 ("axes", c.c_uint), ("sites", Sites), ("metric", c.c_int), ("chamfer", c.c_int * 3),
-                ("spacing", c.c_double * MAX_NDIM), ("limit", c.c_double), ("border", c.c_bool), ("payload", c.c_int),
+                ("spacing", c.c_double * MAX_AXES), ("limit", c.c_double), ("border", c.c_bool), ("real", c.c_bool), ("payload", c.c_int),
                 ("want", Outputs), ("field", c.c_int), ("esf", Esf), ("skeleton", Skeleton),
                 ("morphology", Morphology), ("comparison", Comparison), ("cvt", Cvt),
-                ("sign", c.c_int), ("surface", c.c_int), ("window", Window), ("unit", c.c_double), ("real", c.c_bool),
-                ("order", c.c_int * MAX_NDIM)]
+                ("sign", c.c_int), ("surface", c.c_int), ("window", Window), ("unit", c.c_double),
+                ("order", c.c_int * MAX_AXES)]
 
 
 class Arrays(c.Structure):
     _fields_ = [("input", View), ("payload", View), ("distance", View), ("squared", View), ("index", View),
-                ("coords", View * MAX_NDIM), ("label", View), ("strength", View), ("mask", View),
+                ("coords", View * MAX_AXES), ("label", View), ("strength", View), ("mask", View),
                 ("within", View), ("beyond", View), ("other", View), ("before", View), ("after", View),
                 ("sites", View), ("centroids", View), ("energies", View)]
 
@@ -129,15 +131,14 @@ class MethodInfo(c.Structure):
 
 
 class PlanOptions(c.Structure):
-    _fields_ = [("method", c.c_char_p), ("params", c.POINTER(Param)), ("param_count", c.c_size_t),
-                ("scratch", c.c_void_p), ("scratch_bytes", c.c_size_t), ("host_views", c.c_bool),
-                ("timed", c.c_bool)]
+    _fields_ = [("method", c.c_char_p), ("host_views", c.c_bool), ("timed", c.c_bool), ("params", c.POINTER(Param)),
+                ("param_count", c.c_size_t), ("scratch", c.c_void_p), ("scratch_bytes", c.c_size_t)]
 
 
 class Description(c.Structure):
     _fields_ = [("method", c.c_char_p), ("isa", c.c_char_p), ("threads", c.c_int), ("scratch_bytes", c.c_size_t),
                 ("integer", c.c_bool), ("squared_bits", c.c_int), ("unit", c.c_double),
-                ("multiples", c.c_int64 * MAX_NDIM)]
+                ("multiples", c.c_int64 * MAX_AXES)]
 
 
 class Phase(c.Structure):
@@ -171,10 +172,14 @@ STRUCTS = {
     "distmap_cvt": Cvt, "distmap_window": Window,
 }
 
+# Those to whose ends later versions of the library add members, see include/distmap/sized.h. All others stay as they are.
+GROWING = (DeviceInfo, ContextOptions, Problem, Arrays, MethodInfo, PlanOptions, Description, Phase, Convergence, Agreement)
+
 # Functions: result, arguments. Handles are plain addresses.
 _handle, _place = c.c_void_p, c.POINTER(c.c_void_p)
 FUNCTIONS = {
     "distmap_version": (c.c_char_p, []),
+    "distmap_struct_bytes": (c.c_size_t, [c.c_char_p]),
     "distmap_view_order": (None, [c.POINTER(View), c.POINTER(c.c_int)]),
     "distmap_error_text": (c.c_char_p, []),
     "distmap_device_count": (c.c_int, [c.c_int]),

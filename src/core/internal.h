@@ -132,7 +132,7 @@ struct distmap_plan {
     /* The caller's problem, with axes and spacing filled in. If its memory order is used (order.c), it is the problem of the transposed
      * image: its axes, and all members below, are in that order. */
     distmap_problem problem;
-    int place[DISTMAP_MAX_NDIM]; /* the caller's axis a is axis place[a] of the problem; a itself if the order is not used */
+    int place[DISTMAP_MAX_AXES]; /* the caller's axis a is axis place[a] of the problem; a itself if the order is not used */
 
     /* The problem in normal form. */
     int64_t shape[DM_NDIM];
@@ -276,7 +276,7 @@ typedef struct dm_device {
     const struct dm_device *several; /* several devices as one; NULL: not supported */
     /* For `several`: the rows of device number i, and execute on the slabs of all; NULL otherwise. */
     distmap_status (*slab)(const distmap_plan *plan, int i, int64_t *first, int64_t *count);
-    distmap_status (*execute_slabs)(distmap_plan *plan, const distmap_arrays *slabs);
+    distmap_status (*execute_slabs)(distmap_plan *plan, const distmap_arrays *slabs, size_t slabs_bytes);
 } dm_device;
 
 extern const dm_device *const dm_devices[]; /* those that are built in; ends with NULL */
@@ -355,7 +355,7 @@ static inline uint64_t dm_common_divisor(uint64_t a, uint64_t b) {
 /* Pitches in a unit (unit.c): the whole multiples n[a], at most DM_MOST_MULTIPLE, of one unit for the axes named by `axes`; false if
  * there is no such unit. Pitches are positive. */
 enum { DM_MOST_MULTIPLE = 1 << 20 };
-bool dm_unit_find(const double *pitch, unsigned axes, uint64_t n[DISTMAP_MAX_NDIM], dm_unit *unit);
+bool dm_unit_find(const double *pitch, unsigned axes, uint64_t n[DISTMAP_MAX_AXES], dm_unit *unit);
 void dm_unit_set_one(dm_unit *unit);
 /* The double nearest to the decimal that a pitch stands for. */
 double dm_pitch_meant(double pitch);

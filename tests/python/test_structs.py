@@ -36,6 +36,13 @@ def test_layout(tmp_path):
     assert got == want
 
 
+def test_numbers():
+    defined = dict(re.findall(r"#define (DISTMAP_VERSION|DISTMAP_MAX_\w+) (\S+)", HEADER))
+    assert defined["DISTMAP_VERSION"] == f'"{_structs.VERSION}"'
+    for name in "MAX_NDIM", "MAX_AXES", "MAX_GPUS", "MAX_PERCENTILES":
+        assert defined[f"DISTMAP_{name}"] == str(getattr(_structs, name)), name
+
+
 def test_every_member_is_there():
     """No struct of the header, and no member of one, is left out."""
     for body, name in re.findall(r"typedef struct \w+ \{(.*?)\} (\w+);", HEADER + IO_HEADER, re.S):

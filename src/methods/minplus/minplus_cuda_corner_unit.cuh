@@ -1,9 +1,9 @@
 /* How a block of the corner search (minplus_cuda_corners.cu) solves a unit.
  *
  * Among 128 rows, a quarter of them the unit's own and the others evenly from all, it finds rivals (dominating sites) of the unit. They
- * bound the distance of rows that can win, and rows that can win are listed. Then each warp has a quarter, finds rivals of it among the
- * listed rows, and evaluates the rows that do not lose to them for all its pixels: a float multiplication and addition and half a
- * minimum. In a circle of 2048^2 about 600 rows are within reach of a unit, 77 are listed, 16 remain for a quarter, and 7 win; in blobs
+ * bound the distance of rows that can win, and rows that can win are listed. Then each warp has a quarter, finds rivals of it among the listed
+ * rows, and evaluates the rows that do not lose to them for all its pixels: a float multiplication and addition and half a minimum. In
+ * a circle of 2048^2 about 600 rows are within reach of a unit, 77 are listed, 16 remain for a quarter, and 7 win; in blobs
  * 200, 77, 31 and 10. */
 #ifndef DISTMAP_MINPLUS_CUDA_CORNER_UNIT_CUH
 #define DISTMAP_MINPLUS_CUDA_CORNER_UNIT_CUH
@@ -284,8 +284,9 @@ DM_DEVICE void take_listed(const mc_stage &p, const unit &u, int32_t i0, int32_t
 }
 
 /* By a warp: its results, from what is offered by take_rows(). */
-template <int ROWS> DM_DEVICE void store_unit(const mc_stage &p, const unit &u, int32_t i0, const int32_t best[ROWS]) {
-    store_offered<false, ROWS>(p, u.plane, u.strip, u.y0 + i0, 0, HEIGHT, best);
+template <int ROWS, bool UNITS>
+DM_DEVICE void store_unit(const mc_stage &p, const unit &u, int32_t i0, const int32_t best[ROWS]) {
+    store_offered<false, UNITS, ROWS>(p, u.plane, u.strip, u.y0 + i0, 0, HEIGHT, best);
 }
 
 /* The same with the sites, of rows `from`; all of these are asked for before the first is needed. */
@@ -315,14 +316,14 @@ DM_DEVICE void store_sites(const mc_stage &p, const unit &u, int32_t i0, const i
 }
 
 /* By a warp: rows of pixels, from all that are listed. */
-template <int ROWS>
+template <int ROWS, bool UNITS>
 DM_DEVICE void solve_unit_rows(const mc_stage &p, const unit &u, int32_t i0, int32_t count, corner_room &room) {
     if (i0 >= u.height)
         return;
     int32_t best[ROWS];
     set_none<false, ROWS>(best);
     take_listed<ROWS, false>(p, u, i0, count, room, best, NULL);
-    store_unit<ROWS>(p, u, i0, best);
+    store_unit<ROWS, UNITS>(p, u, i0, best);
 }
 
 #endif
