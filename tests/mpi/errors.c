@@ -87,8 +87,10 @@ static void test_problems(void) {
     REFUSE("rank 0: problem.metric must be EUCLIDEAN", p->metric = DISTMAP_METRIC_CITYBLOCK);
     REFUSE("rank 0: problem.sign must be NONE", p->sign = DISTMAP_SIGN_INSIDE);
     REFUSE("rank 0: problem.field must be DISTANCE", p->field = DISTMAP_FIELD_SKELETON);
-    REFUSE("rank 0: problem.want: over several ranks", p->want.coords = DISTMAP_INT32);
-    REFUSE("rank 0: problem.want: over several ranks", p->want.within = DISTMAP_BOOL);
+    REFUSE("rank 0: problem.want: only distance, squared and index are available over several ranks",
+           p->want.coords = DISTMAP_INT32);
+    REFUSE("rank 0: problem.want: only distance, squared and index are available over several ranks",
+           p->want.within = DISTMAP_BOOL);
 }
 
 static void test_slabs(void) {
