@@ -172,7 +172,7 @@ static void test_rules(void **state) {
     expect(distmap_pieces_put(NULL, "x", offset), DISTMAP_ERROR_ARGUMENT, "pieces");
     assert_int_equal(distmap_pieces_pack("a.npy", &info, 0, 2, elements, &pieces), DISTMAP_OK);
     expect(distmap_pieces_put(pieces, NULL, offset), DISTMAP_ERROR_ARGUMENT, "part");
-    expect(distmap_pieces_put(pieces, "none", offset), DISTMAP_ERROR_IO, "a.npy: cannot open none, where it grows");
+    expect(distmap_pieces_put(pieces, "none", offset), DISTMAP_ERROR_IO, "a.npy: cannot open its temporary file none");
     distmap_pieces_free(&pieces);
     distmap_pieces_free(&pieces);
     distmap_pieces_free(NULL);
