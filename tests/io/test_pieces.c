@@ -132,7 +132,8 @@ static void test_rules(void **state) {
     distmap_pieces *pieces = NULL;
     distmap_writer *writer = NULL;
     expect(distmap_pieces_depth("a.png", &info, &depth), DISTMAP_ERROR_UNSUPPORTED, "png cannot hold");
-    expect(distmap_pieces_depth("a.tif", &info, &depth), DISTMAP_ERROR_UNSUPPORTED, "several processes cannot write one tiff file");
+    expect(distmap_pieces_depth("a.tif", &info, &depth), DISTMAP_ERROR_UNSUPPORTED,
+           "several processes cannot write one tiff file");
     expect(distmap_pieces_depth("a.npy", &info, NULL), DISTMAP_ERROR_ARGUMENT, "depth");
     expect(distmap_pieces_depth(NULL, &info, &depth), DISTMAP_ERROR_ARGUMENT, "path");
     expect(distmap_pieces_pack("a.npy", &info, 4, 2, elements, &pieces), DISTMAP_ERROR_ARGUMENT, "first, count");
