@@ -49,7 +49,7 @@ from ._library import version
 from ._maps import chamfer, edt, esf, expand_labels, feature_transform, signed_distance, skeleton
 from ._morphology import closing, dilate, erode, opening
 from ._plan import Convergence, Description, Phase, Plan, scratch_bytes
-from ._structs import FLAG_NAN, FLAG_NO_SITE, FLAG_UNREST, INDEX_BORDER, INDEX_NONE
+from ._names import FLAG_NAN, FLAG_NO_SITE, FLAG_UNREST, INDEX_BORDER, INDEX_NONE
 from ._tables import Device, Method, Param, devices, methods
 from ._thickness import local_thickness
 from ._transform import Result, transform

@@ -11,7 +11,7 @@ import sys
 import types
 
 import numpy as np
-from distmap import _dlpack, _structs
+from distmap import _dlpack, _names
 from distmap._library import library
 
 EMULATED = hasattr(library(), "cudaMalloc")
@@ -133,13 +133,13 @@ class InterfaceLike(Array):
 
 class DlpackLike(Array):
     def __dlpack_device__(self):
-        return _dlpack.CUDA, self.ordinal
+        return 2, self.ordinal
 
     def __dlpack__(self, stream=None):
-        assert stream == _dlpack.LEGACY_STREAM
+        assert stream == 1
         numbers = lambda values: (c.c_int64 * max(1, len(values)))(*values)  # noqa: E731
         code = {"i": 0, "u": 1, "f": 2, "b": 6}[self.dtype.kind]
-        tensor = _dlpack.Tensor(data=self.memory.pointer, device_type=_dlpack.CUDA, device_id=self.ordinal,
+        tensor = _dlpack.Tensor(data=self.memory.pointer, device_type=2, device_id=self.ordinal,
                                 ndim=len(self.shape),
                                 code=code, bits=8 * self.dtype.itemsize, lanes=1, byte_offset=self.offset,
                                 shape=numbers(self.shape),
@@ -167,7 +167,7 @@ def stand_in(name, kind):
     module.cuda = types.SimpleNamespace(Device=device, get_current_stream=stream, current_stream=stream)
     module.ndarray = module.Tensor = kind
     module.empty = lambda shape, dtype, device=None: kind(shape, dtype, current[-1] if device is None else device.index)
-    for dtype in _structs.DTYPES[1:]:
+    for dtype in _names.DTYPES[1:]:
         if not (name == "torch" and dtype in ("uint32", "uint64")):  # as PyTorch before 2.3
             setattr(module, dtype, np.dtype(dtype))
     return module
