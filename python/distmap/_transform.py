@@ -294,7 +294,7 @@ def keep(maker, out, options, arguments, names, done):
     in_order = all(a < b for a, b in zip(order, order[1:]))
     like_input = out is None and all(step or n == 1 for step, n in zip(source.strides, source.shape))
     if (plan.context.device != "cpu" or arguments.get("fill") is not None or bytes > MOST_KEPT or "coords" in names
-            or not in_order and not like_input):
+            or made and not in_order and not like_input):
         return
     outputs = tuple((name, np.dtype(_names.DTYPES[problem["want"][name]]) if name in made else None, source.shape if in_order else None)
                     for name in names)

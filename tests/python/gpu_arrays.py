@@ -14,12 +14,13 @@ import numpy as np
 from distmap import _dlpack, _names
 from distmap._library import library
 
-EMULATED = hasattr(library(), "cudaMalloc")
+LIBRARY = c.CDLL(library().path)
+EMULATED = hasattr(LIBRARY, "cudaMalloc")
 TO_DEVICE, TO_HOST = 1, 2
 
 
 def cuda(name, *arguments):
-    assert getattr(library(), name)(*arguments) == 0, name
+    assert getattr(LIBRARY, name)(*arguments) == 0, name
 
 
 class Memory:
@@ -31,7 +32,7 @@ class Memory:
             cuda("cudaMalloc", c.byref(self.pointer), c.c_size_t(max(size, 1)))
 
     def __del__(self):
-        library().cudaFree(self.pointer)
+        LIBRARY.cudaFree(self.pointer)
 
     def copy(self, host, kind):
         pair = (self.pointer, c.c_void_p(host.ctypes.data))
