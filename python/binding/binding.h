@@ -110,8 +110,13 @@ bool dmb_is_within(const dmb_context *context);
 bool dmb_add_handles(PyObject *module);
 PyObject *dmb_scratch_bytes(PyObject *module, PyObject *arguments);
 
-/* Executes: calls `progress`, NULL for none, now and then, and the handlers of signals on the main thread. `keep_lock`: of Python, for
- * what takes some microseconds. False: an exception is set. */
+/* The library's progress callback of every context, `user`. It runs on the thread that executes, mostly without Python's lock, which is
+ * asked for where there is somebody to be told, and on the main thread now and then, so that Ctrl-C acts. */
+int dmb_ask(void *user, double fraction);
+/* Around an execution: `progress`, NULL for none, is called now and then. `keep_lock`: of Python, for what takes some microseconds.
+ * False: an exception is set. */
+bool dmb_begin(dmb_context *context, PyObject *progress, bool keep_lock);
+bool dmb_end(dmb_context *context, distmap_status status, const char *text);
 bool dmb_execute(dmb_plan *plan, const distmap_arrays *arrays, PyObject *progress, bool keep_lock);
 
 /* ---- calls.c --------------------------------------------------------------------------------------------------------------- */
@@ -122,6 +127,11 @@ bool dmb_add_calls(void);
 PyObject *dmb_start(PyObject *module, PyObject *prepare);
 PyObject *dmb_call(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *dmb_keep(PyObject *module, PyObject *arguments);
+
+/* ---- many.c ---------------------------------------------------------------------------------------------------------------- */
+
+PyObject *dmb_unlike(PyObject *module, PyObject *arguments);
+PyObject *dmb_many(PyObject *module, PyObject *arguments);
 
 /* ---- files.c ----------------------------------------------------------------------------------------------------------------- */
 

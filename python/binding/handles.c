@@ -31,9 +31,7 @@ static void let_go(PyObject *self) {
 
 /* ---- Executing ---------------------------------------------------------------------------------------------------------- */
 
-/* The library's progress callback. It runs on the thread that executes, mostly without Python's lock, which is asked for where there is
- * somebody to be told, and on the main thread now and then, so that Ctrl-C acts. */
-static int ask(void *user, double fraction) {
+int dmb_ask(void *user, double fraction) {
     static const double SELDOM = 0.04;
     dmb_context *self = user;
     if (self->raised[0])
@@ -77,8 +75,7 @@ static bool take_turn(dmb_context *self) {
     return true;
 }
 
-bool dmb_execute(dmb_plan *plan, const distmap_arrays *arrays, PyObject *progress, bool keep_lock) {
-    dmb_context *context = plan->context;
+bool dmb_begin(dmb_context *context, PyObject *progress, bool keep_lock) {
     if (!take_turn(context))
         return false;
     context->progress = progress;
@@ -86,8 +83,11 @@ bool dmb_execute(dmb_plan *plan, const distmap_arrays *arrays, PyObject *progres
         context->asked_at = now();
         context->released = PyEval_SaveThread();
     }
-    const distmap_status status = dmb_core.plan_execute(plan->handle, arrays);
-    if (!keep_lock)
+    return true;
+}
+
+bool dmb_end(dmb_context *context, distmap_status status, const char *text) {
+    if (context->released)
         PyEval_RestoreThread(context->released);
     context->released = NULL;
     context->progress = NULL;
@@ -98,8 +98,15 @@ bool dmb_execute(dmb_plan *plan, const distmap_arrays *arrays, PyObject *progres
     if (raised[0])
         PyErr_Restore(raised[0], raised[1], raised[2]);
     else if (status != DISTMAP_OK)
-        raise(status);
+        dmb_raise(status, text);
     return !PyErr_Occurred();
+}
+
+bool dmb_execute(dmb_plan *plan, const distmap_arrays *arrays, PyObject *progress, bool keep_lock) {
+    if (!dmb_begin(plan->context, progress, keep_lock))
+        return false;
+    const distmap_status status = dmb_core.plan_execute(plan->handle, arrays);
+    return dmb_end(plan->context, status, dmb_core.error_text());
 }
 
 /* ---- Contexts ------------------------------------------------------------------------------------------------------------ */
@@ -122,7 +129,7 @@ static PyObject *context_new(PyTypeObject *type, PyObject *arguments, PyObject *
         return Py_XDECREF((PyObject *)self), NULL;
     self->generation = generation;
     self->turn = PyThread_allocate_lock();
-    options.progress = ask;
+    options.progress = dmb_ask;
     options.progress_user = self;
     const distmap_status status = dmb_core.context_create(&options, &self->handle);
     if (status == DISTMAP_OK && self->turn)

@@ -76,7 +76,8 @@ static PyMethodDef functions[] = {
     {"method", method, METH_O, NULL},           {"device_count", device_count, METH_O, NULL},
     {"describe", describe, METH_VARARGS, NULL}, {"scratch_bytes", dmb_scratch_bytes, METH_VARARGS, NULL},
     {"start", dmb_start, METH_O, NULL},         {"call", (PyCFunction)(void (*)(void))dmb_call, METH_FASTCALL, NULL},
-    {"keep", dmb_keep, METH_VARARGS, NULL},     {0}};
+    {"keep", dmb_keep, METH_VARARGS, NULL},     {"unlike", dmb_unlike, METH_VARARGS, NULL},
+    {"many", dmb_many, METH_VARARGS, NULL},     {0}};
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "distmap._core", NULL, -1, functions, NULL, NULL, NULL, NULL};
 

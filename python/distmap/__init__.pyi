@@ -32,6 +32,13 @@ def edt(
     device: str | None = None, threads: int | None = None, method: str | None = None,
     progress: Progress = None,
 ) -> Any: ...
+def edt_many(
+    masks: Iterable[Array], sampling: Spacing = None, sites: Sites = "zero", *, squared: bool = False, indices: bool = False,
+    labels: bool = False, limit: float | None = None, border: bool = False, signed: bool = False,
+    surface: Surface = "centre", axes: Axes = None, dtype: DType | None = None, out: Sequence[Array] | None = None,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
+) -> Any: ...
 def signed_distance(
     mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, positive: Literal["outside", "inside"] = "outside",
     squared: bool = False, indices: bool = False, limit: float | None = None, border: bool = False,

@@ -70,7 +70,7 @@ class Numpy:
     @staticmethod
     def look(array, name, writable):
         given, array = array, to_numpy(array, name)
-        if writable and array is not given:
+        if writable and not isinstance(given, np.ndarray):
             raise TypeError(f"{name} must be an array to write into, is {type(given).__name__}")
         if writable and not array.flags.writeable:
             raise ValueError(f"{name} is read-only")
