@@ -6,6 +6,7 @@
 #define Py_LIMITED_API 0x030B0000
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -96,6 +97,7 @@ typedef struct dmb_context {
     PyObject *progress, *raised[3];
     PyThreadState *released;
     double asked_at;
+    const atomic_bool *stop; /* of executions that others share; NULL: it is by itself */
 } dmb_context;
 
 typedef struct dmb_plan {

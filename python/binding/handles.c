@@ -34,7 +34,7 @@ static void let_go(PyObject *self) {
 int dmb_ask(void *user, double fraction) {
     static const double SELDOM = 0.04;
     dmb_context *self = user;
-    if (self->raised[0])
+    if (self->raised[0] || (self->stop && atomic_load_explicit(self->stop, memory_order_relaxed)))
         return 1;
     if (!self->progress && (!self->released || self->owner != main_thread || now() - self->asked_at < SELDOM))
         return 0;

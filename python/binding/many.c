@@ -1,10 +1,11 @@
 /* One problem on many small arrays, of any shapes, by all cores: each thread has a context of one thread, and takes the next array that
- * nobody has, plans and executes. The calling thread is one of them, and between two arrays looks for signals and tells progress. */
+ * nobody has, plans and executes. The calling thread is one of them; between two arrays, and while it waits for the others, it looks for
+ * signals and tells progress. */
 #include "binding.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
+#include <time.h>
 
 enum { MOST_OUTPUTS = 2, MOST_THREADS = 1024, TEXT_BYTES = 512 };
 
@@ -15,10 +16,12 @@ struct job {
     distmap_view *inputs, *outputs[MOST_OUTPUTS];
     size_t offsets[MOST_OUTPUTS]; /* in distmap_arrays */
     int output_count;
-    atomic_size_t next;
+    atomic_size_t next, done;
     atomic_bool stop;
-    pthread_mutex_t lock; /* of the first failure, which follows */
-    distmap_status status;
+    pthread_mutex_t lock;  /* of what follows */
+    pthread_cond_t ended;  /* a thread has */
+    int running;           /* threads, beside the caller's */
+    distmap_status status; /* of the first failure, and its text */
     char text[TEXT_BYTES];
 };
 
@@ -59,15 +62,15 @@ static void fail(struct job *job, distmap_status status, size_t i) {
 }
 
 /* Within an array the context would tell that array's progress. */
-static int ask(const struct worker *self, size_t done) {
+static void ask(const struct worker *self) {
+    struct job *job = self->job;
     self->context->progress = self->progress;
-    const int answer = dmb_ask(self->context, (double)done / (double)self->job->count);
+    if (dmb_ask(self->context, (double)atomic_load(&job->done) / (double)job->count))
+        fail(job, DISTMAP_ERROR_CANCELLED, 0);
     self->context->progress = NULL;
-    return answer;
 }
 
-static void *work(void *argument) {
-    const struct worker *self = argument;
+static void work(const struct worker *self) {
     struct job *job = self->job;
     size_t i;
     while (!atomic_load_explicit(&job->stop, memory_order_relaxed) &&
@@ -75,10 +78,40 @@ static void *work(void *argument) {
         const distmap_status status = one(job, self->context->handle, i);
         if (status != DISTMAP_OK)
             fail(job, status, i);
-        if (self->calls && ask(self, i + 1))
-            fail(job, DISTMAP_ERROR_CANCELLED, i);
+        atomic_fetch_add(&job->done, 1);
+        if (self->calls)
+            ask(self);
     }
+}
+
+static void *thread(void *argument) {
+    const struct worker *self = argument;
+    work(self);
+    pthread_mutex_lock(&self->job->lock);
+    self->job->running--;
+    pthread_cond_signal(&self->job->ended);
+    pthread_mutex_unlock(&self->job->lock);
     return NULL;
+}
+
+/* For the others, which may be at long arrays. */
+static void wait_for_others(const struct worker *self) {
+    static const long PATIENCE = 20000000; /* nanoseconds */
+    struct job *job = self->job;
+    pthread_mutex_lock(&job->lock);
+    while (job->running > 0) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += PATIENCE;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        if (!pthread_cond_timedwait(&job->ended, &job->lock, &until))
+            continue;
+        pthread_mutex_unlock(&job->lock);
+        ask(self);
+        pthread_mutex_lock(&job->lock);
+    }
+    pthread_mutex_unlock(&job->lock);
 }
 
 static bool run(struct job *job, PyObject *contexts, PyObject *progress) {
@@ -89,13 +122,21 @@ static bool run(struct job *job, PyObject *contexts, PyObject *progress) {
         workers[k] = (struct worker){job, (dmb_context *)PyTuple_GetItem(contexts, k), k ? NULL : progress, k == 0};
     if (!dmb_begin(workers[0].context, NULL, false))
         return false;
+    for (int k = 0; k < count; k++)
+        workers[k].context->stop = &job->stop;
     int started = 1;
-    while (started < count && (size_t)started < job->count &&
-           !pthread_create(&threads[started], NULL, work, &workers[started]))
-        started++; /* where no more can be had, these do */
+    job->running = count - 1;
+    while (started < count && !pthread_create(&threads[started], NULL, thread, &workers[started]))
+        started++;
+    pthread_mutex_lock(&job->lock);
+    job->running -= count - started; /* where no more can be had, those that were do */
+    pthread_mutex_unlock(&job->lock);
     work(&workers[0]);
+    wait_for_others(&workers[0]);
     for (int k = 1; k < started; k++)
         pthread_join(threads[k], NULL);
+    for (int k = 0; k < count; k++)
+        workers[k].context->stop = NULL;
     return dmb_end(workers[0].context, job->status, job->text);
 }
 
@@ -159,7 +200,7 @@ PyObject *dmb_many(PyObject *module, PyObject *arguments) {
     (void)module;
     PyObject *contexts, *given, *inputs, *outputs, *progress;
     const char *method;
-    struct job job = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct job job = {.lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
     if (!PyArg_ParseTuple(arguments, "O!O!zO!O!O", &PyTuple_Type, &contexts, &PyDict_Type, &given, &method,
                           &PyList_Type, &inputs, &PyDict_Type, &outputs, &progress) ||
         !dmb_write(dmb_problem, given, &job.problem))

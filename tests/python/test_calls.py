@@ -161,6 +161,8 @@ signal.signal(signal.SIGINT, handler)
 threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 sent = time.monotonic() + 0.3
 try:
+    if sys.argv[1] == "many":
+        distmap.edt_many([small, mask], method="brute/cpu", threads=2)
     distmap.edt(mask, method="brute/cpu", threads=int(sys.argv[1]))
 except KeyboardInterrupt:
     print(told[0] - sent, time.monotonic() - sent)
@@ -168,7 +170,7 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.parametrize("threads", ["1", "2"])
+@pytest.mark.parametrize("threads", ["1", "2", "many"])
 def test_ctrl_c(threads):
     """Acts while the call goes on, which would take many seconds, within 0.1 s on a machine that is not busy."""
     done = subprocess.run([sys.executable, "-c", INTERRUPTED, threads], capture_output=True, text=True, timeout=120)
