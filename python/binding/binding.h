@@ -103,10 +103,13 @@ typedef struct dmb_context {
 typedef struct dmb_plan {
     PyObject_HEAD distmap_plan *handle;
     dmb_context *context;
-    PyObject *scratch; /* the caller's, or NULL */
+    PyObject *scratch; /* the caller's, or None */
 } dmb_plan;
 
 extern PyTypeObject *dmb_context_type, *dmb_plan_type;
+/* NULL: an exception is set. `scratch`, the caller's or None, is kept until the plan is destroyed. */
+dmb_plan *dmb_make_plan(dmb_context *context, const distmap_problem *problem, const distmap_plan_options *options,
+                        PyObject *scratch);
 /* Whether this thread is in an execution of the context. */
 bool dmb_is_within(const dmb_context *context);
 bool dmb_add_handles(PyObject *module);
@@ -129,6 +132,7 @@ bool dmb_add_calls(void);
 PyObject *dmb_start(PyObject *module, PyObject *prepare);
 PyObject *dmb_call(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *dmb_keep(PyObject *module, PyObject *arguments);
+PyObject *dmb_kept(PyObject *module, PyObject *unused);
 
 /* ---- many.c ---------------------------------------------------------------------------------------------------------------- */
 

@@ -209,9 +209,24 @@ static bool read_options(PyObject *given, PyObject *values, distmap_plan_options
     return !PyErr_Occurred();
 }
 
+dmb_plan *dmb_make_plan(dmb_context *context, const distmap_problem *problem, const distmap_plan_options *options,
+                        PyObject *scratch) {
+    dmb_plan *self = (dmb_plan *)((allocfunc)PyType_GetSlot(dmb_plan_type, Py_tp_alloc))(dmb_plan_type, 0);
+    if (!self)
+        return NULL;
+    self->context = (dmb_context *)Py_NewRef((PyObject *)context);
+    self->scratch = Py_NewRef(scratch);
+    const distmap_status status = dmb_core.plan_create(context->handle, problem, options, &self->handle);
+    if (status == DISTMAP_OK)
+        return self;
+    Py_DECREF((PyObject *)self);
+    raise(status);
+    return NULL;
+}
+
 /* Plan(context, problem, options, params, scratch): `scratch` is kept until the plan is destroyed. */
 static PyObject *plan_new(PyTypeObject *type, PyObject *arguments, PyObject *names) {
-    (void)names;
+    (void)type, (void)names;
     PyObject *context, *given, *choices, *values, *scratch;
     if (!PyArg_ParseTuple(arguments, "O!O!O!O!O", dmb_context_type, &context, &PyDict_Type, &given, &PyDict_Type,
                           &choices, &PyTuple_Type, &values, &scratch))
@@ -221,16 +236,7 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *arguments, PyObject *nam
     distmap_param params[MOST_PARAMS];
     if (!dmb_write(dmb_problem, given, &problem) || !read_options(choices, values, &options, params))
         return NULL;
-    dmb_plan *self = (dmb_plan *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
-    if (!self)
-        return NULL;
-    self->context = (dmb_context *)Py_NewRef(context);
-    self->scratch = Py_NewRef(scratch);
-    const distmap_status status = dmb_core.plan_create(self->context->handle, &problem, &options, &self->handle);
-    if (status == DISTMAP_OK)
-        return (PyObject *)self;
-    Py_DECREF((PyObject *)self);
-    return raise(status);
+    return (PyObject *)dmb_make_plan((dmb_context *)context, &problem, &options, scratch);
 }
 
 static void plan_free(PyObject *object) {

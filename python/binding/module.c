@@ -70,14 +70,21 @@ static PyObject *describe(PyObject *module, PyObject *arguments) {
     return status == DISTMAP_OK ? dmb_read(dmb_device_info, &info) : dmb_raise(status, dmb_core.error_text());
 }
 
-static PyMethodDef functions[] = {
-    {"open_core", dmb_open_core, METH_O, NULL}, {"open_io", dmb_open_io, METH_O, NULL},
-    {"version", version, METH_NOARGS, NULL},    {"order", order, METH_O, NULL},
-    {"method", method, METH_O, NULL},           {"device_count", device_count, METH_O, NULL},
-    {"describe", describe, METH_VARARGS, NULL}, {"scratch_bytes", dmb_scratch_bytes, METH_VARARGS, NULL},
-    {"start", dmb_start, METH_O, NULL},         {"call", (PyCFunction)(void (*)(void))dmb_call, METH_FASTCALL, NULL},
-    {"keep", dmb_keep, METH_VARARGS, NULL},     {"unlike", dmb_unlike, METH_VARARGS, NULL},
-    {"many", dmb_many, METH_VARARGS, NULL},     {0}};
+static PyMethodDef functions[] = {{"open_core", dmb_open_core, METH_O, NULL},
+                                  {"open_io", dmb_open_io, METH_O, NULL},
+                                  {"version", version, METH_NOARGS, NULL},
+                                  {"order", order, METH_O, NULL},
+                                  {"method", method, METH_O, NULL},
+                                  {"device_count", device_count, METH_O, NULL},
+                                  {"describe", describe, METH_VARARGS, NULL},
+                                  {"scratch_bytes", dmb_scratch_bytes, METH_VARARGS, NULL},
+                                  {"start", dmb_start, METH_O, NULL},
+                                  {"call", (PyCFunction)(void (*)(void))dmb_call, METH_FASTCALL, NULL},
+                                  {"keep", dmb_keep, METH_VARARGS, NULL},
+                                  {"kept", dmb_kept, METH_NOARGS, NULL},
+                                  {"unlike", dmb_unlike, METH_VARARGS, NULL},
+                                  {"many", dmb_many, METH_VARARGS, NULL},
+                                  {0}};
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "distmap._core", NULL, -1, functions, NULL, NULL, NULL, NULL};
 

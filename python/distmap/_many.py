@@ -78,7 +78,7 @@ def at_once(masks, out, arguments, progress):
         want[name] = want[name] or outputs[name][0].dtype
     context, method = context_for("cpu", arguments["threads"]), arguments["method"]
     settle(context, problem, want, {"method": method})
-    in_c_order = output_order(problem, want, (1, 0)) != (1, 0)
+    in_c_order = output_order(problem, want, (1, 0)) is None
     for name in want.keys() - outputs.keys():
         dtype = np.dtype(_names.DTYPES[problem["want"][name]])
         outputs[name] = [np.empty(mask.shape, dtype) if in_c_order or mask.flags.c_contiguous else np.empty_like(mask, dtype, subok=False)

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _arrays, _names, _problem
 from ._library import core
-from ._context import context_for, place_of
+from ._context import Context, context_for, place_of
 from ._plan import Convergence, Plan, scratch_of
 
 
@@ -112,11 +112,11 @@ def leading(source, outputs):
 
 
 def output_order(problem, want, order):
-    """In which order new outputs lie in memory: that of the arrays, where the library goes through memory so."""
+    """In which order new outputs lie in memory: that of the arrays, where the library goes through memory so; None: in C order."""
     dilates = _names.MORPHOLOGY_STEPS.index("dilate")
     nearest = "label" in want and ("morphology" not in problem or problem["morphology"]["step"] == dilates)
     if nearest or problem.keys() & {"skeleton", "esf"} or want.keys() & {"index", "coords"}:
-        return range(len(order))
+        return None
     return order
 
 
@@ -251,7 +251,7 @@ def compute(input, *, kind="mask", want="distance", payload=None, fill=None, out
     order = output_order(problem, want, order)
     for name in want.keys() - outputs.keys():
         shape = output_shape(name, source.shape, problem)
-        made = _arrays.empty(shape, dtypes[name], source, order if shape == source.shape else range(len(shape)))
+        made = _arrays.empty(shape, dtypes[name], source, order if order and shape == source.shape else range(len(shape)))
         outputs[name] = _arrays.take(made, name, writable=True)
     plan = Plan.of(context, problem, **choices, scratch=scratch)
     plan.bind(source, *extra, **outputs)(progress)
@@ -261,23 +261,19 @@ def compute(input, *, kind="mask", want="distance", payload=None, fill=None, out
             _arrays.fill(outputs[name], value, name)
     result = Result(**{name: array.array for name, array in outputs.items()}, flags=plan.flags if done else None,
                     method=plan.describe().method, convergence=plan.convergence() if "esf" in problem and done else None)
-    return result, Done(source, problem, plan, order)
+    return result, Done(source, problem, context, order)
 
 
 class Done(NamedTuple):
     source: _arrays.Taken
     problem: dict
-    plan: Plan
-    order: Any  # of new outputs in memory
-
-
-MOST_KEPT = 1 << 20  # bytes of scratch
-TINY = 4096  # elements, up to which a call takes about as long as giving Python's lock back and taking it again
+    context: Context
+    order: list | None  # in which new outputs lie in memory; None: C order, whatever the input's is
 
 
 def prepare(maker, progress, input, out, *options):
     """A call of one of the everyday functions: `maker` makes transform()'s arguments of its options, of which `want` has the names of
-    what is returned; the first one goes to `out`. Later calls that are alike are kept from coming here, by what core.keep() is told."""
+    what is returned; the first one goes to `out`. Later calls that are alike do not come here, by what core.keep() is told."""
     source = _arrays.take(input, "the input")
     arguments = maker(len(source.shape), *options)
     names = list(arguments["want"])
@@ -288,18 +284,14 @@ def prepare(maker, progress, input, out, *options):
 
 
 def keep(maker, out, options, arguments, names, done):
-    source, problem, plan, order = done
-    bytes = plan.describe().scratch_bytes
-    made = names if out is None else names[1:]
-    in_order = all(a < b for a, b in zip(order, order[1:]))
-    like_input = out is None and all(step or n == 1 for step, n in zip(source.strides, source.shape))
-    if (plan.context.device != "cpu" or arguments.get("fill") is not None or bytes > MOST_KEPT or "coords" in names
-            or made and not in_order and not like_input):
+    source, problem, context, order = done
+    if context.device != "cpu" or arguments.get("fill") is not None or "coords" in names:
         return
-    outputs = tuple((name, np.dtype(_names.DTYPES[problem["want"][name]]) if name in made else None, source.shape if in_order else None)
-                    for name in names)
-    quick = math.prod(source.shape) <= TINY and "field" not in problem and arguments.get("method") is None
-    core.keep(maker, source.array, out, options, plan.handle, outputs, bytes, quick)
+    made = names if out is None else names[1:]
+    outputs = tuple((name, np.dtype(_names.DTYPES[problem["want"][name]]) if name in made else None) for name in names)
+    general = arguments["want"].get("squared", "") is not None  # else its type depends on the shape
+    quick = "field" not in problem and arguments["method"] is None
+    core.keep(maker, source.array, out, options, context.handle, problem, arguments["method"], outputs, general, order is not None, quick)
 
 
 core.start(prepare)

@@ -1,9 +1,10 @@
 """Calls that come again: found by their signature, with the results of the first."""
 
+import functools
 import signal
 import subprocess
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import distmap
 import numpy as np
@@ -27,6 +28,15 @@ def firsts():
     core.start(_transform.prepare)
 
 
+def in_a_new_thread(test):
+    """Which knows no calls yet."""
+    @functools.wraps(test)
+    def run(firsts):
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(test, firsts).result()
+    return run
+
+
 CALLS = [
     lambda a, **how: distmap.edt(a, **how),
     lambda a, **how: distmap.edt(a, [1.5] * a.ndim, indices=True, limit=3, **how),
@@ -46,7 +56,7 @@ def test_again(shape, dtype, call, seed):
     """Bits, types and orders in memory are those of the first call; so is `out`."""
     rng = np.random.default_rng(seed)
     array = np.transpose(values(shape, dtype, rng), rng.permutation(len(shape)))[..., ::rng.choice([1, -1])]
-    if array.ndim == 4 and call in CALLS[8:9]:  # edge strengths have up to three axes
+    if array.ndim == 4 and call in (CALLS[6], CALLS[8]):  # weights and edge strengths have up to three axes
         return
     first, again = call(array), call(array)
     for a, b in zip(pair(first), pair(again)):
@@ -66,19 +76,29 @@ def pair(result):
     return result if isinstance(result, tuple) else (result,)
 
 
+@in_a_new_thread
 def test_what_is_alike(firsts):
-    """Options by type and value, arrays by type, shape and strides."""
+    """Options by type and value, arrays by type and number of axes; their shapes and strides are new to the plan alone."""
     mask = values((11, 13), np.uint8, np.random.default_rng(SEED))
-    for times, (array, how) in enumerate((
-            (mask, {}), (mask, {"sites": 1}), (mask, {"sites": 1.0}), (mask, {"sampling": [1, 2]}), (mask, {"sampling": (1, 2)}),
-            (mask, {"sampling": [1.0, 2]}), (mask.T, {}), (mask.astype(np.int8), {}), (mask, {"dtype": "float64"}),
-            (mask, {"dtype": np.float64}), (mask, {"limit": 2.5}), (mask[:, :5].copy(), {}), (mask[:, :5], {}),
-            (mask, {"out": np.empty((11, 13), np.float32)}), (mask, {"out": np.empty((13, 11), np.float32).T})), 1):
+    times = 0
+    for is_new, array, how in (
+            (True, mask, {}), (True, mask, {"sites": 1}), (True, mask, {"sites": 1.0}), (True, mask, {"sampling": [1, 2]}),
+            (True, mask, {"sampling": (1, 2)}), (True, mask, {"sampling": [1.0, 2]}), (False, mask.T, {}), (True, mask.astype(np.int8), {}),
+            (True, mask, {"dtype": "float64"}), (True, mask, {"dtype": np.float64}), (True, mask, {"limit": 2.5}),
+            (False, mask[:, :5].copy(), {}), (False, mask[:, :5], {}), (False, mask[::-1, :5], {"limit": 2.5}), (True, mask[0], {}),
+            (False, np.broadcast_to(mask[0], (3, 13)), {}), (True, mask, {"out": np.empty((11, 13), np.float32)}),
+            (False, mask, {"out": np.empty((13, 11), np.float32).T}), (False, mask.T, {"out": np.empty((13, 11), np.float32)})):
         want = distmap.transform(array, spacing=how.get("sampling"), sites=how.get("sites", "zero"), limit=how.get("limit"),
                                  want={"distance": how.get("dtype", "float32")}).distance
+        times += is_new
         for _ in range(3):
-            assert np.array_equal(distmap.edt(array, **how), want)
+            got = distmap.edt(array, **how)
+            assert np.array_equal(got, want) and ("out" in how or got.strides == want.strides)
         assert len(firsts) == times, how
+        times = len(firsts)
+    column = np.broadcast_to(mask[:, :1], (11, 4))  # whose order NumPy sees otherwise: each call is Python's
+    for _ in range(3):
+        assert distmap.edt(column).strides == distmap.transform(column).distance.strides
     for wrong in (True, np.True_):  # which equal 1
         with pytest.raises(TypeError, match="must be a number"):
             distmap.edt(mask, sites=wrong)
@@ -129,21 +149,32 @@ def test_progress_of_a_known_call():
     assert np.array_equal(distmap.edt(mask, threads=1), want)
 
 
+@in_a_new_thread
+def test_widths_go_by_the_shape(firsts):
+    """Squared distances without a type: its width is that which the largest possible one needs."""
+    for shape, dtype in (((3, 4), np.uint32), ((70000, 2), np.uint64), ((3, 4), np.uint32)):
+        for _ in range(2):
+            assert distmap.edt(np.zeros(shape, bool), squared=True).dtype == dtype
+    assert len(firsts) == 2
+
+
+@in_a_new_thread
 def test_memory_is_bounded(firsts):
-    """Of a thread's calls those not used for longest are forgotten; another thread has its own."""
-    for n in range(1, 2000):
-        distmap.edt(np.ones(n, np.uint8))
-    before = len(firsts)
-    distmap.edt(np.ones(1999, np.uint8))
-    assert len(firsts) == before
-    for n in range(1, 2000):
-        distmap.edt(np.ones(n, np.uint8))
-    assert len(firsts) - before > 900
-    thread = threading.Thread(target=distmap.edt, args=(np.ones(1999, np.uint8),))
-    before = len(firsts)
-    thread.start()
-    thread.join()
-    assert len(firsts) == before + 1
+    """A thread's calls that were not used for longest are forgotten; another thread has its own."""
+    most = 0
+    for n in range(1, 4000):
+        distmap.edt(np.ones((n, 3), np.uint8), method="envelope/cpu", threads=1)
+        count, size = core.kept()
+        assert count <= 1024 and size <= 16 << 20
+        most = max(most, count)
+    assert most > 200 and len(firsts) < 50
+    large = np.ones((3, 600, 600), np.uint8)
+    before = core.kept()
+    for _ in range(3):  # of much scratch, which is given back each time
+        distmap.edt(large, method="envelope/cpu", threads=1, squared=True, dtype="float64")
+    assert core.kept()[1] - before[1] < 1 << 16
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(core.kept).result() == (0, 0)
 
 
 INTERRUPTED = """
