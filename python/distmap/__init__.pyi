@@ -13,6 +13,7 @@ Metric = Literal["euclidean", "cityblock", "chessboard", "chamfer"]
 Kind = Literal["mask", "labels", "sampled"]
 Sign = Literal["none", "outside", "inside"]
 Surface = Literal["centre", "half"]
+Progress = Callable[[float], Any] | None
 Output = Literal["distance", "squared", "index", "coords", "label", "strength", "mask", "within", "beyond", "sites",
                  "centroids", "energies"]
 
@@ -29,57 +30,75 @@ def edt(
     labels: bool = False, limit: float | None = None, border: bool = False, signed: bool = False,
     surface: Surface = "centre", fill: float | None = None, axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
+) -> Any: ...
+def edt_many(
+    masks: Iterable[Array], sampling: Spacing = None, sites: Sites = "zero", *, squared: bool = False, indices: bool = False,
+    labels: bool = False, limit: float | None = None, border: bool = False, signed: bool = False,
+    surface: Surface = "centre", axes: Axes = None, dtype: DType | None = None, out: Sequence[Array] | None = None,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
 ) -> Any: ...
 def signed_distance(
     mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, positive: Literal["outside", "inside"] = "outside",
     squared: bool = False, indices: bool = False, limit: float | None = None, border: bool = False,
     surface: Surface = "centre", fill: float | None = None, axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
 ) -> Any: ...
 def expand_labels(
     labels: Array, distance: float = 1, sampling: Spacing = None, *, axes: Axes = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
 ) -> Any: ...
 def feature_transform(
     mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, coords: bool = False, distances: bool = False,
     limit: float | None = None, border: bool = False, axes: Axes = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
 ) -> Any: ...
 def chamfer(
     mask: Array, weights: Literal["cityblock", "chessboard"] | Sequence[int] | None = None, sites: Sites = "zero", *,
     dtype: DType = "int32", limit: float | None = None, border: bool = False, fill: float | None = None, axes: Axes = None,
     out: Array | None = None, device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
 ) -> Any: ...
 def esf(
     mask: Array, rho: float, *, steps: int | None = None, tolerance: float | None = None, dt: float | None = None,
     sites: Sites = "nonzero", axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
     convergence: bool = False, device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
 ) -> Any: ...
 def skeleton(
     mask: Array, sampling: Spacing = None, sites: Sites = "zero", *,
     pruning: Literal["square_root", "linear", "constant"] = "square_root", gamma: float | None = None,
     distances: bool = False, border: bool = False, axes: Axes = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
 ) -> Any: ...
 def dilate(
     mask: Array, radius: float, sampling: Spacing = None, sites: Sites = "nonzero", *, outside: bool = False,
     labels: bool = False, axes: Axes = None, out: Array | None = None, device: str | None = None, threads: int | None = None,
     method: str | None = None,
+    progress: Progress = None,
 ) -> Any: ...
 def erode(
     mask: Array, radius: float, sampling: Spacing = None, sites: Sites = "nonzero", *, outside: bool = False,
     labels: bool = False, axes: Axes = None, out: Array | None = None, device: str | None = None, threads: int | None = None,
     method: str | None = None,
+    progress: Progress = None,
 ) -> Any: ...
 def opening(
     mask: Array, radius: float, sampling: Spacing = None, sites: Sites = "nonzero", *, outside: bool = False,
     labels: bool = False, axes: Axes = None, out: Array | None = None, device: str | None = None, threads: int | None = None,
     method: str | None = None,
+    progress: Progress = None,
 ) -> Any: ...
 def closing(
     mask: Array, radius: float, sampling: Spacing = None, sites: Sites = "nonzero", *, outside: bool = False,
     axes: Axes = None, out: Array | None = None, device: str | None = None, threads: int | None = None,
     method: str | None = None,
+    progress: Progress = None,
 ) -> Any: ...
 def compare(
     a: Array, b: Array, sampling: Spacing = None, sites: Sites = "nonzero", *,
@@ -90,11 +109,12 @@ def local_thickness(
     mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, squared_radius: bool = False, border: bool = False,
     fill: float | None = None, axes: Axes = None, dtype: DType | None = None, out: Array | None = None, device: str | None = None,
     threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
 ) -> Any: ...
 def cvt(
     density: Array, points: int, sampling: Spacing = None, *, steps: int = 30, omega: float = 1.0, seed: int = 0,
     grids: int | None = None, labels: bool = False, device: str | None = None, threads: int | None = None,
-    method: str | None = None, progress: Callable[[float], Any] | None = None,
+    method: str | None = None, progress: Progress = None,
 ) -> Cvt: ...
 def transform(
     input: Array, *, kind: Kind = "mask", want: Output | Iterable[Output] | Mapping[Output, DType | None] = "distance",
@@ -105,7 +125,7 @@ def transform(
     sign: Sign | None = None, surface: Surface = "centre", fill: float | None = None,
     out: Array | Mapping[Output, Array] | None = None, device: str | None = None, threads: int | None = None,
     method: str | None = None, params: Mapping[str, int | str] | None = None,
-    progress: Callable[[float], Any] | None = None,
+    progress: Progress = None,
 ) -> Result: ...
 def scratch_bytes(
     shape: Sequence[int], dtype: DType, want: Mapping[Output, DType], *, context: Context | None = None,
@@ -201,7 +221,7 @@ class Context:
     device: str
     def __init__(
         self, device: str = "cpu", threads: int | None = None, stream: int | None = None,
-        progress: Callable[[float], Any] | None = None,
+        progress: Progress = None,
     ) -> None: ...
     @property
     def isa(self) -> str: ...

@@ -8,7 +8,7 @@ extra arguments of ``cupyx.scipy.ndimage``. What differs from SciPy is listed in
 
 import numpy as np
 
-from . import _arrays, _structs
+from . import _arrays, _names
 from ._transform import transform
 
 __all__ = ["distance_transform_bf", "distance_transform_cdt", "distance_transform_edt"]
@@ -185,7 +185,7 @@ def truth(input):
     if _arrays.home_of(input) is not _arrays.Numpy:
         return input
     array = np.atleast_1d(input if np.isscalar(input) else _arrays.to_numpy(input, "input"))
-    return array if array.dtype.name in _structs.DTYPES else array.astype(bool)
+    return array if array.dtype.name in _names.DTYPES else array.astype(bool)
 
 
 def checked(name, array, shape, dtypes):
@@ -193,6 +193,6 @@ def checked(name, array, shape, dtypes):
         raise TypeError(f"{name} must be an array, is {type(array).__name__}")
     if tuple(array.shape) != tuple(shape):
         raise Refused(f"{name} array has wrong shape")
-    if _structs.DTYPES[_arrays.take(array, name).dtype] not in dtypes:
+    if _names.DTYPES[_arrays.take(array, name).dtype] not in dtypes:
         raise Refused(f"{name} array must be {' or '.join(dtypes)}")
     return array

@@ -150,11 +150,11 @@ def test_without_the_library(monkeypatch):
     from distmap import _image
 
     monkeypatch.setenv("DISTMAP_IO_LIBRARY", "/nowhere/libdistmap_io.so.1")
-    _image.io_library.cache_clear()
+    _image.open_library.cache_clear()
     with pytest.raises(ImportError, match="/nowhere/libdistmap_io.so.1.*DISTMAP_IO_LIBRARY names another file"):
         distmap.imread("a.png")
     monkeypatch.undo()
-    _image.io_library.cache_clear()
+    _image.open_library.cache_clear()
 
 
 def test_no_library_of_the_current_folder(monkeypatch, tmp_path):

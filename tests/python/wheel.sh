@@ -19,7 +19,7 @@ fi
 "${pip[@]}" wheel -q --no-deps -w . --config-settings=cmake.define.DISTMAP_CUDA=OFF \
     --config-settings=cmake.define.CMAKE_C_FLAGS_RELEASE=-O0 --config-settings=cmake.define.DISTMAP_HARDENED=OFF "$root" >log 2>&1 || { cat log; exit 1; }
 wheel=$(ls distmap-*.whl)
-[[ $wheel == distmap-*-py3-none-*.whl ]] || { echo "wheel: $wheel is not for every Python 3"; exit 1; }
+[[ $wheel == distmap-*-cp311-abi3-*.whl ]] || { echo "wheel: $wheel is not for every Python from 3.11 on"; exit 1; }
 "${pip[@]}" install -q "$wheel" >log 2>&1 || { cat log; exit 1; }
 
 cat >check.py <<'PY'

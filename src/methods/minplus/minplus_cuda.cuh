@@ -167,8 +167,8 @@ DM_DEVICE float mc_close_root(uint32_t n, const mc_close &close) {
 /* u sqrt(n), rounded once, for any unit that is `simple` (core/unit.h) and any n, for which `number` may be rounded: whether u^2 n, a sum
  * of two doubles, is beyond the square of the middle between two floats, which a double holds. The difference is right to 2^-100 of u^2
  * n, and at least 2^-97 of it unless it is 0, a tie. Apart, for it is seldom called and 40 instructions long. */
-static __device__ __noinline__ float mc_unit_settled(uint32_t n, float number, float root_high, double square_high,
-                                                     double square_low) {
+DM_DEVICE_APART float mc_unit_settled(uint32_t n, float number, float root_high, double square_high,
+                                      double square_low) {
     const float s = mc_root(number * root_high); /* at most one place off */
     const double whole = (double)n, v = whole * square_high, rest = fma(whole, square_high, -v) + whole * square_low;
     const bool above = (v - (double)s * (double)s) + rest > 0;
@@ -194,7 +194,7 @@ DM_DEVICE float mc_distance(const mc_stage &p, uint32_t n) {
     return p.in_unit ? mc_unit_root(p, n, (float)n) : mc_large_root(n);
 }
 /* The same apart, for edges and the like: long kernels wait for their instructions. */
-static __device__ __noinline__ float mc_distance_apart(const mc_stage &p, uint32_t n) { return mc_distance(p, n); }
+DM_DEVICE_APART float mc_distance_apart(const mc_stage &p, uint32_t n) { return mc_distance(p, n); }
 
 /* n / by; and with what is left. */
 DM_DEVICE uint32_t mc_over(uint32_t n, const mc_divisor &d) { return __umulhi(2 * n, d.times) >> d.shift; }
