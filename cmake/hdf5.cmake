@@ -1,6 +1,10 @@
-# DISTMAP_HDF5: AUTO reads and writes HDF5 where libhdf5 is found, ON insists, OFF leaves it out. Sets DISTMAP_HAVE_HDF5.
+# DISTMAP_HDF5: AUTO reads and writes HDF5 where libhdf5 is found, ON insists, OFF leaves it out. Sets DISTMAP_HAVE_HDF5, and
+# DISTMAP_HDF5_INSIDE: what our own programs link. That is libhdf5's archive, where there is one that they can be made with
+# (DISTMAP_HDF5_STATIC): the shared library brings some thirty others with it, curl's and Kerberos's among them, which nothing here uses
+# and which take longer to load than most files to read.
 set(DISTMAP_HDF5 AUTO CACHE STRING "Read and write HDF5: AUTO, ON or OFF")
 set_property(CACHE DISTMAP_HDF5 PROPERTY STRINGS AUTO ON OFF)
+option(DISTMAP_HDF5_STATIC "Link the programs with libhdf5's archive, where there is one" ON)
 set(DISTMAP_HAVE_HDF5 OFF)
 if(DISTMAP_HDF5 STREQUAL "OFF" OR DISTMAP_PYTHON_WHEEL)
   return()
@@ -10,4 +14,36 @@ if(HDF5_FOUND)
   set(DISTMAP_HAVE_HDF5 ON)
 elseif(DISTMAP_HDF5 STREQUAL "ON")
   message(FATAL_ERROR "DISTMAP_HDF5 is ON, but there is no libhdf5 1.10.5 or later: install it, or say where by HDF5_ROOT")
+endif()
+
+set(DISTMAP_HDF5_INSIDE hdf5::hdf5)
+if(NOT DISTMAP_HAVE_HDF5 OR NOT DISTMAP_HDF5_STATIC OR DISTMAP_FUZZ) # tools/fuzz.sh tells libhdf5's faults by the library's name
+  return()
+endif()
+list(GET HDF5_C_LIBRARIES 0 shared)
+get_filename_component(folder ${shared} DIRECTORY)
+find_library(DISTMAP_HDF5_ARCHIVE libhdf5.a PATHS ${folder} NO_DEFAULT_PATH)
+find_library(DISTMAP_SZIP_LIBRARY sz)
+mark_as_advanced(DISTMAP_HDF5_ARCHIVE DISTMAP_SZIP_LIBRARY)
+if(NOT DISTMAP_HDF5_ARCHIVE)
+  return()
+endif()
+find_package(ZLIB QUIET)
+set(needs ZLIB::ZLIB Threads::Threads ${CMAKE_DL_LIBS} m)
+if(DISTMAP_SZIP_LIBRARY)
+  list(PREPEND needs ${DISTMAP_SZIP_LIBRARY})
+endif()
+include(CheckCSourceCompiles)
+include(CMakePushCheckState)
+cmake_push_check_state(RESET)
+set(CMAKE_REQUIRED_INCLUDES ${HDF5_C_INCLUDE_DIRS})
+set(CMAKE_REQUIRED_LIBRARIES ${DISTMAP_HDF5_ARCHIVE} ${needs})
+check_c_source_compiles("#include <hdf5.h>\nint main(void) { return H5Dread(H5Fopen(\"\", 0, 0), 0, 0, 0, 0, 0); }" DISTMAP_HAS_HDF5_ARCHIVE)
+cmake_pop_check_state()
+if(DISTMAP_HAS_HDF5_ARCHIVE)
+  add_library(distmap_hdf5_inside INTERFACE)
+  target_include_directories(distmap_hdf5_inside SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
+  target_link_libraries(distmap_hdf5_inside INTERFACE ${DISTMAP_HDF5_ARCHIVE} ${needs})
+  target_link_options(distmap_hdf5_inside INTERFACE LINKER:--export-dynamic) # filters that are plugins call libhdf5 back
+  set(DISTMAP_HDF5_INSIDE distmap_hdf5_inside)
 endif()

@@ -50,7 +50,7 @@ void dm_hdf5_haunt(const void *ghost, haddr_t *at);
 
 enum { DM_HDF5_GZIP = 1 }; /* level */
 
-/* Whether chunks are shuffled and deflated. */
+/* Whether the elements are in chunks, shuffled and deflated; else they are in one piece. */
 bool dm_hdf5_is_packed(const distmap_image_info *info);
 /* The shape of a dataset's chunks; the image has elements. */
 void dm_hdf5_chunk(const distmap_image_info *info, hsize_t chunk[DISTMAP_MAX_AXES]);
