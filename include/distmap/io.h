@@ -116,8 +116,12 @@ typedef struct distmap_image_info {
     size_t held_bytes; /* what a reader holds of the elements beside the buffers that it is given, at most */
     int64_t chunk[DISTMAP_MAX_AXES]; /* of a format whose chunks are files of their own (Zarr, precomputed): their shape; else 0 */
     /* Of Zarr whose chunks lie together in files: the shape of these shards, in elements; else 0. Version 3 is written so, in whole
-     * chunks. In distmap_writer_info() `chunk` is then the shard, which boxes may not cut. */
+     * chunks, for which shards grow where need be. In distmap_writer_info() `chunk` is then the shard, which boxes may not cut. */
     int64_t shard[DISTMAP_MAX_AXES];
+    /* Writers: 2 or 3, the version of Zarr's format, or it is an error where the format is another one, or the group that the array is put
+     * into is of the other version; 0: that of the group, else 3. Readers: 0. */
+    int zarr_format;
+    bool chunk_asked, shard_asked; /* writers: it is an error where the format has none; else those are left out */
 } distmap_image_info;
 
 /* The axis's pitch, 1 where it is not told. */

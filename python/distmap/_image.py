@@ -258,7 +258,18 @@ def info_of(image):
     return info, (natives, kept)
 
 
-def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compress=None):
+def take_lengths(name, lengths, array, to):
+    """One length for all axes, or one for each. Whether there are any."""
+    if lengths is None:
+        return False
+    lengths = [lengths] * array.ndim if np.ndim(lengths) == 0 else sequence(name, lengths, "a length, or one for each axis of the array")
+    if len(lengths) != array.ndim:
+        raise ValueError(f"{name} has {len(lengths)} lengths, the array has {array.ndim} axes")
+    to[:array.ndim] = [whole(name, length, 1) for length in lengths]
+    return True
+
+
+def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compress=None, chunks=None, shards=None, zarr_format=None):
     """Writes an image or volume in the format that the name's ending tells, with as much of its meaning as the format holds.
 
     Parameters
@@ -277,6 +288,14 @@ def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compre
         Whether the elements are packed, or by what, as the format has it: "deflate" (or "gzip", "zlib": TIFF, MetaImage, NRRD, HDF5, Zarr),
         "zstd" (TIFF, Zarr), "lzw" (TIFF), "blosc" (Zarr). NotImplementedError where it has it not. None: where the Image, or `like`, comes
         from a packed file; HDF5, Zarr and PNG always, and NIfTI where the name ends in .gz.
+    chunks : int, or one for each axis
+        The lengths of the chunks of a .zarr or .precomputed. None: of 512 KiB or less.
+    shards : int, or one for each axis
+        Puts the chunks of a .zarr together in shards of these lengths, as files that hold many; they grow to whole chunks. None: none.
+    zarr_format : 2 or 3
+        The version of Zarr. None: that of the group that the array is put into, else 3. Version 2 has no shards.
+
+    NotImplementedError where the format has not what is asked for.
 
     The file takes its name when it is whole. Raises as imread() does; TypeError for what is no array.
 
@@ -313,6 +332,9 @@ def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compre
     if compress is not None:
         info.packing = short("compress", compress) if isinstance(compress, str) else b"yes" if compress else b"none"
         info.packing_asked = True
+    info.chunk_asked = take_lengths("chunks", chunks, image.array, info.chunk)
+    info.shard_asked = take_lengths("shards", shards, image.array, info.shard)
+    info.zarr_format = 0 if zarr_format is None else whole("zarr_format", zarr_format, 2, 3)
     io, writer = io_library(), c.c_void_p()
     check(io.distmap_writer_open(name, c.byref(info), c.byref(writer)))
     try:

@@ -28,7 +28,8 @@ class ImageInfo(c.Structure):
                 ("nodata", c.c_double), ("kind", c.c_int), ("native", c.POINTER(Native)), ("native_count", c.c_int),
                 ("samples", c.c_uint), ("sample", c.c_int), ("packing", c.c_char * 16),
                 ("packing_asked", c.c_bool), ("stored", c.c_char * 64), ("held_bytes", c.c_size_t),
-                ("chunk", c.c_int64 * MAX_AXES), ("shard", c.c_int64 * MAX_AXES)]
+                ("chunk", c.c_int64 * MAX_AXES), ("shard", c.c_int64 * MAX_AXES),
+                ("zarr_format", c.c_int), ("chunk_asked", c.c_bool), ("shard_asked", c.c_bool)]
 
 
 # Every structure by its name in C, but for the list of formats, which Python does not ask for.

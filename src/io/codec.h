@@ -91,6 +91,7 @@ struct dm_codec {
     unsigned holds; /* bit d: elements of distmap_dtype d */
     int min_ndim, max_ndim;
     bool holds_empty, holds_palette, holds_datasets;
+    bool holds_shards;  /* and versions: distmap_image_info.zarr_format */
     bool is_plain;  /* what is written lies in the file as it is */
     bool is_folder; /* what is written is a folder */
     /* Of a folder: the one that takes its name at the end, `path` or what that is in. The caller frees it. */

@@ -244,7 +244,7 @@ distmap_status dm_zarr_store(const char *name, int folder, const char *file, con
 char *dm_zarr_place_home(const char *target);
 /* The folder that takes its name at the end, for an output of that name: the outermost that is not there yet. The caller frees it. */
 distmap_status dm_zarr_place(const char *path, char **target);
-/* The version of the group that it is put into, or of a new store. */
+/* The version of the group that it is put into; 0: it is put into none. */
 distmap_status dm_zarr_parent_version(const char *name, const char *target, int *version);
 
 /* ---- zarr_nodes.c: what is added to a store ---- */
