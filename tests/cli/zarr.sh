@@ -32,6 +32,23 @@ refuses 2 "squared.zarr is the same file as the input" edt squared.zarr -o squar
 mkdir three.zarr
 echo '{"zarr_format": 4, "node_type": "array"}' >three.zarr/zarr.json
 refuses 1 "three.zarr: is Zarr version 4 by its zarr.json; versions 2 and 3 are read" edt three.zarr -o out/a.npy
+# Of 1.6 10^9 chunks one is there: what is not there is not looked for. Of 10^18 the values are not looked at.
+sparse() { # name, side, separator
+    mkdir "$1"
+    echo "{\"zarr_format\": 2, \"shape\": [$2, $2], \"chunks\": [1, 1], \"dtype\": \"|u1\", \"compressor\": null,
+        \"fill_value\": 0, \"order\": \"C\", \"filters\": null, \"dimension_separator\": \"$3\"}" >"$1/.zarray"
+    mkdir -p "$(dirname "$1/39999${3}5")"
+    printf '\7' >"$1/39999${3}5"
+}
+for separator in . /; do
+    rm -rf sparse.zarr
+    sparse sparse.zarr 40000 "$separator"
+    check "sparse by $separator: info" matches "$(timeout 60 "$distmap" info sparse.zarr)" \
+        "values   0 to 7, .*zeros    1599999999 of 1600000000"
+done
+sparse huge.zarr 1000000000 .
+check "huge: info" matches "$(timeout 60 "$distmap" info huge.zarr)" "values   not looked at: there are more than 2.36 elements"
+refuses 1 "more than 2.56 elements in all" edt huge.zarr -o out/d.npy
 mkdir one.zarr # chunk, of 256 MiB, which is unpacked in one piece
 echo '{"zarr_format": 2, "shape": [64, 2048, 2048], "chunks": [64, 2048, 2048], "dtype": "|u1", "compressor": null,
     "fill_value": 1, "order": "C", "filters": null}' >one.zarr/.zarray

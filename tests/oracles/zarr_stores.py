@@ -175,6 +175,32 @@ def test_v2_of_zarr_python(cases=1 + int(60 * scale)):
         equal(read("a.zarr")[0], want, pathlib.Path("a.zarr/.zarray").read_text())
 
 
+def test_many_chunks():
+    """So many that the folder is listed: those that are there, beside files that are none."""
+    for version, separator in (2, "."), (2, "/"), (3, "."), (3, "/"):
+        shutil.rmtree("a.zarr", ignore_errors=True)
+        encoding = {"name": "v2" if version == 2 else "default", "separator": separator}
+        array = zarr.create_array("a.zarr", shape=[67, 71], chunks=[1, 1], dtype="int16", fill_value=-7, zarr_format=version,
+                                  compressors=None, chunk_key_encoding=encoding)
+        want = np.full([67, 71], -7, "int16")
+        for _ in range(40):
+            at = draw.randrange(67), draw.randrange(71)
+            array[at] = want[at] = draw.randrange(1000)
+        start = "" if version == 2 else "c" + separator
+        for name in "067", "71", "1x", "-1", "99999999999999999999", "":
+            stray = pathlib.Path(f"a.zarr/{start}1{separator}{name}")
+            stray.parent.mkdir(parents=True, exist_ok=True)
+            if name or separator == ".":
+                stray.write_bytes(b"")
+        equal(read("a.zarr")[0], want, (version, separator))
+        part = pathlib.Path("a.zarr", ".zarray" if version == 2 else "zarr.json")
+        form = json.loads(part.read_text())
+        if version == 2:
+            part.write_text(json.dumps({**form, "fill_value": None}))
+            said = run(convert, "a.zarr", "refused.npy", good=False)
+            assert "is missing, and there is no fill value" in said, said
+
+
 def test_fills_by_bits():
     for dtype, bits in ("float32", "0x7fc01234"), ("float64", "0xfff8000000000abc"), ("float32", "0x3f800000"):
         shutil.rmtree("f.zarr", ignore_errors=True)
