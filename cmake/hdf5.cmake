@@ -1,21 +1,7 @@
-# DISTMAP_HDF5: AUTO reads and writes HDF5 where libhdf5 is found, ON insists, OFF leaves it out. Sets DISTMAP_HAVE_HDF5, and
-# DISTMAP_HDF5_INSIDE: what our own programs link. That is libhdf5's archive, where there is one that they can be made with
+# DISTMAP_HDF5_INSIDE: what our own programs link for HDF5. That is libhdf5's archive, where there is one that they can be made with
 # (DISTMAP_HDF5_STATIC): the shared library brings some thirty others with it, curl's and Kerberos's among them, which nothing here uses
 # and which take longer to load than most files to read.
-set(DISTMAP_HDF5 AUTO CACHE STRING "Read and write HDF5: AUTO, ON or OFF")
-set_property(CACHE DISTMAP_HDF5 PROPERTY STRINGS AUTO ON OFF)
 option(DISTMAP_HDF5_STATIC "Link the programs with libhdf5's archive, where there is one" ON)
-set(DISTMAP_HAVE_HDF5 OFF)
-if(DISTMAP_HDF5 STREQUAL "OFF" OR DISTMAP_PYTHON_WHEEL)
-  return()
-endif()
-find_package(HDF5 1.10.5 QUIET COMPONENTS C)
-if(HDF5_FOUND)
-  set(DISTMAP_HAVE_HDF5 ON)
-elseif(DISTMAP_HDF5 STREQUAL "ON")
-  message(FATAL_ERROR "DISTMAP_HDF5 is ON, but there is no libhdf5 1.10.5 or later: install it, or say where by HDF5_ROOT")
-endif()
-
 set(DISTMAP_HDF5_INSIDE hdf5::hdf5)
 if(NOT DISTMAP_HAVE_HDF5 OR NOT DISTMAP_HDF5_STATIC OR DISTMAP_FUZZ) # tools/fuzz.sh tells libhdf5's faults by the library's name
   return()
@@ -28,7 +14,6 @@ mark_as_advanced(DISTMAP_HDF5_ARCHIVE DISTMAP_SZIP_LIBRARY)
 if(NOT DISTMAP_HDF5_ARCHIVE)
   return()
 endif()
-find_package(ZLIB QUIET)
 set(needs ZLIB::ZLIB Threads::Threads ${CMAKE_DL_LIBS} m)
 if(DISTMAP_SZIP_LIBRARY)
   list(PREPEND needs ${DISTMAP_SZIP_LIBRARY})

@@ -1,7 +1,7 @@
 """Image files as arrays, and what they mean: the model of distmap/io.h, by way of libdistmap_io.
 
 The library is the file that the environment variable DISTMAP_IO_LIBRARY names, else the one beside the core library, else what the
-system's loader finds. It has the file formats' own libraries under it, so that wheels are without it.
+system's loader finds. It needs the file formats' own libraries, and has those that were found when it was compiled.
 """
 
 import ctypes as c
@@ -39,8 +39,8 @@ def io_library():
             function = getattr(loaded, name)
             function.restype, function.argtypes = result, arguments
     except (OSError, AttributeError) as error:
-        raise ImportError(f"cannot use the library of file formats, {path}: {error}. pip's package is without it; `make build`"
-                          " and `make install` make it; DISTMAP_IO_LIBRARY names another file") from error
+        raise ImportError(f"cannot use the library of file formats, {path}: {error}. `pip install .` makes it, as `make build` and"
+                          " `make install` do; DISTMAP_IO_LIBRARY names another file") from error
     return loaded
 
 
