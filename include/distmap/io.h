@@ -221,7 +221,7 @@ DISTMAP_API distmap_status distmap_writer_open_palette(const char *path, const d
                                                        const uint8_t palette[256][3], distmap_writer **writer);
 /* Appends `count` slices of the slowest axis, in rising order. */
 DISTMAP_API distmap_status distmap_writer_write(distmap_writer *writer, int64_t count, const void *slices);
-/* When the output can be memory-mapped (NPY to a file), a view to write all elements in place; else data NULL. Its space
+/* When the output can be memory-mapped (NPY to a file, HDF5 that is not packed), a view to write all elements in place; else data NULL. Its space
  * on the disk is reserved first, so that a full disk is an error and not a signal. */
 DISTMAP_API distmap_view distmap_writer_map(distmap_writer *writer);
 /* For results that come in no order, or over several runs. The file grows under the name `part`, which is in the same file system
@@ -264,7 +264,7 @@ DISTMAP_API void distmap_writer_abort(distmap_writer **writer);
 
 /* ---- One file by several processes ----
  *
- * NPY and HDF5 are made of pieces (of HDF5, chunks) that are made apart. Every process has some slices of the image, and one of
+ * NPY and HDF5 are made of pieces (of packed HDF5, chunks) that are made apart. Every process has some slices of the image, and one of
  * them, the root, the writer. How they tell each other what follows is theirs:
  *
  *     each    distmap_pieces_pack()      its slices, as they will lie in the file
@@ -278,8 +278,8 @@ typedef struct distmap_pieces distmap_pieces;
 /* Slices of a piece (the last ones may be thinner) in a file of that name and form: a process's slices begin and end where pieces
  * do. Other formats are DISTMAP_ERROR_UNSUPPORTED. */
 DISTMAP_API distmap_status distmap_pieces_depth(const char *path, const distmap_image_info *info, int64_t *depth);
-/* Packs slices [first, first + count) of an image like `info`. Owned by the caller. The pieces of NPY are `slices` itself, which
- * is to stay until they are put; those of HDF5 are copies. */
+/* Packs slices [first, first + count) of an image like `info`. Owned by the caller. The pieces of NPY, and of HDF5 that
+ * is not packed, are `slices` itself, which is to stay until they are put; those of packed HDF5 are copies. */
 DISTMAP_API distmap_status distmap_pieces_pack(const char *path, const distmap_image_info *info, int64_t first,
                                                int64_t count, const void *slices, distmap_pieces **pieces);
 /* The length of each, and how many there are. */

@@ -11,7 +11,9 @@ configure() { cmake "$@" -DDISTMAP_CUDA=OFF >"$work/said" 2>&1 || { cat "$work/s
 cat >"$work/CMakeLists.txt" <<CMAKE
 cmake_minimum_required(VERSION 3.25)
 project(guest C)
-add_subdirectory("$project" distmap)
+include(FetchContent)
+FetchContent_Declare(distmap SOURCE_DIR "$project")
+FetchContent_MakeAvailable(distmap)
 foreach(library distmap distmap_static io io_static)
   if(NOT TARGET distmap::\${library})
     message(FATAL_ERROR "there is no distmap::\${library}")
