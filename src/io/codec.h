@@ -1,4 +1,4 @@
-/* A codec: what reads or writes one file format. One row in the table of codecs.c, one file or a read/write pair here.
+/* A codec: what reads or writes one file format. One row in the table of codec_table.c, one file or a read/write pair here.
  *
  * The public functions (reader.c, writer.c) check arguments, find the row and keep the count of slices; a codec sees only
  * what it can hold. Its open functions fill reader->info or start the file, its state hangs on `state` and is freed by its
