@@ -209,7 +209,7 @@ distmap_status dm_hdf5_place(distmap_writer *writer, int64_t count, const uint64
 static bool close_all(state *s) {
     bool good = s->type < 0 || H5Tclose(s->type) >= 0;
     good = (s->dataset < 0 || H5Dclose(s->dataset) >= 0) && good;
-    good = (s->file < 0 || H5Fclose(s->file) >= 0) && good;
+    good = (s->file < 0 || dm_hdf5_close(s->file) >= 0) && good;
     s->file = s->dataset = s->type = -1;
     return good;
 }
