@@ -111,7 +111,8 @@ struct options {
     bool resume, no_sync;
     name_list pass_axes;   /* pass: along which */
     int64_t shard, shards; /* pass: number `shard` of `shards`, from 1 on; 0: not given */
-    number_list chunks;    /* pass; count 0: chosen */
+    number_list chunks_of_output, shards_of_output; /* their lengths; count 0: chosen */
+    int64_t zarr_format;                            /* 0: chosen */
     bool distributed;
     distmap_dtype dtype; /* NONE: by the result */
     name_list axes;      /* count 0: all */
@@ -441,8 +442,8 @@ struct sink {
 /* Refuses outputs that are the input, or each other; needs the file system only. */
 int sinks_check(const struct options *options);
 /* Says what an output is: what the input is, but for elements, their kind and their value for no data (fill; NULL: none); from then on
- * signals are noted. Of --compress the index takes what it can. */
-void sink_describe(struct sink *sink, const struct options *options, const char *path, const distmap_image_info *input,
+ * signals are noted. Of --compress, --chunks, --shards and --zarr-format the index takes what it can. */
+int sink_describe(struct sink *sink, const struct options *options, const char *path, const distmap_image_info *input,
                    distmap_dtype dtype, distmap_image_kind kind, const struct fill *fill);
 /* And opens it. */
 int sink_open(struct sink *sink, const struct options *options, const char *path, const distmap_image_info *input,

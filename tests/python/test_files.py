@@ -170,3 +170,27 @@ def test_no_library_of_the_current_folder(monkeypatch, tmp_path):
     assert _image.find() == _image.NAME
     monkeypatch.undo()
     assert _image.find() == beside and beside.startswith("/")
+
+
+def test_layout(tmp_path):
+    image = np.arange(600, dtype=np.uint16).reshape(20, 30)
+    try:
+        distmap.imwrite(tmp_path / "a.zarr", image, chunks=5, shards=(10, 15), zarr_format=3)
+    except ValueError as error:
+        assert "no format has this ending" in str(error)
+        pytest.skip("a library without Zarr")
+    assert np.array_equal(distmap.imread(tmp_path / "a.zarr").array, image)
+    assert sorted(p.name for p in (tmp_path / "a.zarr" / "c" / "1").iterdir()) == ["0", "1"]  # files of two by two
+    with pytest.raises(NotImplementedError, match="has no shards"):
+        distmap.imwrite(tmp_path / "b.zarr", image, shards=8, zarr_format=2)
+    with pytest.raises(NotImplementedError, match="has no chunks"):
+        distmap.imwrite(tmp_path / "b.npy", image, chunks=8)
+    with pytest.raises(ValueError, match="chunks has 3 lengths, the array has 2 axes"):
+        distmap.imwrite(tmp_path / "b.zarr", image, chunks=(1, 2, 3))
+    with pytest.raises(ValueError, match="shards is 0, must be 1"):
+        distmap.imwrite(tmp_path / "b.zarr", image, shards=0)
+    with pytest.raises(ValueError, match="zarr_format is 4, must be 2 to 3"):
+        distmap.imwrite(tmp_path / "b.zarr", image, zarr_format=4)
+    with pytest.raises(TypeError, match="chunks is 'x'"):
+        distmap.imwrite(tmp_path / "b.zarr", image, chunks="x")
+    assert not list(tmp_path.glob("b*"))
