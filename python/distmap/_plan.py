@@ -191,7 +191,7 @@ def fill(input, more, outputs):
         axes = len(array.shape) - (name == "coords")
         if name == "coords" and (axes < 0 or array.shape[0] != ndim):
             raise ValueError(f"coords has shape {array.shape}, must be {(ndim, *taken['input'].shape)}")
-        if not 1 <= axes <= _structs.MAX_NDIM:
+        if not 1 <= axes <= _structs.MAX_AXES:
             raise ValueError(f"{name} has shape {array.shape}, the input {taken['input'].shape}")
     arrays = _structs.Arrays()
     for name, array in taken.items():
