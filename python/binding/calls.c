@@ -78,7 +78,7 @@ bool dmb_look(PyObject *array, bool writable, distmap_view *view) {
     PyObject *capsule = PyObject_GetAttr(array, struct_name);
     const struct array_interface *told = capsule ? PyCapsule_GetPointer(capsule, NULL) : NULL;
     const int flags = ALIGNED | NATIVE | (writable ? WRITABLE : 0);
-    bool known = told && told->nd >= 1 && told->nd <= DISTMAP_MAX_NDIM && (told->flags & flags) == flags;
+    bool known = told && told->nd >= 1 && told->nd <= DISTMAP_MAX_AXES && (told->flags & flags) == flags;
     if (known) {
         *view = (distmap_view){.data = told->data, .dtype = dtype_of(told->typekind, told->itemsize), .ndim = told->nd};
         for (int a = 0; a < told->nd; a++) {
@@ -310,7 +310,7 @@ static int64_t elements_of(const distmap_view *view) {
 }
 
 /* The order in memory of the array by which to go, the caller's output or the input, and whether it is C's. */
-static bool is_in_order(const struct signature *call, int order[DISTMAP_MAX_NDIM]) {
+static bool is_in_order(const struct signature *call, int order[DISTMAP_MAX_AXES]) {
     const distmap_view *leads = call->out.ndim ? &call->out : &call->input;
     dmb_core.view_order(leads, order);
     for (int a = 1; a < leads->ndim; a++)

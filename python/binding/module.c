@@ -10,7 +10,7 @@ static PyObject *version(PyObject *module, PyObject *unused) {
 static PyObject *order(PyObject *module, PyObject *mapping) {
     (void)module;
     distmap_view view = {0};
-    int axes[DISTMAP_MAX_NDIM];
+    int axes[DISTMAP_MAX_AXES];
     if (!dmb_write(dmb_view, mapping, &view))
         return NULL;
     dmb_core.view_order(&view, axes);

@@ -83,46 +83,6 @@ class Library:
         return getattr(core, name)
 
 
-def bind(loaded, functions, growing):
-    """Gives the library's functions their types. Those that take or fill structures of `growing` are called by the names that end in
-    _sized, with the size of each behind its address (include/distmap/sized.h)."""
-    for name, (result, arguments) in functions.items():
-        sizes = [ctypes.sizeof(kind._type_) if getattr(kind, "_type_", None) in growing else 0 for kind in arguments]
-        function = getattr(loaded, name + "_sized" if any(sizes) else name)
-        function.restype = result
-        function.argtypes = list(with_sizes(arguments, [size and ctypes.c_size_t for size in sizes]))
-        if any(sizes):
-            setattr(loaded, name, functools.partial(call_sized, function, sizes))
-
-
-def call_sized(function, sizes, *arguments):
-    return function(*with_sizes(arguments, sizes))
-
-
-def with_sizes(arguments, sizes):
-    """The arguments, each followed by its size where it has one."""
-    for argument, size in zip(arguments, sizes):
-        yield argument
-        if size:
-            yield size
-
-
-def check_structs(told, structs, growing):
-    """Raises where a structure of the library, which tells its size by the function `told`, is not that of this package."""
-    for name, struct in structs.items():
-        ours, theirs = ctypes.sizeof(struct), told(name.encode())
-        if theirs != ours and not (struct in growing and theirs > ours):
-            raise OSError(f"{name} has {theirs} bytes in it, this package expects {ours}")
-
-
-def check_version(loaded):
-    """Raises where the library is older than this package."""
-    loaded.distmap_version.restype = ctypes.c_char_p
-    told = loaded.distmap_version().decode()
-    if [int(part) for part in told.split(".")] < [int(part) for part in _structs.VERSION.split(".")]:
-        raise OSError(f"it is version {told}, this package expects {_structs.VERSION} or newer")
-
-
 @functools.cache
 def library():
     """The library. What takes long is done without Python's global lock."""

@@ -7,6 +7,7 @@
 
 #include "../require.h"
 #include "runner.h"
+#include "widen.h"
 
 /* Seconds of processor time: a method that takes longer for a case runs it once, not on all runners; and one that has taken
  * so long in all goes on with one case of four. Not so the one that a case is given to by default. */
@@ -138,6 +139,7 @@ struct run {
     const struct runner *runner;
     distmap_param params[MAX_PARAMS]; /* drawn anew for each run */
     size_t param_count;
+    const struct widened *wide; /* the problem with more axes, in place of the drawn one; NULL: as it is */
 };
 
 static bool fail(const struct job *j, const struct run *r) {
@@ -150,6 +152,8 @@ static bool fail(const struct job *j, const struct run *r) {
         (int)p->input, distmap_dtype_name(p->dtype), (int)p->sites.rule, p->sites.lo, p->sites.hi, p->axes);
     for (int a = 0; a < p->ndim; a++)
         fprintf(stderr, " %.17g", p->spacing[a]);
+    for (int a = 0; r->wide && a < r->wide->problem.ndim; a++)
+        fprintf(stderr, "%s%" PRId64, a ? "x" : ", as ", r->wide->problem.shape[a]);
     if (p->unit > 0)
         fprintf(stderr, ", unit %.17g", p->unit);
     fprintf(stderr, ", order {%d, %d, %d, %d}", p->order[0], p->order[1], p->order[2], p->order[3]);
@@ -240,7 +244,13 @@ static bool adopt_sites(struct job *j, const struct run *r) {
 static bool execute(struct job *j, const struct run *r, distmap_plan *plan, const unsigned char *input) {
     for (int k = 0; k < j->count; k++)
         layout_poison(&j->outputs[k].placed);
-    const distmap_arrays arrays = arrays_of(j, r);
+    distmap_arrays arrays = arrays_of(j, r);
+    if (r->wide) {
+        distmap_view *const views[] = {&arrays.input, &arrays.payload, &arrays.distance, &arrays.squared,
+                                       &arrays.index, &arrays.label,   &arrays.within,   &arrays.beyond};
+        for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+            widen_view(r->wide, views[i]);
+    }
     if (distmap_plan_execute(plan, &arrays) != DISTMAP_OK || distmap_plan_wait(plan) != DISTMAP_OK) {
         if (fail(j, r))
             fprintf(stderr, "execute: %s\n", distmap_error_text());
@@ -301,7 +311,12 @@ static double run_method(struct job *j, size_t method, int which, const unsigned
         .host_views = !r.runner->device_views,
     };
     distmap_plan *plan = NULL;
-    const distmap_status status = distmap_plan_create(r.runner->context, &j->problem, &options, &plan);
+    struct rng rng = {(uint64_t)j->test->number * 1000033 + method * 7 + (uint64_t)which};
+    const struct widened wide = widen(&j->problem, &rng);
+    if (!j->problem.want.coords && !(j->problem.want.index && r.runner->device_views) && rng_chance(&rng, 0.25))
+        r.wide = &wide;
+    const distmap_status status =
+        distmap_plan_create(r.runner->context, r.wide ? &wide.problem : &j->problem, &options, &plan);
     if (status == DISTMAP_ERROR_UNSUPPORTED) {
         state.refused[method]++;
         return 0;
@@ -317,7 +332,7 @@ static double run_method(struct job *j, size_t method, int which, const unsigned
     bool same = description.integer == j->expected->integer;
     for (int a = 0; a < j->problem.ndim && same && description.integer && !j->problem.metric; a++) {
         const bool measured = j->problem.axes == 0 || (j->problem.axes >> a & 1);
-        same = !measured || (uint64_t)description.multiples[a] == j->expected->unit.n[a];
+        same = !measured || (uint64_t)description.multiples[r.wide ? wide.to[a] : a] == j->expected->unit.n[a];
     }
     if (!same && fail(j, &r))
         fprintf(stderr, "arithmetic: integer is %d, multiples of %.17g or other than expected\n", description.integer,
