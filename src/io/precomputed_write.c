@@ -56,7 +56,7 @@ static distmap_status store_info(const distmap_writer *writer, json_object *info
 static distmap_status make_volume(distmap_writer *writer, state *s) {
     const dm_input messages = {.name = writer->output.name};
     char *text = dm_precomputed_text(&writer->info);
-    json_object *info = text ? json_tokener_parse(text) : NULL;
+    json_object *info = text ? dm_json_own(text) : NULL;
     distmap_status status =
         info ? dm_precomputed_parse(&messages, info, NULL, &s->volume) : dm_no_memory(messages.name);
     if (!status)

@@ -92,7 +92,7 @@ static bool add_texts(const dm_zarr_nodes *nodes, json_object *list, const char 
         if (asprintf(&key, "%s%s%s%s%s", prefix, *t->path ? "/" : "", t->path, version == 3 ? "" : "/",
                      version == 3 ? "" : t->file) < 0)
             return false;
-        json_object *node = json_tokener_parse(t->text);
+        json_object *node = dm_json_own(t->text);
         if (node)
             dm_json_put(list, key, node);
         free(key);

@@ -122,7 +122,7 @@ static distmap_status make_array(distmap_writer *writer, state *s, const char *p
     const dm_input folder = {.name = writer->output.name};
     const char *file = s->version == 3 ? "zarr.json" : ".zarray";
     char *text = s->version == 3 ? dm_zarr_v3_text(info) : dm_zarr_v2_text(info);
-    json_object *array = text ? json_tokener_parse(text) : NULL;
+    json_object *array = text ? dm_json_own(text) : NULL;
     bool there = false;
     distmap_status status = array ? dm_zarr_parse(&folder, array, &s->form) : dm_no_memory(writer->output.name);
     if (!status && !dm_zarr_pack_room(smallest(s)))
