@@ -307,6 +307,10 @@ static int compute(struct pass *p) {
     const int64_t done = p->state.done; /* before the part is opened */
     if (!whole && (status = open_outputs(p, &whole)))
         return status;
+    if (whole) { /* who named the outputs may have been killed before the parts were gone */
+        state_tidy(&p->state);
+        state_tidy(&p->index_state);
+    }
     /* Behind the opening: see state.c. */
     const bool again = state_has(&p->state, options->shard);
     if (!again &&

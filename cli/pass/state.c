@@ -83,6 +83,11 @@ int state_take_name(const char *part, const char *output) {
     return 0;
 }
 
+void state_tidy(const struct state *state) {
+    if (*state->part && there_is(state->output))
+        remove_all(state->part);
+}
+
 /* ---- What the output was when it had its name ----
  *
  * Size and time of the elements' last change, which a copy of both, output and folder, may keep; of a folder they are of its files, in

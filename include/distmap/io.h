@@ -187,6 +187,9 @@ enum { DISTMAP_IDENTITY_BYTES = 320 };
  * beside it; of a folder a digest over the same of all files in it, which are looked at one by one. It is the same on all machines that
  * see the file. Two of them that differ are two inputs; equal ones before and after reading mean that nothing was changed meanwhile. */
 DISTMAP_API distmap_status distmap_reader_identity(const distmap_reader *reader, char text[DISTMAP_IDENTITY_BYTES]);
+/* The same by the bytes alone, for file systems whose times cannot be trusted, and for copies: sizes, and digests (XXH3, 128 bits) of all
+ * bytes of the file, also of one beside it; of a folder of the bytes and names of all files in it. All of them are read. */
+DISTMAP_API distmap_status distmap_reader_digest(const distmap_reader *reader, char text[DISTMAP_IDENTITY_BYTES]);
 /* When the file's elements lie in it as they are (uncompressed NPY, NIfTI, PGM, TIFF in one piece), a read-only view of all
  * of them, memory-mapped, valid until the reader is closed, with strides for Fortran order; otherwise, or with more than DISTMAP_MAX_NDIM
  * axes, a view with data NULL. If the file is cut short meanwhile, whoever looks at what is gone gets a SIGBUS, as

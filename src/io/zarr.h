@@ -241,7 +241,8 @@ int dm_zarr_open_below(int folder, const char *path);
 /* ---- zarr_store.c: files of a store, written. `name` is for messages ---- */
 
 /* With the folders that it is in, where they are missing. */
-distmap_status dm_zarr_store(const char *name, int folder, const char *file, const void *data, size_t bytes);
+distmap_status dm_zarr_store(const char *name, int folder, const char *file, const void *data, size_t bytes,
+                             bool synced);
 
 /* ---- zarr_place.c ---- */
 
@@ -258,7 +259,8 @@ distmap_status dm_zarr_parent_version(const char *name, const char *target, int 
 enum { DM_ZARR_TEXTS = 40, DM_ZARR_GROUPS = 16 };
 
 typedef struct dm_zarr_nodes {
-    char *name; /* for messages */
+    char *name;  /* for messages */
+    bool synced; /* each file is on the disk before it has its name */
     int texts, groups;
     struct dm_zarr_node_text {
         char *path;       /* below the folder that takes its name at the end */

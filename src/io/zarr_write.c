@@ -177,6 +177,7 @@ distmap_status dm_zarr_create(distmap_writer *writer) {
         return dm_no_memory(output->name);
     s->folder = dm_zarr_open_below(output->fd, ".");
     s->nodes.name = strdup(output->name);
+    s->nodes.synced = writer->shared; /* whoever goes on after a power failure compares its array with what is there */
     if (s->folder < 0 || !s->nodes.name)
         return dm_no_memory(output->name);
     TRY(dm_zarr_parent_version(output->name, output->target, &s->version));
@@ -233,7 +234,7 @@ static distmap_status write_chunk(void *user, int worker, int64_t part) {
     }
     if (!bytes)
         return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot pack chunk %s", w->writer->output.name, name);
-    return dm_zarr_store(w->writer->output.name, s->folder, name, packed->data, bytes);
+    return dm_zarr_store(w->writer->output.name, s->folder, name, packed->data, bytes, false);
 }
 
 distmap_status dm_zarr_put(distmap_writer *writer, const dm_box *box, const void *elements) {

@@ -2,7 +2,7 @@
 # faults.sh COMMAND PROJECT SHIM. Some are drawn of each run's; all with DISTMAP_TEST_ALL.
 source "$(dirname "$0")/checks.sh" "$@" || exit 1
 shim=$(realpath "$3")
-each=${DISTMAP_TEST_EACH:-8}
+each=${DISTMAP_TEST_EACH:-6}
 seed=${DISTMAP_TEST_SEED:-$((RANDOM * 32768 + RANDOM))}
 echo "seed $seed (DISTMAP_TEST_SEED repeats it)"
 RANDOM=$seed
