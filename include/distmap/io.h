@@ -205,7 +205,7 @@ typedef struct distmap_writer distmap_writer;
  * format holds (chunk: 0 is chosen; format, stored and held_bytes are ignored). It is written beside its name and takes the name only
  * in distmap_writer_finish(). Names mean what they mean to a shell's redirection: links are followed, and stay; pipes
  * and devices are written as they are; a file that may not be written is refused. One that is replaced hands on its mode and, as far as this
- * process may, its owner. What a killed process left beside its outputs is removed by the next one that writes into
+ * process may, its owner, its access list and the user's attributes (user.*). What a killed process left beside its outputs is removed by the next one that writes into
  * the same folder. "-": standard output, as NPY. A dtype that the format cannot hold is an error that names those
  * that it can; so are axes, where it can hold none of that meaning in that order. "out.h5:/a/b" adds a dataset to the
  * HDF5 file if there is one, on a copy of it, and overwrites none; "out.h5" is a new file with the dataset /data. Who

@@ -7,6 +7,7 @@ system's loader finds. It has the file formats' own libraries under it, so that 
 import ctypes as c
 import functools
 import os
+import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from . import _io_structs, _structs
 from ._arrays import to_numpy
+from ._context import Progress
 from ._library import EXCEPTIONS, library
 from ._problem import dtype_code, number, sequence, whole
 
@@ -29,6 +31,31 @@ def find():
     return str(beside) if core.name != str(core) and beside.exists() else NAME
 
 
+class Interruption:
+    """Ctrl-C, and whatever a handler of Python's raises, while C waits for a pipe or a lock: C asks after each signal that interrupted
+    it, and gives up when one has raised. As with a progress function (_context.py) that is a generator's send(), all of it C."""
+
+    def __init__(self):
+        self.raised = []
+        answers = Progress.answers(self.look, self.raised)
+        next(answers)
+        self.asked = _io_structs.INTERRUPT(functools.partial(answers.send, 0.0))
+
+    @staticmethod
+    def look(_):
+        """Handlers run when a function of Python begins."""
+        return False
+
+    def check(self):
+        if self.raised and threading.current_thread() is threading.main_thread():
+            error = self.raised[0]
+            self.raised.clear()
+            raise error
+
+
+interrupted = Interruption()
+
+
 @functools.cache
 def io_library():
     """The library. Its functions are called without Python's global lock."""
@@ -38,6 +65,7 @@ def io_library():
         for name, (result, arguments) in _io_structs.FUNCTIONS.items():
             function = getattr(loaded, name)
             function.restype, function.argtypes = result, arguments
+        loaded.distmap_io_on_interrupt(interrupted.asked)
     except (OSError, AttributeError) as error:
         raise ImportError(f"cannot use the library of file formats, {path}: {error}. pip's package is without it; `make build`"
                           " and `make install` make it; DISTMAP_IO_LIBRARY names another file") from error
@@ -46,6 +74,7 @@ def io_library():
 
 def check(status):
     if status:
+        interrupted.check()
         name = _structs.STATUS[status] if 0 <= status < len(_structs.STATUS) else "unknown"
         raise ERRORS.get(name, RuntimeError)(io_library().distmap_error_text().decode(errors="replace"))
 
@@ -258,7 +287,7 @@ def info_of(image):
     return info, (natives, kept)
 
 
-def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compress=None):
+def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compress=None, sync=True):
     """Writes an image or volume in the format that the name's ending tells, with as much of its meaning as the format holds.
 
     Parameters
@@ -278,7 +307,11 @@ def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compre
         "zstd" (TIFF, Zarr), "lzw" (TIFF), "blosc" (Zarr). NotImplementedError where it has it not. None: where the Image, or `like`, comes
         from a packed file; HDF5, Zarr and PNG always, and NIfTI where the name ends in .gz.
 
-    The file takes its name when it is whole. Raises as imread() does; TypeError for what is no array.
+    sync : bool
+        Whether the file is on the disk before it takes its name. False is faster, by as long as the disk takes, but after a power failure
+        soon after, the file may be of zeros.
+
+    The file takes its name when it is whole. Raises as imread() does; TypeError for what is no array. Ctrl-C ends a wait for a pipe.
 
     Examples
     --------
@@ -309,6 +342,8 @@ def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compre
         image = replace(image, array=image.array.astype(image.array.dtype.newbyteorder("=")))
     if compress is not None and not isinstance(compress, (bool, str)):
         raise TypeError(f"compress is {compress!r}, must be True, False or a name, as \"deflate\"")
+    if not isinstance(sync, (bool, np.bool_)):
+        raise TypeError(f"sync is {sync!r}, must be True or False")
     info, kept = info_of(image)
     if compress is not None:
         info.packing = short("compress", compress) if isinstance(compress, str) else b"yes" if compress else b"none"
@@ -318,7 +353,7 @@ def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compre
     try:
         if info.shape[0]:
             check(io.distmap_writer_write(writer, info.shape[0], image.array.ctypes.data))
-        check(io.distmap_writer_finish(c.byref(writer)))
+        check(io.distmap_writers_finish(c.byref(writer), 1, 0 if sync else _io_structs.UNSYNCED))
     finally:
         io.distmap_writer_abort(c.byref(writer))
         del kept

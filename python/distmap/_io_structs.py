@@ -34,10 +34,14 @@ class ImageInfo(c.Structure):
 # Every structure by its name in C, but for the list of formats, which Python does not ask for.
 STRUCTS = {"distmap_axis": Axis, "distmap_native": Native, "distmap_image_info": ImageInfo}
 
+UNSYNCED = 1
+INTERRUPT = c.CFUNCTYPE(c.c_int)
+
 # Functions: result, arguments. Handles are plain addresses.
 _handle, _place = c.c_void_p, c.POINTER(c.c_void_p)
 FUNCTIONS = {
     "distmap_error_text": (c.c_char_p, []),
+    "distmap_io_on_interrupt": (None, [INTERRUPT]),
     "distmap_reader_open": (c.c_int, [c.c_char_p, _place]),
     "distmap_reader_info": (c.POINTER(ImageInfo), [_handle]),
     "distmap_reader_select": (c.c_int, [_handle, c.c_int, c.c_int64]),
@@ -46,6 +50,6 @@ FUNCTIONS = {
     "distmap_reader_close": (None, [_place]),
     "distmap_writer_open": (c.c_int, [c.c_char_p, c.POINTER(ImageInfo), _place]),
     "distmap_writer_write": (c.c_int, [_handle, c.c_int64, c.c_void_p]),
-    "distmap_writer_finish": (c.c_int, [_place]),
+    "distmap_writers_finish": (c.c_int, [_place, c.c_int, c.c_uint]),
     "distmap_writer_abort": (None, [_place]),
 }

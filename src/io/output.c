@@ -125,6 +125,11 @@ static distmap_status write_all(dm_output *output, int64_t offset, const void *d
         }
         from += n;
         bytes -= (size_t)n;
+        errno = EINTR; /* a signal cuts a long write to a pipe short, and the next one would wait */
+        if (bytes && !dm_goes_on()) {
+            output->error = EINTR;
+            return dm_output_failed(output);
+        }
     }
     return DISTMAP_OK;
 }
