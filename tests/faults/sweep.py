@@ -251,10 +251,10 @@ def main():
     seed = int(os.environ.get("DISTMAP_TEST_SEED", random.randrange(1 << 32)))
     print(f"seed {seed}")
     random.seed(seed)
-    command, shim = Command(*sys.argv[1:3]), os.path.realpath(sys.argv[2])
+    program, shim = (os.path.realpath(p) for p in sys.argv[1:3])
     work = tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
     os.chdir(work)
-    python = Python(shim) if PYTHON else None
+    command, python = Command(program, shim), Python(shim) if PYTHON else None
     totals = [0, 0, 0]
     errors = (errno.EIO, errno.ENOSPC) if FULL else (errno.ENOSPC,)
     try:

@@ -3,7 +3,9 @@
 import json
 import os
 import random
+import select
 import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -12,15 +14,27 @@ HERE = Path(__file__).parent
 
 
 class Command:
-    """The command under the shim: run(arguments, environment) gives its status, -9 where it was killed, and what it said."""
+    """The command under the shim, in the working folder when it is made: run(arguments, environment) gives its status, -9 where it was
+    killed, and what it said."""
 
     def __init__(self, command, shim):
-        self.command, self.shim = os.path.realpath(command), os.path.realpath(shim)
+        self.server = subprocess.Popen([command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0,
+                                       env={**os.environ, "LD_PRELOAD": os.path.realpath(shim), "FAULTS_SERVE": "1"})
+
+    def read(self, count):
+        data = b""
+        while len(data) < count:
+            if not select.select([self.server.stdout], [], [], 60)[0]:
+                sys.exit("FAIL: a run does not end")
+            data += self.server.stdout.read(count - len(data)) or sys.exit("FAIL: the server has died")
+        return data
 
     def run(self, arguments, faults=None):
-        environment = {**os.environ, "LD_PRELOAD": self.shim, **faults} if faults else os.environ
-        run = subprocess.run([self.command, *arguments, "--quiet"], env=environment, capture_output=True, timeout=60)
-        return run.returncode, run.stderr.decode(errors="replace")
+        words, variables = ["distmap", *arguments, "--quiet"], [f"{n}={v}" for n, v in (faults or {}).items()]
+        data = b"".join(w.encode() + b"\0" for w in words + variables)
+        self.server.stdin.write(struct.pack("=3I", len(words), len(variables), len(data)) + data)
+        status, count = struct.unpack("=iI", self.read(8))
+        return os.waitstatus_to_exitcode(status), self.read(count).decode(errors="replace")
 
 
 class Python:
