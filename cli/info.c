@@ -1,8 +1,8 @@
 /* distmap info: what a file holds. */
-#include <json-c/json.h>
 #include <stdio.h>
 
 #include "cli.h"
+#include "json.h"
 
 static void visit(const distmap_view *band, void *user) { elements_count(band, user); }
 

@@ -14,10 +14,10 @@
 #ifndef DISTMAP_CLI_PASS_PASS_H
 #define DISTMAP_CLI_PASS_PASS_H
 
-#include <json-c/json.h>
 #include <limits.h>
 
 #include "../outofcore/steps.h"
+#include "../json.h"
 
 /* ---- plan.c ---- */
 

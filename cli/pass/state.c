@@ -152,9 +152,10 @@ json_object *state_plan(const struct state *state) {
 
 static int agree(const struct state *state, json_object *plan) {
     const int style = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE;
+    const char *text = json_text(plan, style);
     if (mkdir(state->folder, 0777) && errno != EEXIST)
         return fail("%s: cannot make the folder: %s", state->folder, strerror(errno));
-    const int status = publish(state, plan_name, json_object_to_json_string_ext(plan, style), link);
+    const int status = text ? publish(state, plan_name, text, link) : fail("%s: out of memory", state->folder);
     if (status)
         return status;
     json_object *there = state_plan(state);
