@@ -1,5 +1,5 @@
 """Reads an image, transforms it and writes the distances, by distmap's package in a forked child: for each line of standard input,
-[[input, output, "sync" or "no sync"], environment], a line [status, what was said]. Under shim.c, which the child begins anew."""
+[[input, output], environment], a line [status, what was said]. Under shim.c, which the child begins anew."""
 
 import ctypes
 import json
@@ -14,9 +14,10 @@ io_library()
 distmap.edt  # loaded before there are children
 
 
-def work(source, output, *_):
+def work(source, output):
     image = distmap.imread(source)
-    distmap.imwrite(output, distmap.edt(image.array, image.pitches, threads=1), like=image, kind="intensity")
+    distances = distmap.edt(image.array, image.pitches, threads=1)
+    distmap.imwrite(output, distances.astype("uint16") if output.endswith(".png") else distances, like=image, kind="intensity")
 
 
 for line in sys.stdin:
