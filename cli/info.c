@@ -1,8 +1,8 @@
 /* distmap info: what a file holds. */
-#include <json-c/json.h>
 #include <stdio.h>
 
 #include "cli.h"
+#include "json.h"
 
 /* Their values are not looked at: a file of some bytes may tell of 2^62 elements, of which none is there. */
 enum { MOST_BITS = 36 };

@@ -201,6 +201,10 @@ const option_row option_rows[] = {
     {"scratch", 0, EDT, "DIR", read_path, "with --memory: the folder for intermediate results (default: the output's)",
      AT(scratch)},
     {"resume", 0, EDT, NULL, read_flag, "with --memory: go on with what a run that was cut off has done", AT(resume)},
+    {"verify", 0, MAPS | PASS, NULL, read_flag,
+     "tell the input by all its bytes, which are read twice more, rather than by its size and times: one that was changed\n"
+     "                           meanwhile, or since the run that this one goes on with, is refused on any file system",
+     AT(verify)},
     {"distributed", 0, EDT, NULL, read_flag,
      "under mpirun: each of its processes reads, transforms and writes a slab of the image; on the CPU, or with\n"
      "                           --device cuda the processes of a machine take turns with its GPUs",

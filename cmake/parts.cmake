@@ -44,7 +44,8 @@ endmacro()
 
 # ---- Image files ----
 
-distmap_part(IO WHAT "image files (libdistmap_io)")
+distmap_part(IO WHAT "image files (libdistmap_io)" FIND "find_path(XXHASH_INCLUDE xxhash.h)" # of which the header is all that is used
+  FOUND XXHASH_INCLUDE DEBIAN libxxhash-dev)
 if(DISTMAP_HAVE_IO)
   find_package(ZLIB QUIET)
   include(CheckIncludeFile)

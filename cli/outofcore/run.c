@@ -1,5 +1,4 @@
 /* The subcommand's part of a run out of core: what is asked for, the files, the report. */
-#include <json-c/json.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "outofcore.h"
+#include "../json.h"
 
 /* ---- What must be the same when another run goes on ---- */
 

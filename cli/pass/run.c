@@ -88,7 +88,8 @@ static int open_outputs(struct pass *p, bool *whole) {
  * shards put into it would be zeros. It stays as it was, for the next one to see. */
 static int check_part(const struct sink *sink, const struct state *state, int64_t done) {
     const int64_t bytes = sink->writer ? part_bytes(state) : 0;
-    if (!done || state->found >= bytes)
+    if (!done || state->found >= bytes ||
+        access(state->output, F_OK) == 0) /* named meanwhile: this part is a new one, which goes */
         return 0;
     if (truncate(state->part, state->found))
         return fail("%s: cannot write: %s", state->part, strerror(errno));
@@ -299,10 +300,13 @@ static int compute(struct pass *p) {
     const int64_t done = p->state.done; /* before the part is opened */
     if (!whole && (status = open_outputs(p, &whole)))
         return status;
+    if (whole) { /* who named the outputs may have been killed before the parts were gone */
+        state_tidy(&p->state);
+        state_tidy(&p->index_state);
+    }
     /* Behind the opening: see state.c. */
     const bool again = state_has(&p->state, options->shard);
-    if (!again &&
-        ((status = check_part(&p->map, &p->state, done)) || (status = check_part(&p->index, &p->index_state, done))))
+    if ((status = check_part(&p->map, &p->state, done)) || (status = check_part(&p->index, &p->index_state, done)))
         return status;
     if (!again && ((status = do_share(p)) || (status = source_check_identity(&p->source)) ||
                    (status = state_mark(&p->state, options->shard, p->flags, p->largest))))

@@ -190,6 +190,9 @@ enum { DISTMAP_IDENTITY_BYTES = 320 };
  * beside it; of a folder a digest over the same of all files in it, which are looked at one by one. It is the same on all machines that
  * see the file. Two of them that differ are two inputs; equal ones before and after reading mean that nothing was changed meanwhile. */
 DISTMAP_API distmap_status distmap_reader_identity(const distmap_reader *reader, char text[DISTMAP_IDENTITY_BYTES]);
+/* The same by the bytes alone, for file systems whose times cannot be trusted, and for copies: sizes, and digests (XXH3, 128 bits) of all
+ * bytes of the file, also of one beside it; of a folder of the bytes and names of all files in it. All of them are read. */
+DISTMAP_API distmap_status distmap_reader_digest(const distmap_reader *reader, char text[DISTMAP_IDENTITY_BYTES]);
 /* When the file's elements lie in it as they are (uncompressed NPY, NIfTI, PGM, TIFF in one piece), a read-only view of all
  * of them, memory-mapped, valid until the reader is closed, with strides for Fortran order; otherwise, or with more than DISTMAP_MAX_NDIM
  * axes, a view with data NULL. If the file is cut short meanwhile, whoever looks at what is gone gets a SIGBUS, as
@@ -205,7 +208,7 @@ typedef struct distmap_writer distmap_writer;
  * format holds (chunk: 0 is chosen; format, stored and held_bytes are ignored). It is written beside its name and takes the name only
  * in distmap_writer_finish(). Names mean what they mean to a shell's redirection: links are followed, and stay; pipes
  * and devices are written as they are; a file that may not be written is refused. One that is replaced hands on its mode and, as far as this
- * process may, its owner. What a killed process left beside its outputs is removed by the next one that writes into
+ * process may, its owner, its access list and the user's attributes (user.*). What a killed process left beside its outputs is removed by the next one that writes into
  * the same folder. "-": standard output, as NPY. A dtype that the format cannot hold is an error that names those
  * that it can; so are axes, where it can hold none of that meaning in that order. "out.h5:/a/b" adds a dataset to the
  * HDF5 file if there is one, on a copy of it, and overwrites none; "out.h5" is a new file with the dataset /data. Who

@@ -139,7 +139,7 @@ def imwrite(
     path: str | PathLike[str], array: Array | Image, like: Image | None = None, *, axes: Sequence[Axis] | None = None,
     nodata: float | None = None, kind: Literal["mask", "labels", "intensity", "unknown"] | None = None,
     compress: bool | str | None = None, chunks: int | Sequence[int] | None = None, shards: int | Sequence[int] | None = None,
-    zarr_format: Literal[2, 3] | None = None,
+    zarr_format: Literal[2, 3] | None = None, sync: bool = True,
 ) -> None: ...
 
 class Axis:

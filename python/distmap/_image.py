@@ -248,7 +248,7 @@ def lengths_of(name, lengths, array):
     return [whole(name, length, 1) for length in lengths]
 
 
-def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compress=None, chunks=None, shards=None, zarr_format=None):
+def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compress=None, chunks=None, shards=None, zarr_format=None, sync=True):
     """Writes an image or volume in the format that the name's ending tells, with as much of its meaning as the format holds.
 
     Parameters
@@ -274,9 +274,13 @@ def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compre
     zarr_format : 2 or 3
         The version of Zarr. None: that of the group that the array is put into, else 3. Version 2 has no shards.
 
+    sync : bool
+        Whether the file is on the disk before it takes its name. False is faster, by as long as the disk takes, but after a power failure
+        soon after, the file may be of zeros.
+
     NotImplementedError where the format has not what is asked for.
 
-    The file takes its name when it is whole. Raises as imread() does; TypeError for what is no array.
+    The file takes its name when it is whole. Raises as imread() does; TypeError for what is no array. Ctrl-C ends a wait for a pipe.
 
     Examples
     --------
@@ -307,6 +311,8 @@ def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compre
         image = replace(image, array=image.array.astype(image.array.dtype.newbyteorder("=")))
     if compress is not None and not isinstance(compress, (bool, str)):
         raise TypeError(f"compress is {compress!r}, must be True, False or a name, as \"deflate\"")
+    if not isinstance(sync, (bool, np.bool_)):
+        raise TypeError(f"sync is {sync!r}, must be True or False")
     info = info_of(image)
     if compress is not None:
         info["packing"] = short("compress", compress) if isinstance(compress, str) else "yes" if compress else "none"
@@ -316,4 +322,4 @@ def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compre
             info[member], info[f"{member}_asked"] = lengths_of(name, lengths, image.array), True
     info["zarr_format"] = 0 if zarr_format is None else whole("zarr_format", zarr_format, 2, 3)
     open_library()
-    core.write_file(name, info, list(image.native), image.array.ctypes.data)
+    core.write_file(name, info, list(image.native), image.array.ctypes.data, bool(sync))

@@ -52,7 +52,10 @@ static distmap_status check_place(const distmap_writer *writer, hid_t file) {
         H5O_info_t object;
         *end = 0;
         if (part[1] && end[-1] != '/') {
-            if (H5Lexists(file, part, H5P_DEFAULT) <= 0)
+            const htri_t exists = H5Lexists(file, part, H5P_DEFAULT);
+            if (exists < 0)
+                status = failed(writer);
+            if (exists <= 0)
                 break;
             if (!next)
                 status = distmap_error_set(

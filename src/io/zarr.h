@@ -61,7 +61,13 @@ typedef struct dm_zarr {
     char names[DISTMAP_MAX_AXES][16]; /* of the file's axes; "" where it tells none */
 } dm_zarr;
 
-/* ---- zarr_json.c: JSON texts ---- */
+/* ---- json_parse.c, zarr_json.c: JSON texts ---- */
+
+typedef enum dm_json_end { DM_JSON_GOOD, DM_JSON_BROKEN, DM_JSON_TWICE, DM_JSON_NO_MEMORY } dm_json_end;
+/* The value that the text of `bytes` bytes and a zero is, to be put by the caller: NULL where it is null, and where it cannot be had. */
+dm_json_end dm_json_parse(const char *text, size_t bytes, json_object **value);
+/* The same of a text that was made here: NULL without memory. */
+json_object *dm_json_own(const char *text);
 
 /* A file of the folder as an object, to be put by the caller; NULL in *object where there is none. */
 distmap_status dm_zarr_load(const dm_input *input, int folder, const char *file, json_object **object);
@@ -70,7 +76,7 @@ json_object *dm_zarr_member(json_object *object, const char *name);
 /* A string's text, else "". */
 const char *dm_zarr_text(json_object *string);
 /* Makes an object: what cannot be added, or could not be made itself (NULL), is noted, and makes the text NULL in the end. They take
- * `value`. */
+ * `value`, which is not to be touched any more: so what is within comes first. */
 void dm_json_put(json_object *object, const char *name, json_object *value);
 void dm_json_put_null(json_object *object, const char *name);
 void dm_json_append(json_object *array, json_object *value);
@@ -265,7 +271,8 @@ int dm_zarr_open_below(int folder, const char *path);
 /* ---- zarr_store.c: files of a store, written. `name` is for messages ---- */
 
 /* With the folders that it is in, where they are missing. */
-distmap_status dm_zarr_store(const char *name, int folder, const char *file, const void *data, size_t bytes);
+distmap_status dm_zarr_store(const char *name, int folder, const char *file, const void *data, size_t bytes,
+                             bool synced);
 
 /* ---- zarr_place.c ---- */
 
@@ -282,7 +289,8 @@ distmap_status dm_zarr_parent_version(const char *name, const char *target, int 
 enum { DM_ZARR_TEXTS = 40, DM_ZARR_GROUPS = 16 };
 
 typedef struct dm_zarr_nodes {
-    char *name; /* for messages */
+    char *name;  /* for messages */
+    bool synced; /* each file is on the disk before it has its name */
     int texts, groups;
     struct dm_zarr_node_text {
         char *path;       /* below the folder that takes its name at the end */

@@ -138,7 +138,7 @@ static distmap_status make_array(distmap_writer *writer, state *s, const char *p
     const dm_input folder = {.name = writer->output.name};
     const char *file = s->version == 3 ? "zarr.json" : ".zarray";
     char *text = s->version == 3 ? dm_zarr_v3_text(info) : dm_zarr_v2_text(info);
-    json_object *array = text ? json_tokener_parse(text) : NULL;
+    json_object *array = text ? dm_json_own(text) : NULL;
     bool there = false;
     distmap_status status = array ? dm_zarr_parse(&folder, array, &s->form) : dm_no_memory(writer->output.name);
     if (!status && !dm_zarr_pack_room(smallest(s)))
@@ -193,6 +193,7 @@ distmap_status dm_zarr_create(distmap_writer *writer) {
         return dm_no_memory(output->name);
     s->folder = dm_zarr_open_below(output->fd, ".");
     s->nodes.name = strdup(output->name);
+    s->nodes.synced = writer->shared; /* whoever goes on after a power failure compares its array with what is there */
     if (s->folder < 0 || !s->nodes.name)
         return dm_no_memory(output->name);
     TRY(choose_version(writer, &s->version));
@@ -249,7 +250,7 @@ static distmap_status write_chunk(void *user, int worker, int64_t part) {
     }
     if (!bytes)
         return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot pack chunk %s", w->writer->output.name, name);
-    return dm_zarr_store(w->writer->output.name, s->folder, name, packed->data, bytes);
+    return dm_zarr_store(w->writer->output.name, s->folder, name, packed->data, bytes, false);
 }
 
 distmap_status dm_zarr_put(distmap_writer *writer, const dm_box *box, const void *elements) {

@@ -2,6 +2,11 @@
 
 import dataclasses
 import math
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import distmap
 import numpy as np
@@ -194,3 +199,55 @@ def test_layout(tmp_path):
     with pytest.raises(TypeError, match="chunks is 'x'"):
         distmap.imwrite(tmp_path / "b.zarr", image, chunks="x")
     assert not list(tmp_path.glob("b*"))
+
+
+def test_sync(tmp_path):
+    for sync in (True, False, np.False_):
+        distmap.imwrite(tmp_path / "a.npy", np.arange(6, dtype=np.uint8), sync=sync)
+        assert distmap.imread(tmp_path / "a.npy").array.tolist() == [0, 1, 2, 3, 4, 5]
+    with pytest.raises(TypeError, match="sync is 'no', must be True or False"):
+        distmap.imwrite(tmp_path / "a.npy", np.arange(6, dtype=np.uint8), sync="no")
+
+
+WAITS = """
+import os, signal, sys, threading
+import distmap, numpy as np
+path, what, handled = sys.argv[1:]
+if handled == "handled":
+    signal.signal(signal.SIGINT, lambda *_: print("handled", flush=True))
+big = np.zeros((1000, 1000), np.uint8)
+print("begins", flush=True)
+try:
+    distmap.imwrite(path, big) if what == "write" else distmap.imread(path)
+    print("done", flush=True)
+except KeyboardInterrupt:
+    print("KeyboardInterrupt", flush=True)
+"""
+
+
+def wait_asleep(pid):
+    """Until the process has been asleep for a while, as one is that waits for what does not come."""
+    asleep = 0
+    while asleep < 10:
+        with open(f"/proc/{pid}/stat") as stat:
+            asleep = asleep + 1 if stat.read().rpartition(")")[2].split()[0] == "S" else 0
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("what", ("read", "write"))
+@pytest.mark.parametrize("handled", ("raises", "handled"))
+def test_interrupted(tmp_path, what, handled):
+    """Ctrl-C while a pipe makes it wait. A handler that returns lets it go on waiting."""
+    path = tmp_path / "pipe.npy"
+    os.mkfifo(path)
+    child = subprocess.Popen([sys.executable, "-c", WAITS, path, what, handled], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    other = os.open(path, os.O_RDWR)  # holds both ends, and neither reads nor writes
+    assert child.stdout.readline() == "begins\n"
+    wait_asleep(child.pid)
+    child.send_signal(signal.SIGINT)
+    if handled == "handled":
+        assert child.stdout.readline() == "handled\n" and child.poll() is None
+        child.kill()
+    said, errors = child.communicate(timeout=20)
+    os.close(other)
+    assert errors == "" and (handled == "handled" or said == "KeyboardInterrupt\n")
