@@ -1,4 +1,4 @@
-/* matrix GROUP [CASE]: runs one group of cases, or one case of it.
+/* matrix GROUP [options]: runs one group of cases, or those that the options choose (choice.h).
  *
  * DISTMAP_TEST_SEED repeats a run (it prints its seed), DISTMAP_TEST_SCALE multiplies the number of drawn cases.
  */
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../seed.h"
+#include "choice.h"
 #include "drawn.h"
 
 struct group {
@@ -232,19 +233,21 @@ static void run_case(const struct group *g, struct image *m, int pattern, unsign
     free(m->site);
 }
 
-static void run_group(const struct group *g, uint64_t seed, double scale, int only) {
+static void run_group(const struct group *g, uint64_t seed, double scale) {
     int shapes = 0;
     while (g->shapes && g->shapes[shapes][0])
         shapes++;
     const int patterns = (g->last ? g->last : corpus_count) - g->first;
-    const int count = g->drawn ? 1 + (int)(g->drawn * scale) : shapes * patterns;
+    const int count = g->drawn ? drawn_count(g->drawn) : shapes * patterns;
+    choice_check_case(g->name, count);
     for (int number = 0; number < count; number++) {
-        if (only >= 0 && number != only)
+        if (!choice_takes_case(number))
             continue;
         struct rng r = {seed * 1000003 + (uint64_t)number};
         for (const char *c = g->name; *c; c++)
             r.state = rng_next(&r) + (uint64_t)*c;
-        if (!g->drawn && !rng_chance(&r, g->whole ? fmax(scale, 0.4) : scale))
+        const bool chosen = g->drawn || rng_chance(&r, g->whole ? fmax(scale, 0.4) : scale);
+        if (!chosen && !choice_is_one_case())
             continue;
         struct image m = {0};
         unsigned features = g->always;
@@ -266,22 +269,22 @@ static void run_group(const struct group *g, uint64_t seed, double scale, int on
 }
 
 int main(int argc, char **argv) {
+    const char *name = choice_read(argc, argv, "GROUP [--case N] [--method NAME] [--isa NAME] [--threads N] [--param NAME=VALUE]...");
     const uint64_t seed = test_seed();
     const double scale = drawn_scale();
-    const int only = argc > 2 ? atoi(argv[2]) : -1;
-    for (size_t i = 0; argc > 1 && i < sizeof groups / sizeof *groups; i++) {
+    for (size_t i = 0; name && i < sizeof groups / sizeof *groups; i++) {
         const struct group *g = &groups[i];
-        if (strcmp(g->name, argv[1]) != 0)
+        if (strcmp(g->name, name) != 0)
             continue;
         printf("matrix %s, seed %" PRIu64 ", scale %g\n", g->name, seed, scale);
         drawn_order(seed);
-        check_open();
-        run_group(g, seed, scale, only);
-        const int failures = check_report(g->plain && only < 0 && scale >= 1);
+        check_open(g->name, seed);
+        run_group(g, seed, scale);
+        const int failures = check_report(g->plain && !choice_is_partial() && scale >= 1);
         check_close();
         return failures != 0;
     }
-    fprintf(stderr, "usage: matrix GROUP [CASE]; groups:");
+    fprintf(stderr, "matrix: %s; groups:", name ? "no such group" : "a group is needed");
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
         fprintf(stderr, " %s", groups[i].name);
     fprintf(stderr, "\n");
