@@ -22,6 +22,9 @@ void check_close(void);
 /* One combination of outputs. Failures are printed and counted. */
 void check_case(const struct test_case *c, const struct expected *e, const distmap_outputs *want);
 
+/* How often a plan was executed so far, of any method. */
+long check_ran(void);
+
 /* Prints what ran. Returns the number of failures: a method that never ran counts as one if `all_run`, and so does a run of nothing. */
 int check_report(bool all_run);
 

@@ -233,39 +233,45 @@ static void run_case(const struct group *g, struct image *m, int pattern, unsign
     free(m->site);
 }
 
+/* Runs a case, unless the share of the group's cases that is wanted leaves it out. */
+static void run_number(const struct group *g, uint64_t seed, double share, int number, int patterns) {
+    struct rng r = {seed * 1000003 + (uint64_t)number};
+    for (const char *c = g->name; *c; c++)
+        r.state = rng_next(&r) + (uint64_t)*c;
+    if (!g->drawn && !rng_chance(&r, share))
+        return;
+    struct image m = {0};
+    unsigned features = g->always;
+    int pattern = (int)rng_range(&r, 0, corpus_count - 1);
+    if (g->drawn) {
+        draw_shape(g, &m, &r);
+    } else {
+        const int64_t *shape = g->shapes[number / patterns];
+        pattern = g->first + number % patterns;
+        m.elements = 1;
+        for (; m.ndim < 4 && shape[m.ndim]; m.ndim++)
+            m.elements *= m.shape[m.ndim] = shape[m.ndim];
+    }
+    for (unsigned bit = 1; bit <= SIGNED_MAP; bit <<= 1)
+        if (g->sometimes & bit && rng_chance(&r, 1.0 / 3))
+            features |= bit;
+    run_case(g, &m, pattern, features, number, seed, &r);
+}
+
 static void run_group(const struct group *g, uint64_t seed, double scale) {
     int shapes = 0;
     while (g->shapes && g->shapes[shapes][0])
         shapes++;
     const int patterns = (g->last ? g->last : corpus_count) - g->first;
     const int count = g->drawn ? drawn_count(g->drawn) : shapes * patterns;
+    const double share = choice_is_one_case() ? 1 : g->whole ? fmax(scale, 0.4) : scale;
     choice_check_case(g->name, count);
-    for (int number = 0; number < count; number++) {
-        if (!choice_takes_case(number))
-            continue;
-        struct rng r = {seed * 1000003 + (uint64_t)number};
-        for (const char *c = g->name; *c; c++)
-            r.state = rng_next(&r) + (uint64_t)*c;
-        const bool chosen = g->drawn || rng_chance(&r, g->whole ? fmax(scale, 0.4) : scale);
-        if (!chosen && !choice_is_one_case())
-            continue;
-        struct image m = {0};
-        unsigned features = g->always;
-        int pattern = (int)rng_range(&r, 0, corpus_count - 1);
-        if (g->drawn) {
-            draw_shape(g, &m, &r);
-        } else {
-            const int64_t *shape = g->shapes[number / patterns];
-            pattern = g->first + number % patterns;
-            m.elements = 1;
-            for (; m.ndim < 4 && shape[m.ndim]; m.ndim++)
-                m.elements *= m.shape[m.ndim] = shape[m.ndim];
-        }
-        for (unsigned bit = 1; bit <= SIGNED_MAP; bit <<= 1)
-            if (g->sometimes & bit && rng_chance(&r, 1.0 / 3))
-                features |= bit;
-        run_case(g, &m, pattern, features, number, seed, &r);
-    }
+    for (int number = 0; number < count; number++)
+        if (choice_takes_case(number))
+            run_number(g, seed, share, number, patterns);
+    /* However small the share, something runs. */
+    for (int i = 0; i < count && !check_ran() && !choice_is_partial(); i++)
+        run_number(g, seed, 1, (int)((seed + (uint64_t)i) % (uint64_t)count), patterns);
 }
 
 int main(int argc, char **argv) {
