@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 DISTMAP = build/release/distmap
 
-.PHONY: help build demo test test-all bench bench-gpu install check-large check-gpu fuzz coverage clean
+.PHONY: help build demo test test-all bench bench-gpu install check-large check-gpu fuzz fuzz-grow coverage clean
 
 help:
 	@echo 'make demo         distance maps, Voronoi maps and pictures of a real image and a real volume'
@@ -15,7 +15,8 @@ help:
 	@echo 'make install      into PREFIX=$(PREFIX) (and DESTDIR)'
 	@echo 'make check-large  images beyond 2^31 elements; needs 24 GB of memory and some minutes'
 	@echo 'make check-gpu    all tests of the GPU part on a real one, under compute-sanitizer too; JOBS=1 at once'
-	@echo 'make fuzz         every fuzz target for SECONDS=60 each (clang)'
+	@echo 'make fuzz         every fuzz target for SECONDS=600 each, JOBS at once (clang)'
+	@echo 'make fuzz-grow    what reached new branches, from there into tests/fuzz/corpus'
 	@echo 'make coverage     line coverage of the tests'
 
 build:
@@ -55,7 +56,10 @@ check-gpu:
 
 fuzz:
 	tools/build.sh fuzz --group test --group fuzz
-	tools/fuzz.sh build/fuzz $(or $(SECONDS),60)
+	JOBS=$(JOBS) tools/fuzz.sh build/fuzz $(or $(SECONDS),600)
+
+fuzz-grow:
+	JOBS=$(JOBS) tools/fuzz.sh build/fuzz grow
 
 coverage:
 	tools/build.sh coverage --group test --group coverage

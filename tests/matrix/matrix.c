@@ -270,8 +270,9 @@ static void run_group(const struct group *g, uint64_t seed, double scale) {
         if (choice_takes_case(number))
             run_number(g, seed, share, number, patterns);
     /* However small the share, something runs. */
-    for (int i = 0; i < count && !check_ran() && !choice_is_partial(); i++)
-        run_number(g, seed, 1, (int)((seed + (uint64_t)i) % (uint64_t)count), patterns);
+    const int all = g->drawn > count ? g->drawn : count;
+    for (int i = 0; i < all && !check_ran() && !choice_is_partial(); i++)
+        run_number(g, seed, 1, (int)((seed + (uint64_t)i) % (uint64_t)all), patterns);
 }
 
 int main(int argc, char **argv) {
