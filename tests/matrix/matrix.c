@@ -19,7 +19,7 @@ struct group {
     int64_t most;               /* elements of a drawn shape */
     const int64_t (*shapes)[4]; /* ends with a row of zeros; a zero ends a shape */
     int first, last;            /* patterns; last 0: all */
-    bool whole;                 /* however few cases are wanted, four of ten of these are run */
+    bool whole;                 /* however few cases are wanted, so large a share of these is run: WHOLE */
     bool plain;                 /* every exact method is expected to take some of it, even one of planes alone */
 };
 
@@ -54,6 +54,8 @@ static const int64_t shapes_metrics_strips[][4] = {{36, 460}, {50, 300}, {0}};
 
 /* Rows, columns and volumes beyond what near searches reach. */
 static const int64_t shapes_labels[][4] = {{3, 700}, {600, 5}, {1, 2000}, {140, 150}, {20, 3, 140}, {150, 2, 30}, {0}};
+
+static const double WHOLE = 0.15;
 
 enum { EVERY = VARY_AXES | VARY_INTEGER_SPACING | VARY_LIMIT | VARY_BORDER | VARY_DTYPE | VARY_LAYOUT };
 
@@ -264,7 +266,7 @@ static void run_group(const struct group *g, uint64_t seed, double scale) {
         shapes++;
     const int patterns = (g->last ? g->last : corpus_count) - g->first;
     const int count = g->drawn ? drawn_count(g->drawn) : shapes * patterns;
-    const double share = choice_is_one_case() ? 1 : g->whole ? fmax(scale, 0.4) : scale;
+    const double share = choice_is_one_case() ? 1 : g->whole ? fmax(scale, WHOLE) : scale;
     choice_check_case(g->name, count);
     for (int number = 0; number < count; number++)
         if (choice_takes_case(number))
