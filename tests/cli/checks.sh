@@ -46,7 +46,7 @@ matches() { # text, extended regular expression
 
 largest_file=unlimited # KiB that the command may write into one file
 
-# What follows starts no program but the command where it can: there are thousands of checks, and a program takes a millisecond.
+# These functions start no program but the command where they can: there are thousands of checks, and a program takes a millisecond.
 is_empty() { # folder; names that begin with a dot count
     local names=("$1"/* "$1"/.[!.]* "$1"/..?*) name
     for name in "${names[@]}"; do

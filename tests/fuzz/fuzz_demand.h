@@ -1,4 +1,4 @@
-/* What must hold whatever the input is: the fuzzer takes the abort for a finding. */
+/* A condition that must hold whatever the input is: the fuzzer takes the abort for a finding. */
 #ifndef DISTMAP_TESTS_FUZZ_DEMAND_H
 #define DISTMAP_TESTS_FUZZ_DEMAND_H
 
