@@ -7,8 +7,8 @@ DISTMAP = build/release/distmap
 
 help:
 	@echo 'make demo         distance maps, Voronoi maps and pictures of a real image and a real volume'
-	@echo 'make test         build and run all tests'
-	@echo 'make test-all     and the long sweeps: faults and power cuts in every format'
+	@echo 'make test         build and run all tests, with one of twenty drawn cases (a fresh seed each time)'
+	@echo 'make test-all     all drawn cases, and the long sweeps: faults and power cuts in every format'
 	@echo 'make build        the release build; the command is $(DISTMAP)'
 	@echo 'make bench        the race against other libraries on this machine (needs pip and the network)'
 	@echo 'make bench-gpu    times on an NVIDIA GPU, beside CuPy and the bandwidth of a copy'
@@ -28,9 +28,9 @@ demo: build
 test:
 	tools/build.sh release --group test --group mpi
 	tools/oracles.sh
-	ctest --preset release -j "$${JOBS:-$$(nproc)}"
+	DISTMAP_TEST_SCALE="$${DISTMAP_TEST_SCALE:-0.05}" ctest --preset release -j "$${JOBS:-$$(nproc)}"
 
-# And the long sweeps, which are left out of it: some ten minutes.
+# All drawn cases, and the long sweeps, which are left out of it: half an hour.
 test-all:
 	tools/build.sh release --group test --group mpi
 	tools/oracles.sh
