@@ -17,7 +17,7 @@ help:
 	@echo 'make check-gpu    all tests of the GPU part on a real one, under compute-sanitizer too; JOBS=1 at once'
 	@echo 'make fuzz         every fuzz target for SECONDS=600 each, JOBS at once (clang)'
 	@echo 'make fuzz-grow    what reached new branches, from there into tests/fuzz/corpus'
-	@echo 'make coverage     line coverage of the tests'
+	@echo 'make coverage     branches and lines of io, core and the command that the tests reach; fails below LINES=, BRANCHES= per cent'
 
 build:
 	tools/build.sh release
@@ -63,8 +63,9 @@ fuzz-grow:
 
 coverage:
 	tools/build.sh coverage --group test --group coverage
-	ctest --preset coverage
-	gcovr --root . --filter src/ --filter cli/ build/coverage
+	DISTMAP_TEST_SCALE="$${DISTMAP_TEST_SCALE:-0.05}" ctest --preset coverage -j "$${JOBS:-$$(nproc)}"
+	gcovr --root . --filter src/io/ --filter src/core/ --filter cli/ --print-summary \
+		--fail-under-line $(or $(LINES),0) --fail-under-branch $(or $(BRANCHES),0) build/coverage
 
 clean:
 	rm -rf build
