@@ -33,7 +33,10 @@ static int read_text(int reader, char *text) {
     case 6: status = value_pitches("--spacing", text, &pitches); break;
     case 7: status = value_shard("--shard", text, &a, &b); break;
     case 8: status = value_sites("--sites", text, &sites); break;
-    default: status = value_metric("--metric", text, &options); break;
+    default:
+        status = value_metric("--metric", text, &options);
+        free(options.metric_name);
+        break;
     }
     if (status == 0 && reader == 1)
         DEMAND(a >= 1);
