@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "../require.h"
+#include "choice.h"
 #include "runner.h"
 #include "widen.h"
 
@@ -16,6 +17,8 @@ static const double LONG_RUN = 0.05, PATIENCE = 4;
 enum { MAX_METHODS = 32, MAX_PARAMS = 8, MAX_OUTPUTS = 10, SHOWN_FAILURES = 12 };
 
 static struct {
+    const char *group;
+    uint64_t seed;
     struct runner runner[MAX_RUNNERS];
     int runners;
     long ran[MAX_METHODS], refused[MAX_METHODS];
@@ -23,7 +26,9 @@ static struct {
     int failures;
 } state;
 
-void check_open(void) {
+void check_open(const char *group, uint64_t seed) {
+    state.group = group;
+    state.seed = seed;
     state.runners = runner_open(state.runner);
     REQUIRE(state.runners >= 2);
 }
@@ -146,9 +151,12 @@ static bool fail(const struct job *j, const struct run *r) {
     if (++state.failures > SHOWN_FAILURES)
         return false;
     const distmap_problem *p = &j->problem;
+    fprintf(stderr, "FAILED %s\n", j->test->name);
+    choice_print_command(state.group, j->test->number, state.seed, r->method, r->runner->context, r->params,
+                         r->param_count);
     fprintf(
-        stderr, "FAILED %s\n  method %s, isa %s, %d threads; input %d dtype %s, sites %d [%g, %g], axes 0x%x, spacing",
-        j->test->name, r->method, distmap_context_isa(r->runner->context), distmap_context_threads(r->runner->context),
+        stderr, "  method %s, isa %s, %d threads; input %d dtype %s, sites %d [%g, %g], axes 0x%x, spacing",
+        r->method, distmap_context_isa(r->runner->context), distmap_context_threads(r->runner->context),
         (int)p->input, distmap_dtype_name(p->dtype), (int)p->sites.rule, p->sites.lo, p->sites.hi, p->axes);
     for (int a = 0; a < p->ndim; a++)
         fprintf(stderr, " %.17g", p->spacing[a]);
@@ -298,6 +306,7 @@ static void draw_params(const struct job *j, size_t method, int which, struct ru
         r->params[k] =
             (distmap_param){q->name, q->names ? rng_range(&rng, q->lowest, q->highest) : ends[rng_range(&rng, 0, 3)]};
     }
+    choice_set_params(info, r->params);
 }
 
 /* Returns the seconds of processor time that an execution took. */
@@ -405,13 +414,17 @@ void check_case(const struct test_case *c, const struct expected *e, const distm
         const bool slow = strncmp(info->name, "brute/", 6) == 0 && j.elements > 300;
         const bool takes = info->metrics ? info->metrics >> j.problem.metric & 1 : !j.problem.metric;
         if (info->field != j.problem.field || !takes || !info->exact || strcmp(info->device, runner_device) != 0 ||
-            (slow && j.elements > 6000))
+            (slow && j.elements > 6000) || !choice_takes_method(info->name))
             continue;
-        if (!by_default && state.taken[m] > PATIENCE && c->number % 4 != 0)
+        if (!choice_is_partial() && !by_default && state.taken[m] > PATIENCE && c->number % 4 != 0)
             continue;
-        for (int i = 0; i < (slow ? 1 : state.runners); i++)
-            if (run_method(&j, m, (c->number + i) % state.runners, input) > LONG_RUN && !by_default)
+        for (int i = 0; i < state.runners; i++) {
+            const int which = (c->number + i) % state.runners;
+            if (!choice_takes_context(state.runner[which].context))
+                continue;
+            if ((run_method(&j, m, which, input) > LONG_RUN && !by_default) || slow)
                 break;
+        }
         by_default = by_default && state.ran[m] == ran;
     }
     for (int k = 0; k < j.count; k++) {
@@ -425,6 +438,13 @@ void check_case(const struct test_case *c, const struct expected *e, const distm
     free(input);
 }
 
+long check_ran(void) {
+    long ran = 0;
+    for (size_t m = 0; m < MAX_METHODS; m++)
+        ran += state.ran[m];
+    return ran;
+}
+
 int check_report(bool all_run) {
     for (size_t m = 0; distmap_method_get(m); m++) {
         const distmap_method_info *info = distmap_method_get(m);
@@ -433,6 +453,10 @@ int check_report(bool all_run) {
             fprintf(stderr, "FAILED %s took none of the plain cases\n", info->name);
             state.failures++;
         }
+    }
+    if (check_ran() == 0) {
+        fprintf(stderr, "FAILED nothing ran\n");
+        state.failures++;
     }
     if (state.failures)
         fprintf(stderr, "%d failures\n", state.failures);
