@@ -16,7 +16,7 @@ def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labe
     Parameters
     ----------
     mask : array of one to four axes, any strides
-        bool, integers, float32 or float64; NumPy, CuPy, PyTorch, or see transform(). Sites are its zeros, so that
+        bool, integers, float32 or float64, float16 and bfloat16 (copied to float32); NumPy, CuPy, PyTorch, or see transform(). Sites are its zeros, so that
         inside the objects of a mask the result is the distance to the background.
     sampling : float or floats
         Pitch of the elements along each axis, in any unit of length, which is then that of the result. None: 1. A pitch

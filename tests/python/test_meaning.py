@@ -129,3 +129,28 @@ def test_nor_does_scipys_twin_take_it():
 def test_ragged_lists_are_refused():
     with pytest.raises((TypeError, ValueError)):
         distmap.edt([[1, 0], [1]])
+
+
+def halves():
+    yield np.float16
+    try:
+        import ml_dtypes
+    except ImportError:
+        return
+    yield ml_dtypes.bfloat16
+
+
+@pytest.mark.parametrize("dtype", halves())
+def test_half_precision(dtype):
+    """Inputs of it mean their values, which float32 holds: -0 is zero, NaN no site, the least positive number not zero."""
+    values = np.array([[0.0, -0.0, 1, np.nan], [np.inf, 2.0 ** -24, 3, 0.1]]).astype(dtype)
+    same = values.astype(np.float32)
+    for array, single in ((values, same), (values.T[::-1], same.T[::-1]), (values.astype(values.dtype.newbyteorder()), same)):
+        for _ in range(2):
+            assert np.array_equal(distmap.edt(array), distmap.edt(single))
+            assert np.array_equal(distmap.edt(array, sites=(0.1, 2), limit=1), distmap.edt(single, sites=(0.1, 2), limit=1))
+    assert distmap.edt(values, sites="nonzero")[0].tolist() == [1, 1, 0, 1]
+    squares = np.array([4, 9, 0, np.inf]).astype(dtype)
+    assert np.array_equal(distmap.transform(squares, kind="sampled", want="squared").squared, [4, 1, 0, 1])
+    with pytest.raises(TypeError, match="out distance has dtype (b?)float16"):
+        distmap.edt(same, out=values)
