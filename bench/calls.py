@@ -3,9 +3,9 @@
     build/bench-venv/bin/python bench/calls.py [--library PATH] [--rounds N] [--only images,crops,import] [--output JSON]
 
 tools/bench.sh makes that Python. Images are uint8, an ellipse in each, results float32. Contestants are called in turns, each for a
-slice of some milliseconds; figures are the least of all rounds, in microseconds (crops: milliseconds, the sum over lists of 50), since on a
-machine with other work nothing else can be compared. Results are compared, outside the clock. OpenCV and SciPy get one thread, since that is all
-that they use for such images.
+slice of some milliseconds; figures are the least of all rounds, in microseconds (crops: milliseconds, the sum over lists of 50), since on
+a machine with other work nothing else can be compared. Results are compared, outside the clock. OpenCV and SciPy get one thread, since
+that is all that they use for such images.
 """
 
 import argparse

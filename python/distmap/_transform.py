@@ -129,7 +129,8 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
     Parameters
     ----------
     input : array of shape (n,), (m, n), (l, m, n) or (k, l, m, n), any strides
-        bool, int8 to int64, uint8 to uint64, float32 or float64; float16 and bfloat16 are copied to float32. NumPy, CuPy, PyTorch, anything with a buffer,
+        bool, int8 to int64, uint8 to uint64, float32 or float64; float16 and bfloat16 are copied to float32. NumPy, CuPy, PyTorch,
+        anything with a buffer,
         ``__array_interface__``, ``__array__``, ``__cuda_array_interface__`` or DLPack, or nested lists of numbers; what is
         none of these is a TypeError that says how to make an array of it. It is not copied, but for lists.
     kind : "mask", "labels" or "sampled"
