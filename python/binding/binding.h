@@ -127,10 +127,22 @@ bool dmb_begin(dmb_context *context, PyObject *progress, bool keep_lock);
 bool dmb_end(dmb_context *context, distmap_status status, const char *text);
 bool dmb_execute(dmb_plan *plan, const distmap_arrays *arrays, PyObject *progress, bool keep_lock);
 
-/* ---- calls.c --------------------------------------------------------------------------------------------------------------- */
+/* ---- signature.c ----------------------------------------------------------------------------------------------------------- */
 
 /* The view of an exact numpy.ndarray that the library takes as it is. False, without an exception: it is something else. */
 bool dmb_look(PyObject *array, bool writable, distmap_view *view);
+/* But for the address. */
+bool dmb_alike(const distmap_view *a, const distmap_view *b);
+bool dmb_is_number_or_name(PyObject *value);
+/* Whether an option can be compared later: nobody changes it, or its copy, in which lists are new ones. `depth`: 0. */
+bool dmb_is_plain(PyObject *value, int depth);
+PyObject *dmb_copy(PyObject *value);
+/* Of one type and value: 1, 1.0 and True are three. `kept` is plain. */
+bool dmb_same(PyObject *kept, PyObject *given);
+bool dmb_add_signatures(void);
+
+/* ---- calls.c --------------------------------------------------------------------------------------------------------------- */
+
 bool dmb_add_calls(void);
 PyObject *dmb_start(PyObject *module, PyObject *prepare);
 PyObject *dmb_call(PyObject *module, PyObject *const *arguments, Py_ssize_t count);

@@ -6,7 +6,7 @@
  * Each thread has a table of at most SETS x WAYS calls and BYTES bytes, of which the one not used for longest goes. */
 #include "binding.h"
 
-enum { SETS = 128, WAYS = 8, MOST_OPTIONS = 24, MOST_OUTPUTS = 2, DEEPEST = 3 };
+enum { SETS = 128, WAYS = 8, MOST_OPTIONS = 24, MOST_OUTPUTS = 2 };
 static const size_t BYTES = 16 << 20, PLAN_BYTES = 16 << 10; /* of a plan's own structures, about */
 static const size_t MOST_KEPT = 1 << 20; /* bytes of scratch; plans with more are made for a call alone */
 static const int64_t TINY =
@@ -42,121 +42,7 @@ struct table {
     uint64_t clock;
 };
 
-static PyObject *array_type, *scalar_type, *dtype_type, *empty, *empty_like, *struct_name, *shape_name, *table_name,
-    *prepare;
-
-/* ---- Arrays -------------------------------------------------------------------------------------------------------------- */
-
-/* What NumPy's attribute __array_struct__ points to, as its manual has it ("The array interface protocol"). */
-struct array_interface {
-    int two, nd;
-    char typekind;
-    int itemsize, flags;
-    Py_intptr_t *shape, *strides;
-    void *data;
-};
-enum { ALIGNED = 0x100, NATIVE = 0x200, WRITABLE = 0x400 };
-
-static distmap_dtype dtype_of(char kind, int bytes) {
-    const bool wide = bytes <= 8;
-    switch (kind) {
-    case 'b': return DISTMAP_BOOL;
-    case 'i':
-        return (distmap_dtype[]){
-            0, DISTMAP_INT8, DISTMAP_INT16, 0, DISTMAP_INT32, 0, 0, 0, DISTMAP_INT64}[wide ? bytes : 0];
-    case 'u':
-        return (distmap_dtype[]){
-            0, DISTMAP_UINT8, DISTMAP_UINT16, 0, DISTMAP_UINT32, 0, 0, 0, DISTMAP_UINT64}[wide ? bytes : 0];
-    case 'f': return bytes == 4 ? DISTMAP_FLOAT32 : bytes == 8 ? DISTMAP_FLOAT64 : DISTMAP_NONE;
-    default: return DISTMAP_NONE;
-    }
-}
-
-bool dmb_look(PyObject *array, bool writable, distmap_view *view) {
-    if ((PyObject *)Py_TYPE(array) != array_type)
-        return false;
-    PyObject *capsule = PyObject_GetAttr(array, struct_name);
-    const struct array_interface *told = capsule ? PyCapsule_GetPointer(capsule, NULL) : NULL;
-    const int flags = ALIGNED | NATIVE | (writable ? WRITABLE : 0);
-    bool known = told && told->nd >= 1 && told->nd <= DISTMAP_MAX_AXES && (told->flags & flags) == flags;
-    if (known) {
-        *view = (distmap_view){.data = told->data, .dtype = dtype_of(told->typekind, told->itemsize), .ndim = told->nd};
-        for (int a = 0; a < told->nd; a++) {
-            view->shape[a] = told->shape[a];
-            view->strides[a] = told->strides[a];
-        }
-        known = view->dtype != DISTMAP_NONE;
-    }
-    Py_XDECREF(capsule);
-    PyErr_Clear();
-    return known;
-}
-
-/* But for the address. */
-static bool alike(const distmap_view *a, const distmap_view *b) {
-    const size_t bytes = (size_t)a->ndim * sizeof *a->shape;
-    return a->dtype == b->dtype && a->ndim == b->ndim && !memcmp(a->shape, b->shape, bytes) &&
-           !memcmp(a->strides, b->strides, bytes);
-}
-
-/* ---- Options ------------------------------------------------------------------------------------------------------------- */
-
-static bool is_number_or_name(PyObject *value) {
-    return PyLong_CheckExact(value) || PyFloat_CheckExact(value) || PyUnicode_CheckExact(value);
-}
-
-static bool is_sequence(PyObject *value) { return PyTuple_CheckExact(value) || PyList_CheckExact(value); }
-
-/* Whether an option can be compared later: nobody changes it, or its list's copy. */
-static bool is_plain(PyObject *value, int depth) {
-    if (!is_sequence(value))
-        return value == Py_None || PyBool_Check(value) || is_number_or_name(value) || PyType_Check(value) ||
-               PyObject_TypeCheck(value, (PyTypeObject *)scalar_type) ||
-               PyObject_TypeCheck(value, (PyTypeObject *)dtype_type);
-    bool plain = depth < DEEPEST;
-    for (Py_ssize_t i = 0, count = PySequence_Size(value); plain && i < count; i++) {
-        PyObject *item = PySequence_GetItem(value, i);
-        plain = item && is_plain(item, depth + 1);
-        Py_XDECREF(item);
-    }
-    return plain;
-}
-
-static PyObject *copy_of(PyObject *value) {
-    if (!is_sequence(value))
-        return Py_NewRef(value);
-    const Py_ssize_t count = PySequence_Size(value);
-    PyObject *list = PyList_New(count), *copy = list;
-    for (Py_ssize_t i = 0; list && i < count; i++) {
-        PyObject *item = PySequence_GetItem(value, i);
-        PyList_SetItem(list, i, item ? copy_of(item) : Py_NewRef(Py_None));
-        Py_XDECREF(item);
-    }
-    if (list && PyTuple_CheckExact(value)) {
-        copy = PyList_AsTuple(list);
-        Py_DECREF(list);
-    }
-    return copy;
-}
-
-/* Of one type and value: 1, 1.0 and True are three. `kept` is plain. */
-static bool same(PyObject *kept, PyObject *given) {
-    if (kept == given)
-        return true;
-    if (Py_TYPE(kept) != Py_TYPE(given) || PyType_Check(kept))
-        return false;
-    if (!is_sequence(kept))
-        return PyObject_RichCompareBool(kept, given, Py_EQ) == 1;
-    const Py_ssize_t count = PySequence_Size(kept);
-    bool equal = PySequence_Size(given) == count;
-    for (Py_ssize_t i = 0; equal && i < count; i++) {
-        PyObject *a = PySequence_GetItem(kept, i), *b = PySequence_GetItem(given, i);
-        equal = a && b && same(a, b);
-        Py_XDECREF(a);
-        Py_XDECREF(b);
-    }
-    return equal;
-}
+static PyObject *empty, *empty_like, *shape_name, *table_name, *prepare;
 
 /* ---- The table ------------------------------------------------------------------------------------------------------------- */
 
@@ -235,7 +121,7 @@ static uint64_t mixed_view(uint64_t hash, const distmap_view *view) {
 static struct known **set_of(struct table *table, const struct signature *call) {
     uint64_t hash = mixed_view(mixed_view((uintptr_t)call->maker, &call->input), &call->out);
     for (Py_ssize_t i = 0; i < call->option_count; i++)
-        if (is_number_or_name(call->options[i]))
+        if (dmb_is_number_or_name(call->options[i]))
             hash = mixed(hash, (uint64_t)PyObject_Hash(call->options[i]));
     return table->sets[hash >> 57];
 }
@@ -243,10 +129,10 @@ _Static_assert(SETS == 1 << (64 - 57), "a set for each value of the hash's first
 
 static bool is_of(const struct known *known, const struct signature *call) {
     if (!known || known->maker != call->maker || known->option_count != call->option_count ||
-        !alike(&known->input, &call->input) || !alike(&known->out, &call->out) || dmb_is_within(known->context))
+        !dmb_alike(&known->input, &call->input) || !dmb_alike(&known->out, &call->out) || dmb_is_within(known->context))
         return false;
     for (Py_ssize_t i = 0; i < call->option_count; i++)
-        if (!same(known->options[i], call->options[i]))
+        if (!dmb_same(known->options[i], call->options[i]))
             return false;
     return true;
 }
@@ -469,7 +355,7 @@ PyObject *dmb_keep(PyObject *module, PyObject *arguments) {
     struct signature call = {.maker = maker, .options = given, .option_count = PyTuple_Size(options)};
     struct table *table = table_of_thread(true);
     const Py_ssize_t output_count = PyTuple_Size(outputs);
-    if (!table || !is_call(input, out, &call) || !is_plain(options, 0) || output_count < 1 ||
+    if (!table || !is_call(input, out, &call) || !dmb_is_plain(options, 0) || output_count < 1 ||
         output_count > MOST_OUTPUTS)
         Py_RETURN_NONE;
     for (Py_ssize_t i = 0; i < call.option_count; i++)
@@ -491,7 +377,7 @@ PyObject *dmb_keep(PyObject *module, PyObject *arguments) {
                             .quick = quick,
                             .bytes = sizeof *known};
     for (Py_ssize_t i = 0; i < call.option_count; i++)
-        known->options[i] = copy_of(given[i]);
+        known->options[i] = dmb_copy(given[i]);
     bool right = dmb_write(dmb_problem, problem, &known->problem);
     for (int i = 0; right && i < known->output_count; i++)
         right = read_output(PyTuple_GetItem(outputs, i), &known->outputs[i]);
@@ -527,13 +413,9 @@ bool dmb_add_calls(void) {
     PyObject *numpy = PyImport_ImportModule("numpy");
     if (!numpy)
         return false;
-    array_type = PyObject_GetAttrString(numpy, "ndarray");
-    scalar_type = PyObject_GetAttrString(numpy, "generic");
-    dtype_type = PyObject_GetAttrString(numpy, "dtype");
     empty = PyObject_GetAttrString(numpy, "empty");
     empty_like = PyObject_GetAttrString(numpy, "empty_like");
     shape_name = PyUnicode_InternFromString("shape");
-    struct_name = PyUnicode_InternFromString("__array_struct__");
     table_name = PyUnicode_InternFromString("distmap.calls");
     Py_DECREF(numpy);
     return !PyErr_Occurred();

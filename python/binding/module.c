@@ -103,7 +103,8 @@ static bool add_numbers(PyObject *module) {
 PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void) {
     PyObject *module = PyModule_Create(&definition);
-    if (module && !(add_numbers(module) && dmb_add_handles(module) && dmb_add_calls() && dmb_add_files(module)))
+    if (module && !(add_numbers(module) && dmb_add_handles(module) && dmb_add_signatures() && dmb_add_calls() &&
+                    dmb_add_files(module)))
         Py_CLEAR(module);
     return module;
 }

@@ -1,6 +1,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 # An array is one of NumPy, CuPy, PyTorch or another library with __cuda_array_interface__ or DLPack, or what NumPy makes an
 # array of; results are of the same library. A dtype is a name, or a dtype or type of such a library.
@@ -25,81 +25,133 @@ INDEX_BORDER: int
 __version__: str
 
 def version() -> str: ...
+@overload
 def edt(
-    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, squared: bool = False, indices: bool = False,
+    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, squared: bool = False, indices: Literal[False] = False,
     labels: bool = False, limit: float | None = None, border: bool = False, signed: bool = False,
     surface: Surface = "centre", fill: float | None = None, axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
     progress: Progress = None,
-) -> Any: ...
+) -> Array: ...
+@overload
+def edt(
+    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, squared: bool = False, indices: Literal[True],
+    labels: bool = False, limit: float | None = None, border: bool = False, signed: bool = False,
+    surface: Surface = "centre", fill: float | None = None, axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
+) -> tuple[Array, Array]: ...
+@overload
 def edt_many(
-    masks: Iterable[Array], sampling: Spacing = None, sites: Sites = "zero", *, squared: bool = False, indices: bool = False,
+    masks: Iterable[Array], sampling: Spacing = None, sites: Sites = "zero", *, squared: bool = False, indices: Literal[False] = False,
     labels: bool = False, limit: float | None = None, border: bool = False, signed: bool = False,
     surface: Surface = "centre", axes: Axes = None, dtype: DType | None = None, out: Sequence[Array] | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
     progress: Progress = None,
-) -> Any: ...
+) -> list[Array]: ...
+@overload
+def edt_many(
+    masks: Iterable[Array], sampling: Spacing = None, sites: Sites = "zero", *, squared: bool = False, indices: Literal[True],
+    labels: bool = False, limit: float | None = None, border: bool = False, signed: bool = False,
+    surface: Surface = "centre", axes: Axes = None, dtype: DType | None = None, out: Sequence[Array] | None = None,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
+) -> tuple[list[Array], list[Array]]: ...
+@overload
 def signed_distance(
     mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, positive: Literal["outside", "inside"] = "outside",
-    squared: bool = False, indices: bool = False, limit: float | None = None, border: bool = False,
+    squared: bool = False, indices: Literal[False] = False, limit: float | None = None, border: bool = False,
     surface: Surface = "centre", fill: float | None = None, axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
     progress: Progress = None,
-) -> Any: ...
+) -> Array: ...
+@overload
+def signed_distance(
+    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, positive: Literal["outside", "inside"] = "outside",
+    squared: bool = False, indices: Literal[True], limit: float | None = None, border: bool = False,
+    surface: Surface = "centre", fill: float | None = None, axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
+) -> tuple[Array, Array]: ...
 def expand_labels(
     labels: Array, distance: float = 1, sampling: Spacing = None, *, axes: Axes = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
     progress: Progress = None,
-) -> Any: ...
+) -> Array: ...
+@overload
 def feature_transform(
-    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, coords: bool = False, distances: bool = False,
+    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, coords: bool = False, distances: Literal[False] = False,
     limit: float | None = None, border: bool = False, axes: Axes = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
     progress: Progress = None,
-) -> Any: ...
+) -> Array: ...
+@overload
+def feature_transform(
+    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, coords: bool = False, distances: Literal[True],
+    limit: float | None = None, border: bool = False, axes: Axes = None, out: Array | None = None,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
+) -> tuple[Array, Array]: ...
 def chamfer(
     mask: Array, weights: Literal["cityblock", "chessboard"] | Sequence[int] | None = None, sites: Sites = "zero", *,
     dtype: DType = "int32", limit: float | None = None, border: bool = False, fill: float | None = None, axes: Axes = None,
     out: Array | None = None, device: str | None = None, threads: int | None = None, method: str | None = None,
     progress: Progress = None,
-) -> Any: ...
+) -> Array: ...
+@overload
 def esf(
     mask: Array, rho: float, *, steps: int | None = None, tolerance: float | None = None, dt: float | None = None,
     sites: Sites = "nonzero", axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
-    convergence: bool = False, device: str | None = None, threads: int | None = None, method: str | None = None,
+    convergence: Literal[False] = False, device: str | None = None, threads: int | None = None, method: str | None = None,
     progress: Progress = None,
-) -> Any: ...
+) -> Array: ...
+@overload
+def esf(
+    mask: Array, rho: float, *, steps: int | None = None, tolerance: float | None = None, dt: float | None = None,
+    sites: Sites = "nonzero", axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
+    convergence: Literal[True], device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
+) -> tuple[Array, Convergence]: ...
+@overload
 def skeleton(
     mask: Array, sampling: Spacing = None, sites: Sites = "zero", *,
     pruning: Literal["square_root", "linear", "constant"] = "square_root", gamma: float | None = None,
-    distances: bool = False, border: bool = False, axes: Axes = None, out: Array | None = None,
+    distances: Literal[False] = False, border: bool = False, axes: Axes = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
     progress: Progress = None,
-) -> Any: ...
+) -> Array: ...
+@overload
+def skeleton(
+    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *,
+    pruning: Literal["square_root", "linear", "constant"] = "square_root", gamma: float | None = None,
+    distances: Literal[True], border: bool = False, axes: Axes = None, out: Array | None = None,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
+) -> tuple[Array, Array]: ...
 def dilate(
     mask: Array, radius: float, sampling: Spacing = None, sites: Sites = "nonzero", *, outside: bool = False,
     labels: bool = False, axes: Axes = None, out: Array | None = None, device: str | None = None, threads: int | None = None,
     method: str | None = None,
     progress: Progress = None,
-) -> Any: ...
+) -> Array: ...
 def erode(
     mask: Array, radius: float, sampling: Spacing = None, sites: Sites = "nonzero", *, outside: bool = False,
     labels: bool = False, axes: Axes = None, out: Array | None = None, device: str | None = None, threads: int | None = None,
     method: str | None = None,
     progress: Progress = None,
-) -> Any: ...
+) -> Array: ...
 def opening(
     mask: Array, radius: float, sampling: Spacing = None, sites: Sites = "nonzero", *, outside: bool = False,
     labels: bool = False, axes: Axes = None, out: Array | None = None, device: str | None = None, threads: int | None = None,
     method: str | None = None,
     progress: Progress = None,
-) -> Any: ...
+) -> Array: ...
 def closing(
     mask: Array, radius: float, sampling: Spacing = None, sites: Sites = "nonzero", *, outside: bool = False,
     axes: Axes = None, out: Array | None = None, device: str | None = None, threads: int | None = None,
     method: str | None = None,
     progress: Progress = None,
-) -> Any: ...
+) -> Array: ...
 def compare(
     a: Array, b: Array, sampling: Spacing = None, sites: Sites = "nonzero", *,
     points: Literal["surface", "set"] = "surface", tolerance: float = 0, percentiles: float | Sequence[float] = 95,
@@ -110,7 +162,7 @@ def local_thickness(
     fill: float | None = None, axes: Axes = None, dtype: DType | None = None, out: Array | None = None, device: str | None = None,
     threads: int | None = None, method: str | None = None,
     progress: Progress = None,
-) -> Any: ...
+) -> Array: ...
 def cvt(
     density: Array, points: int, sampling: Spacing = None, *, steps: int = 30, omega: float = 1.0, seed: int = 0,
     grids: int | None = None, labels: bool = False, device: str | None = None, threads: int | None = None,

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _names
 from ._library import library
-from ._problem import dtype_code, number
+from ._problem import dtype_code, name_of, number
 
 
 CUDA_DEVICES = (2, 13)  # kDLCUDA, kDLCUDAManaged of DLPack
@@ -64,8 +64,11 @@ def to_numpy(given, name):
     raise TypeError(f"{name} is a {type_name}, which is no array: {how}")
 
 
+HALVES = ("float16", "bfloat16")  # inputs of these are copied to float32, which holds all of their values
+
+
 class Numpy:
-    """Host memory. Strides of any kind are passed on; only foreign byte order and misaligned elements make a copy."""
+    """Host memory. Strides of any kind are passed on; only foreign byte order, misaligned elements and half precision make a copy."""
 
     @staticmethod
     def look(array, name, writable):
@@ -78,6 +81,8 @@ class Numpy:
             if writable:
                 raise ValueError(f"{name} must have aligned elements in the machine's byte order")
             array = array.astype(array.dtype.newbyteorder("="))
+        if array.dtype.name in HALVES and not writable:
+            array = array.astype(np.float32)
         return array.ctypes.data, array.dtype, array.shape, array.strides, None, array
 
     @staticmethod
@@ -94,6 +99,8 @@ class Cupy:
 
     @staticmethod
     def look(array, name, writable):
+        if array.dtype.name in HALVES and not writable:
+            array = array.astype(np.float32)
         return array.data.ptr, array.dtype, array.shape, array.strides, array.device.id, array
 
     @staticmethod
@@ -124,6 +131,8 @@ class Torch:
         if writable and array.requires_grad:
             raise ValueError(f"{name} requires a gradient, which an output cannot")
         array = array.detach().resolve_neg()
+        if name_of(array.dtype) in HALVES and not writable:
+            array = array.float()
         strides = [step * array.element_size() for step in array.stride()]
         ordinal = array.device.index if array.device.type == "cuda" else None
         return array.data_ptr(), array.dtype, tuple(array.shape), strides, ordinal, array

@@ -16,8 +16,8 @@ def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labe
     Parameters
     ----------
     mask : array of one to eight axes, of which up to four are measured (see `axes`), any strides
-        bool, integers, float32 or float64; NumPy, CuPy, PyTorch, or see transform(). Sites are its zeros, so that
-        inside the objects of a mask the result is the distance to the background.
+        bool, integers, float32 or float64, float16 and bfloat16 (copied to float32); NumPy, CuPy, PyTorch, or see transform().
+        Sites are its zeros, so that inside the objects of a mask the result is the distance to the background.
     sampling : float or floats
         Pitch of the elements along each axis, in any unit of length, which is then that of the result: one for all, one for each
         axis, or one for each of `axes`, in the order in which it names them. None: 1. A pitch means the decimal that Python
@@ -130,8 +130,8 @@ def signed_distance(mask, sampling=None, sites="zero", *, positive="outside", sq
     >>> signed_distance(np.array([0, 0, 1, 1, 1]), positive="inside", surface="half").tolist()
     [-1.5, -0.5, 0.5, 1.5, 2.5]
     """
-    return call(signed_arguments, progress, mask, out, sampling, sites, positive, squared, indices, limit, border, surface, fill, axes, dtype,
-                device, threads, method)
+    return call(signed_arguments, progress, mask, out, sampling, sites, positive, squared, indices, limit, border, surface, fill, axes,
+                dtype, device, threads, method)
 
 
 def signed_arguments(ndim, sampling, sites, positive, squared, indices, limit, border, surface, fill, axes, dtype, device, threads, method):

@@ -129,7 +129,8 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
     Parameters
     ----------
     input : array of shape (n,), (m, n), (l, m, n) or (k, l, m, n), any strides
-        bool, int8 to int64, uint8 to uint64, float32 or float64. NumPy, CuPy, PyTorch, anything with a buffer,
+        bool, int8 to int64, uint8 to uint64, float32 or float64; float16 and bfloat16 are copied to float32. NumPy, CuPy, PyTorch,
+        anything with a buffer,
         ``__array_interface__``, ``__array__``, ``__cuda_array_interface__`` or DLPack, or nested lists of numbers; what is
         none of these is a TypeError that says how to make an array of it. It is not copied, but for lists.
     kind : "mask", "labels" or "sampled"
@@ -275,6 +276,12 @@ class Done(NamedTuple):
 def prepare(maker, progress, input, out, *options):
     """A call of one of the everyday functions: `maker` makes transform()'s arguments of its options, of which `want` has the names of
     what is returned; the first one goes to `out`. Later calls that are alike do not come here, by what core.keep() is told."""
+    data, like = within(input)
+    if like:
+        results = call(maker, progress, data, out, *options)
+        several = results if isinstance(results, tuple) else (results,)
+        several = tuple(one if one is out else like(one) for one in several)
+        return several if len(several) > 1 else several[0]
     source = _arrays.take(input, "the input")
     arguments = maker(len(source.shape), *options)
     names = list(arguments["want"])
@@ -282,6 +289,18 @@ def prepare(maker, progress, input, out, *options):
     keep(maker, out, options, arguments, names, done)
     results = tuple(getattr(result, name) for name in names)
     return results if len(results) > 1 else results[0]
+
+
+def within(given):
+    """The array in a DataArray of xarray, or that of a library of the array API standard in host memory (JAX, array_api_strict), and what
+    makes a result of the same kind; (given, None) for all others."""
+    module = (type(given).__module__ or "").partition(".")[0]
+    if module == "xarray" and hasattr(given, "dims"):  # coordinates of sites have another shape
+        return given.data, lambda result: given.copy(data=result) if result.shape == given.shape else result
+    if (hasattr(given, "__array_namespace__") and module not in ("numpy", "dask", "distmap") and _arrays.home_of(given) is _arrays.Numpy
+            and not isinstance(given, (np.ndarray, type))):
+        return _arrays.to_numpy(given, "the input"), given.__array_namespace__().asarray
+    return given, None
 
 
 def keep(maker, out, options, arguments, names, done):
