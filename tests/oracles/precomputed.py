@@ -30,7 +30,7 @@ def draw(path, small=False):
                       "scale_metadata": scale}).result()
     elements = rng.integers(0, 100, (*size, channels)).astype(dtype)
     if small:
-        elements[rng.random(size) < 0.96] = 0
+        elements[rng.random(size) < 0.985] = 0
         for at in np.argwhere(elements.any(3)):
             volume[tuple(at + scale["voxel_offset"])] = elements[tuple(at)]
     else:
