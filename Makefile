@@ -3,12 +3,13 @@
 PREFIX ?= /usr/local
 DISTMAP = build/release/distmap
 
-.PHONY: help build demo test test-all bench bench-gpu install check-large check-gpu fuzz coverage clean
+.PHONY: help build demo test test-all interface bench bench-gpu install check-large check-gpu fuzz coverage clean
 
 help:
 	@echo 'make demo         distance maps, Voronoi maps and pictures of a real image and a real volume'
 	@echo 'make test         build and run all tests'
 	@echo 'make test-all     and the long sweeps: faults and power cuts in every format'
+	@echo 'make interface    the record of what the libraries give out, anew (docs/compatibility.md)'
 	@echo 'make build        the release build; the command is $(DISTMAP)'
 	@echo 'make bench        the race against other libraries on this machine (needs pip and the network)'
 	@echo 'make bench-gpu    times on an NVIDIA GPU, beside CuPy and the bandwidth of a copy'
@@ -34,6 +35,10 @@ test-all:
 	tools/build.sh release --group test --group mpi
 	tools/oracles.sh
 	ctest --preset release -C all -j "$${JOBS:-$$(nproc)}"
+
+interface:
+	tools/build.sh release --group test --target renew_interfaces
+	git --no-pager diff --stat tests/abi
 
 bench: build
 	tools/bench.sh $(BENCH_OPTIONS)

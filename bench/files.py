@@ -248,7 +248,7 @@ def main():
     if options.cpu:
         global clock
         clock = time.process_time
-    package.use(options.library / "libdistmap.so.0")
+    package.use(options.library / "libdistmap.so.1")
     import numpy as np
     sources, words = arrays(np, options.side), [w for w in options.only.split(",") if w]
     print(f"{'':36}{'read: ms':>9}{'library':>9}{'ratio':>7}{'write: ms':>11}{'library':>9}{'ratio':>7}{'MB':>7}{'library':>9}")

@@ -31,7 +31,7 @@ json_object *json_decimal(double value) {
 
 void json_add_unit(json_object *object, const distmap_problem *problem) {
     double unit = 0;
-    int64_t multiples[DISTMAP_MAX_NDIM];
+    int64_t multiples[DISTMAP_MAX_AXES];
     const bool has = distmap_problem_unit(problem, &unit, multiples) == DISTMAP_OK && unit > 0;
     json_object_object_add(object, "pitch_unit", has ? json_decimal(unit) : NULL);
     json_object_object_add(object, "multiples", has ? json_shape(problem->ndim, multiples) : NULL);

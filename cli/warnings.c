@@ -129,7 +129,7 @@ static void look_at_run(const char *at, distmap_dtype dtype, int64_t stride, int
 }
 
 void values_look(const distmap_view *view, struct values_seen *seen) {
-    int order[DISTMAP_MAX_NDIM];
+    int order[DISTMAP_MAX_AXES];
     int64_t together = (int64_t)distmap_dtype_size(view->dtype), rows = 1;
     distmap_view_order(view, order); /* the values do not depend on it, the time does */
     int first = view->ndim;          /* axes from here on, in memory's order, are one run */

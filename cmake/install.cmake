@@ -66,7 +66,7 @@ endforeach()
 
 configure_package_config_file(cmake/distmapConfig.cmake.in ${PROJECT_BINARY_DIR}/distmapConfig.cmake
   INSTALL_DESTINATION ${package_dir})
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/distmapConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/distmapConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/distmapConfig.cmake ${PROJECT_BINARY_DIR}/distmapConfigVersion.cmake
   DESTINATION ${package_dir})
 foreach(set ${exports})

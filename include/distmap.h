@@ -45,7 +45,8 @@
  *
  * Plans may be made and destroyed while another thread uses their context, if its allocator may be called then.
  *
- * C17 and C++17. Functions return DISTMAP_OK (zero) or an error; structs are zero-initialised for defaults.
+ * C17 and C++17. Functions return DISTMAP_OK (zero) or an error; structs are zero-initialised for defaults. Later versions add members
+ * to the ends of structs alone, and a program goes on with the library that it finds: docs/compatibility.md.
  */
 #ifndef DISTMAP_H
 #define DISTMAP_H
@@ -60,6 +61,9 @@
 #define DISTMAP_API
 #endif
 
+/* Functions that take or fill structs which may grow: in the header, where they tell the library how large these are here. */
+#define DISTMAP_SIZED static inline
+
 #ifdef __GNUC__
 #define DISTMAP_PRINTF(text, arguments) __attribute__((format(printf, text, arguments)))
 #else
@@ -70,8 +74,9 @@
 extern "C" {
 #endif
 
-#define DISTMAP_VERSION "0.1.0"
-#define DISTMAP_MAX_NDIM 4
+#define DISTMAP_VERSION "0.2.0"
+#define DISTMAP_MAX_NDIM 4  /* axes of a problem */
+#define DISTMAP_MAX_AXES 8  /* of an image, and for which structs have room */
 #define DISTMAP_MAX_GPUS 16 /* of one context */
 
 /* ---- Status ------------------------------------------------------------------------------------------------------ */
@@ -89,7 +94,7 @@ typedef enum distmap_status {
                                   the context is lost: then every later call on it returns this */
 } distmap_status;
 
-/* The version of the library that is running, as "0.1.0". Static text. */
+/* The version of the library that is running, as "0.2.0". Static text. */
 DISTMAP_API const char *distmap_version(void);
 
 /* A short static name: "ok", "argument", "memory", ... */
@@ -139,8 +144,8 @@ typedef struct distmap_view {
     void *data;
     distmap_dtype dtype;
     int ndim;
-    int64_t shape[DISTMAP_MAX_NDIM];
-    int64_t strides[DISTMAP_MAX_NDIM]; /* bytes */
+    int64_t shape[DISTMAP_MAX_AXES];
+    int64_t strides[DISTMAP_MAX_AXES]; /* bytes */
     distmap_space space;               /* where `data` lies */
 } distmap_view;
 
@@ -149,7 +154,7 @@ DISTMAP_API distmap_view distmap_view_make(void *data, distmap_dtype dtype, int 
 
 /* The order of the view's axes in memory, slowest first, as distmap_problem.order takes it: by the sizes of their strides, of equal
  * ones in the order of the axes; those of length 1 or stride 0 come first. Zeros for a view whose ndim is not 1 to 4. */
-DISTMAP_API void distmap_view_order(const distmap_view *view, int order[DISTMAP_MAX_NDIM]);
+DISTMAP_API void distmap_view_order(const distmap_view *view, int order[DISTMAP_MAX_AXES]);
 
 /* ---- Context: device, threads, memory, progress -------------------------------------------------------------------- */
 
@@ -191,7 +196,7 @@ typedef struct distmap_device_info {
  * why: built without CUDA, no driver, a driver too old, no GPU. */
 DISTMAP_API int distmap_device_count(distmap_device device);
 /* What device number `ordinal` of that kind is. */
-DISTMAP_API distmap_status distmap_device_describe(distmap_device device, int ordinal, distmap_device_info *info);
+DISTMAP_SIZED distmap_status distmap_device_describe(distmap_device device, int ordinal, distmap_device_info *info);
 
 typedef struct distmap_context_options {
     distmap_device device;
@@ -200,20 +205,19 @@ typedef struct distmap_context_options {
     distmap_allocator allocator; /* allocate == NULL: the C library's. Host memory only */
     distmap_progress *progress;  /* NULL: none */
     void *progress_user;
-    int ordinal;  /* which device of its kind; 0 on the CPU */
-    void *stream; /* CUDA: a cudaStream_t of that GPU, kept by the caller as long as the context uses it;
-                                    NULL: the default stream. NULL on the CPU */
-    const int
-        *ordinals;     /* CUDA: the numbers of several GPUs, to be one device (distmap_plan_execute_slabs()), all of one
-                                    compute capability; `ordinal` and `stream` stay zero then. Read here */
-    int ordinal_count; /* how many: up to DISTMAP_MAX_GPUS. 0: there is `ordinal` alone */
+    int ordinal;       /* which device of its kind; 0 on the CPU */
+    int ordinal_count; /* CUDA: how many `ordinals`, up to DISTMAP_MAX_GPUS. 0: there is `ordinal` alone */
+    void *stream;      /* CUDA: a cudaStream_t of that GPU, kept by the caller as long as the context uses it; NULL: the default
+                          stream. NULL on the CPU */
+    const int *ordinals; /* CUDA: the numbers of several GPUs, to be one device (distmap_plan_execute_slabs()), all of one compute
+                            capability; `ordinal` and `stream` stay zero then. Read here */
 } distmap_context_options;
 
 typedef struct distmap_context distmap_context;
 
 /* Makes a context; `options` NULL means all defaults. Owned by the caller; destroy it after its plans. The environment
  * variable DISTMAP_ISA (plain, sse4, avx2, avx512, neon) caps the instruction set, read here. */
-DISTMAP_API distmap_status distmap_context_create(const distmap_context_options *options, distmap_context **context);
+DISTMAP_SIZED distmap_status distmap_context_create(const distmap_context_options *options, distmap_context **context);
 /* Frees *context, once it has no plans any more, and sets it to NULL; NULL and pointers to NULL are fine. */
 DISTMAP_API void distmap_context_destroy(distmap_context **context);
 /* From now on its plans enqueue on this stream (see distmap_context_options.stream). CUDA contexts only. Executions of one
@@ -326,6 +330,7 @@ typedef struct distmap_outputs {
     distmap_dtype sites;     /* int32, int64: where the sites stand */
     distmap_dtype centroids; /* float64: the centroids of their cells */
     distmap_dtype energies;  /* float64: the energy after each step */
+    distmap_dtype reserved[4]; /* for outputs to come: DISTMAP_NONE */
 } distmap_outputs;
 
 /* What is computed from the sites. */
@@ -555,7 +560,7 @@ typedef struct distmap_problem {
     distmap_input input;
     distmap_dtype dtype; /* of the input */
     int ndim;            /* 1 to 4 */
-    int64_t shape[DISTMAP_MAX_NDIM];
+    int64_t shape[DISTMAP_MAX_AXES];
     unsigned axes; /* bit a set: measure along axis a; the others are batches. 0: all axes */
     distmap_sites sites;
     distmap_metric metric;
@@ -588,7 +593,7 @@ typedef struct distmap_problem {
      * offsets, w the double nearest to the decimal, minimised axis by axis from the last to the first. Distances are sqrt(D2),
      * rounded to float64 and then to the output's type. Where those products are exact the tie rule holds; elsewhere sites whose
      * D2 round to the same value are ties, and any of them may be given. */
-    double spacing[DISTMAP_MAX_NDIM];
+    double spacing[DISTMAP_MAX_AXES];
     /* > 0: elements farther than this have no site (rule 3); work shrinks with it where the metric is the Euclidean. 0: none. In
      * the unit of the spacing. An element is within the limit where its distance, rounded to the type of `want.distance` (float64
      * where no distance is wanted), is at most the limit; of a signed map that is the distance before it is shortened. */
@@ -596,6 +601,8 @@ typedef struct distmap_problem {
     bool
         border; /* what lies just outside the image along the measured axes counts as sites too. An element nearer to it
                      than to any site gets index DISTMAP_INDEX_BORDER and label 0; at equal distance the site inside wins */
+    /* Squared distances are FP64 even where the pitches have a unit: for parts, along some axes, of an image whose pitches have none. */
+    bool real;
     distmap_dtype
         payload; /* SAMPLED with index output: int32 or int64, the site that each sample stands for, given out in
                               place of the sample's own linear index; ties by the samples' indices. DISTMAP_NONE: no payload */
@@ -620,8 +627,6 @@ typedef struct distmap_problem {
      * and this is u: distances, floating-point squares and the limit are in the unit of u, integer squares are N. 0: 1. So the
      * transform of an image in parts, by squares between them, is that of the whole. */
     double unit;
-    /* Squared distances are FP64 even where the pitches have a unit: for parts, along some axes, of an image whose pitches have none. */
-    bool real;
     /* The order of the axes in memory, slowest first, by their numbers, each once: {2, 1, 0} for volumes in Fortran order, and
      * what distmap_view_order() says of a view; of several that differ take an output, since writing across memory costs more
      * than reading. Zeros: not told, as they are numbered. It is about speed alone: arrays may have any strides whatever it says,
@@ -632,14 +637,14 @@ typedef struct distmap_problem {
      * image. Elsewhere it is passed over, since ties go by the axes' numbers (rule 2), and FP64 by a formula from the last axis to
      * the first. Arrays in another order than the axes' take longer there: nearest sites from Fortran order to C order about
      * twice, to Fortran order five times as long and more as from C to C. */
-    int order[DISTMAP_MAX_NDIM];
+    int order[DISTMAP_MAX_AXES];
 } distmap_problem;
 
 /* The unit u of a problem's measured pitches and how many of it each is, n_a in the words of distmap_problem.spacing; 0 for axes that
  * are not measured. *unit is 0, and so are all, where squared distances are FP64; 1 and all 1 where the metric is not the Euclidean.
  * The problem is checked. */
-DISTMAP_API distmap_status distmap_problem_unit(const distmap_problem *problem, double *unit,
-                                                int64_t multiples[DISTMAP_MAX_NDIM]);
+DISTMAP_SIZED distmap_status distmap_problem_unit(const distmap_problem *problem, double *unit,
+                                                  int64_t multiples[DISTMAP_MAX_AXES]);
 
 #define DISTMAP_INDEX_NONE (-1)   /* also every coordinate of it */
 #define DISTMAP_INDEX_BORDER (-2) /* also every coordinate of it */
@@ -652,7 +657,7 @@ typedef struct distmap_arrays {
     distmap_view distance;
     distmap_view squared;
     distmap_view index;
-    distmap_view coords[DISTMAP_MAX_NDIM]; /* one per axis, slowest first */
+    distmap_view coords[DISTMAP_MAX_AXES]; /* one per axis, slowest first */
     distmap_view label;
     distmap_view strength;
     distmap_view mask;
@@ -700,6 +705,11 @@ typedef struct distmap_param {
 
 typedef struct distmap_plan_options {
     const char *method;          /* NULL: the first exact one of the context's device that accepts the problem */
+    bool host_views; /* CUDA: execute also takes views in host memory, mixed as you like. The plan then holds room for a
+                        copy of every array in device memory (in its scratch), and up to 16 MiB of page-locked host
+                        memory. What the caller has page-locked is copied from and to directly. Ignored on the CPU */
+    bool timed; /* execute takes the time of its phases, see distmap_plan_phase_get(). CUDA: it then returns when all is
+                        complete, whatever the views, and cannot be captured into a graph */
     const distmap_param *params; /* the method's own parameters; unnamed ones keep their defaults */
     size_t param_count;
     void
@@ -707,11 +717,6 @@ typedef struct distmap_plan_options {
                       device memory, aligned to 256), kept by the caller until the plan is destroyed; CUDA: and until its work
                       is complete, for which destroying the plan does not wait then */
     size_t scratch_bytes;
-    bool host_views; /* CUDA: execute also takes views in host memory, mixed as you like. The plan then holds room for a
-                        copy of every array in device memory (in its scratch), and up to 16 MiB of page-locked host
-                        memory. What the caller has page-locked is copied from and to directly. Ignored on the CPU */
-    bool timed; /* execute takes the time of its phases, see distmap_plan_phase_get(). CUDA: it then returns when all is
-                        complete, whatever the views, and cannot be captured into a graph */
 } distmap_plan_options;
 
 typedef struct distmap_plan distmap_plan;
@@ -724,30 +729,30 @@ typedef struct distmap_description {
     bool integer;     /* integer arithmetic; false: FP64 */
     int squared_bits; /* 32 or 64: the width of squared distances (other metrics: of distances) */
     double unit;      /* as distmap_problem_unit() tells */
-    int64_t multiples[DISTMAP_MAX_NDIM];
+    int64_t multiples[DISTMAP_MAX_AXES];
 } distmap_description;
 
 /* Bytes of scratch that a plan for this problem would need, in the device's memory. `options` may be NULL; its scratch
  * members are ignored. */
-DISTMAP_API distmap_status distmap_scratch_bytes(const distmap_context *context, const distmap_problem *problem,
-                                                 const distmap_plan_options *options, size_t *bytes);
+DISTMAP_SIZED distmap_status distmap_scratch_bytes(const distmap_context *context, const distmap_problem *problem,
+                                                   const distmap_plan_options *options, size_t *bytes);
 
 /* Whether a plan for this problem would execute on these views: the checks of distmap_plan_execute() by themselves. For
  * libraries that execute several plans, and let an error leave all outputs as they were. */
-DISTMAP_API distmap_status distmap_arrays_check(const distmap_context *context, const distmap_problem *problem,
-                                                const distmap_plan_options *options, const distmap_arrays *arrays);
+DISTMAP_SIZED distmap_status distmap_arrays_check(const distmap_context *context, const distmap_problem *problem,
+                                                  const distmap_plan_options *options, const distmap_arrays *arrays);
 
 /* Checks the problem, chooses the method, reserves the scratch. Owned by the caller; destroy before the context. */
-DISTMAP_API distmap_status distmap_plan_create(distmap_context *context, const distmap_problem *problem,
-                                               const distmap_plan_options *options, distmap_plan **plan);
+DISTMAP_SIZED distmap_status distmap_plan_create(distmap_context *context, const distmap_problem *problem,
+                                                 const distmap_plan_options *options, distmap_plan **plan);
 /* Computes. Every rule about views is checked first; allocates nothing. On a CUDA context with device views alone the work
  * is enqueued, to be waited for by the stream, an event, or distmap_plan_wait(); it may be captured into a CUDA graph, and
  * distmap_plan_wait() and _flags() then tell nothing of it. */
-DISTMAP_API distmap_status distmap_plan_execute(distmap_plan *plan, const distmap_arrays *arrays);
+DISTMAP_SIZED distmap_status distmap_plan_execute(distmap_plan *plan, const distmap_arrays *arrays);
 /* Waits until the last execute is complete and returns its status, as execute itself returns it where it does not merely
  * enqueue: a bad value in a sampled function, a failure of the GPU. */
 DISTMAP_API distmap_status distmap_plan_wait(distmap_plan *plan);
-DISTMAP_API void distmap_plan_describe(const distmap_plan *plan, distmap_description *description);
+DISTMAP_SIZED void distmap_plan_describe(const distmap_plan *plan, distmap_description *description);
 /* What the last execute met: any of DISTMAP_FLAG_*. Waits for it to be complete. */
 DISTMAP_API unsigned distmap_plan_flags(const distmap_plan *plan);
 
@@ -765,7 +770,7 @@ DISTMAP_API unsigned distmap_plan_flags(const distmap_plan *plan);
  * distmap_plan_execute() takes whole arrays, in host memory (host_views). This takes slabs: one distmap_arrays for each GPU, of
  * the problem's shape but for the rows, in that GPU's memory or, with host_views, in the host's; those of GPUs without rows are
  * not looked at. It returns as distmap_plan_execute() does. A context of one device has one slab, the image. */
-DISTMAP_API distmap_status distmap_plan_execute_slabs(distmap_plan *plan, const distmap_arrays *slabs);
+DISTMAP_SIZED distmap_status distmap_plan_execute_slabs(distmap_plan *plan, const distmap_arrays *slabs);
 /* The slab of the context's GPU number i: `count` rows, maybe none, from `first` on. */
 DISTMAP_API distmap_status distmap_plan_slab(const distmap_plan *plan, int i, int64_t *first, int64_t *count);
 
@@ -787,7 +792,7 @@ typedef struct distmap_phase {
  * of plans that are not timed. */
 DISTMAP_API size_t distmap_plan_phase_count(const distmap_plan *plan);
 /* Number i of them, in the order in which they began. */
-DISTMAP_API distmap_status distmap_plan_phase_get(const distmap_plan *plan, size_t i, distmap_phase *phase);
+DISTMAP_SIZED distmap_status distmap_plan_phase_get(const distmap_plan *plan, size_t i, distmap_phase *phase);
 
 /* How the last execute came to its edge strengths. */
 typedef struct distmap_convergence {
@@ -796,7 +801,7 @@ typedef struct distmap_convergence {
 } distmap_convergence;
 
 /* Waits for the last execute to be complete. FIELD_EDGE_STRENGTH only. */
-DISTMAP_API distmap_status distmap_plan_convergence(distmap_plan *plan, distmap_convergence *convergence);
+DISTMAP_SIZED distmap_status distmap_plan_convergence(distmap_plan *plan, distmap_convergence *convergence);
 
 /* The distances from one set's points to the nearest of the other's. */
 typedef struct distmap_directed {
@@ -818,7 +823,7 @@ typedef struct distmap_agreement {
 } distmap_agreement;
 
 /* Waits for the last execute to be complete. FIELD_COMPARISON only. */
-DISTMAP_API distmap_status distmap_plan_agreement(distmap_plan *plan, distmap_agreement *agreement);
+DISTMAP_SIZED distmap_status distmap_plan_agreement(distmap_plan *plan, distmap_agreement *agreement);
 /* Frees *plan and sets it to NULL; NULL and pointers to NULL are fine. One in use stays as it is. */
 DISTMAP_API void distmap_plan_destroy(distmap_plan **plan);
 
@@ -833,8 +838,8 @@ enum {
 
 /* Context, plan, execute and destroy in one, with defaults, on the CPU. Where the problem names no order of its axes in memory,
  * that of an output is taken. `flags` may be NULL. */
-DISTMAP_API distmap_status distmap_transform(const distmap_problem *problem, const distmap_arrays *arrays,
-                                             unsigned *flags);
+DISTMAP_SIZED distmap_status distmap_transform(const distmap_problem *problem, const distmap_arrays *arrays,
+                                               unsigned *flags);
 
 /* The everyday case: `mask` has ndim axes of `shape`, row-major, one byte per element, zero at the sites; `distance` takes
  * as many floats. */
@@ -843,4 +848,6 @@ DISTMAP_API distmap_status distmap_edt(const uint8_t *mask, int ndim, const int6
 #ifdef __cplusplus
 }
 #endif
+
+#include "distmap/sized.h"
 #endif

@@ -26,9 +26,8 @@ extern "C" {
  *
  * Beside elements, a file tells what they mean: which axis is which, how far elements are from each other, where in the world they
  * are. Every codec fills in what its format has, and writes what its format holds. In all members zero means that the file says
- * nothing, and from a writer's caller that nothing is known. */
-
-enum { DISTMAP_MAX_AXES = 8 }; /* of an image. Plans take DISTMAP_MAX_NDIM: see distmap_reader_select() */
+ * nothing, and from a writer's caller that nothing is known. An image has up to DISTMAP_MAX_AXES axes, of which plans take
+ * DISTMAP_MAX_NDIM: see distmap_reader_select(). */
 
 typedef enum distmap_axis_type {
     DISTMAP_AXIS_SPACE = 0, /* distances are measured along it */
@@ -211,10 +210,10 @@ typedef struct distmap_writer distmap_writer;
  * in a group, in the version of that, and makes the groups that are missing; nothing is overwritten, and all appears
  * at once. "out.hdr", "out.mhd", "out.nhdr" and "out.yaml" are headers, whose elements go to a file beside them
  * (out.img, .raw or .zraw, .raw or .raw.gz, .pgm). */
-DISTMAP_API distmap_status distmap_writer_open(const char *path, const distmap_image_info *info, distmap_writer **writer);
+DISTMAP_SIZED distmap_status distmap_writer_open(const char *path, const distmap_image_info *info, distmap_writer **writer);
 /* The same for an 8-bit picture by palette: 256 RGB colours. PNG only. */
-DISTMAP_API distmap_status distmap_writer_open_palette(const char *path, const distmap_image_info *info,
-                                                       const uint8_t palette[256][3], distmap_writer **writer);
+DISTMAP_SIZED distmap_status distmap_writer_open_palette(const char *path, const distmap_image_info *info,
+                                                         const uint8_t palette[256][3], distmap_writer **writer);
 /* Appends `count` slices of the slowest axis, in rising order. */
 DISTMAP_API distmap_status distmap_writer_write(distmap_writer *writer, int64_t count, const void *slices);
 /* When the output can be memory-mapped (NPY to a file), a view to write all elements in place; else data NULL. Its space
@@ -224,8 +223,8 @@ DISTMAP_API distmap_view distmap_writer_map(distmap_writer *writer);
  * as `path`; if there is such a file already, what it holds stays. distmap_writer_descriptor() tells the open file, and in
  * *offset where in it the first element lies: all elements are to be put there, row-major, by pwrite(), before the writer is
  * finished. Only for formats whose elements lie in the file as they are (NPY); others are DISTMAP_ERROR_UNSUPPORTED. */
-DISTMAP_API distmap_status distmap_writer_open_part(const char *path, const char *part, const distmap_image_info *info,
-                                                    distmap_writer **writer);
+DISTMAP_SIZED distmap_status distmap_writer_open_part(const char *path, const char *part, const distmap_image_info *info,
+                                                      distmap_writer **writer);
 DISTMAP_API int distmap_writer_descriptor(const distmap_writer *writer, int64_t *offset);
 /* Gives up such a writer, but leaves the part for another run. */
 DISTMAP_API void distmap_writer_leave(distmap_writer **writer);
@@ -235,8 +234,8 @@ DISTMAP_API void distmap_writer_leave(distmap_writer **writer);
  * a chunk is there as it should be, or not. All leave the writer; when everything is put the part is whole, and whoever knows that
  * may give it another name. NPY, Zarr and precomputed; others are DISTMAP_ERROR_UNSUPPORTED. Processes on different machines need a file
  * system that shows each what others wrote; for NPY also within a page, which NFS does not. */
-DISTMAP_API distmap_status distmap_writer_open_shared(const char *path, const char *part,
-                                                      const distmap_image_info *info, distmap_writer **writer);
+DISTMAP_SIZED distmap_status distmap_writer_open_shared(const char *path, const char *part,
+                                                        const distmap_image_info *info, distmap_writer **writer);
 /* What the writer was opened with, all chosen. */
 DISTMAP_API const distmap_image_info *distmap_writer_info(const distmap_writer *writer);
 DISTMAP_API distmap_status distmap_writer_put(distmap_writer *writer, const int64_t *first, const int64_t *count,
@@ -273,11 +272,11 @@ typedef struct distmap_pieces distmap_pieces;
 
 /* Slices of a piece (the last ones may be thinner) in a file of that name and form: a process's slices begin and end where pieces
  * do. Other formats are DISTMAP_ERROR_UNSUPPORTED. */
-DISTMAP_API distmap_status distmap_pieces_depth(const char *path, const distmap_image_info *info, int64_t *depth);
+DISTMAP_SIZED distmap_status distmap_pieces_depth(const char *path, const distmap_image_info *info, int64_t *depth);
 /* Packs slices [first, first + count) of an image like `info`. Owned by the caller. The pieces of NPY are `slices` itself, which
  * is to stay until they are put; those of HDF5 are copies. */
-DISTMAP_API distmap_status distmap_pieces_pack(const char *path, const distmap_image_info *info, int64_t first,
-                                               int64_t count, const void *slices, distmap_pieces **pieces);
+DISTMAP_SIZED distmap_status distmap_pieces_pack(const char *path, const distmap_image_info *info, int64_t first,
+                                                 int64_t count, const void *slices, distmap_pieces **pieces);
 /* The length of each, and how many there are. */
 DISTMAP_API const uint64_t *distmap_pieces_bytes(const distmap_pieces *pieces, int64_t *count);
 /* Takes the lengths of all pieces of the image, in the order of its slices, and tells their places in the file. Once, of a writer
@@ -311,4 +310,6 @@ DISTMAP_API const distmap_format_info *distmap_format_of(const char *path);
 #ifdef __cplusplus
 }
 #endif
+
+#include "io_sized.h"
 #endif

@@ -38,6 +38,7 @@ typedef struct distmap_mpi_options {
                            caches hold, of windows 1 MiB. Equal on all ranks */
     int near_ranks;     /* at most so many ranks of a machine, that follow each other in `comm`, share memory, and copy what they have for
                            each other; the rest are messages. 0: all of a machine; 1: none. Equal on all ranks */
+    int reserved;       /* 0 */
 } distmap_mpi_options;
 
 typedef struct distmap_mpi_plan distmap_mpi_plan;
@@ -69,23 +70,50 @@ DISTMAP_API distmap_status distmap_mpi_slab(int64_t n, int size, int rank, int64
  * of the axis `cut`, or than a panel.
  *
  * Owned by the caller. *plan is NULL after an error, on all ranks. */
-DISTMAP_API distmap_status distmap_mpi_plan_create(MPI_Comm comm, distmap_context *context,
-                                                   const distmap_problem *problem, int64_t first, int64_t count,
-                                                   const distmap_mpi_options *options, distmap_mpi_plan **plan);
+DISTMAP_SIZED distmap_status distmap_mpi_plan_create(MPI_Comm comm, distmap_context *context,
+                                                     const distmap_problem *problem, int64_t first, int64_t count,
+                                                     const distmap_mpi_options *options, distmap_mpi_plan **plan);
 
 /* Collective. Computes. `arrays` are this rank's: views of its slab, any strides, in host memory, by the rules of
  * distmap_plan_execute(), which are checked on all ranks before any output is written. Allocates nothing of its own (MPI keeps
  * what its datatypes take). The context's progress callback is told of each stage by itself, from 0 to 1; if it stops one rank
  * it stops all. */
-DISTMAP_API distmap_status distmap_mpi_plan_execute(distmap_mpi_plan *plan, const distmap_arrays *arrays);
+DISTMAP_SIZED distmap_status distmap_mpi_plan_execute(distmap_mpi_plan *plan, const distmap_arrays *arrays);
 
 /* Local. What the last execute met anywhere: DISTMAP_FLAG_*. */
 DISTMAP_API unsigned distmap_mpi_plan_flags(const distmap_mpi_plan *plan);
 /* Local. */
-DISTMAP_API void distmap_mpi_plan_describe(const distmap_mpi_plan *plan, distmap_mpi_description *description);
+DISTMAP_SIZED void distmap_mpi_plan_describe(const distmap_mpi_plan *plan, distmap_mpi_description *description);
 /* Collective. Frees *plan and sets it to NULL; NULL and pointers to NULL are fine. After MPI_Finalize() it frees what is not
  * MPI's. */
 DISTMAP_API void distmap_mpi_plan_destroy(distmap_mpi_plan **plan);
+
+/* What is called in place of the functions that take or fill structs which may grow, as distmap/sized.h has it for the core;
+ * distmap_mpi_options and distmap_mpi_description are such structs. */
+DISTMAP_API distmap_status distmap_mpi_plan_create_sized(MPI_Comm comm, distmap_context *context,
+                                                         const distmap_problem *problem, size_t problem_bytes,
+                                                         int64_t first, int64_t count,
+                                                         const distmap_mpi_options *options, size_t options_bytes,
+                                                         distmap_mpi_plan **plan);
+DISTMAP_API distmap_status distmap_mpi_plan_execute_sized(distmap_mpi_plan *plan, const distmap_arrays *arrays,
+                                                          size_t arrays_bytes);
+DISTMAP_API void distmap_mpi_plan_describe_sized(const distmap_mpi_plan *plan, distmap_mpi_description *description,
+                                                 size_t description_bytes);
+
+DISTMAP_SIZED distmap_status distmap_mpi_plan_create(MPI_Comm comm, distmap_context *context,
+                                                     const distmap_problem *problem, int64_t first, int64_t count,
+                                                     const distmap_mpi_options *options, distmap_mpi_plan **plan) {
+    return distmap_mpi_plan_create_sized(comm, context, problem, sizeof *problem, first, count, options,
+                                         sizeof *options, plan);
+}
+
+DISTMAP_SIZED distmap_status distmap_mpi_plan_execute(distmap_mpi_plan *plan, const distmap_arrays *arrays) {
+    return distmap_mpi_plan_execute_sized(plan, arrays, sizeof *arrays);
+}
+
+DISTMAP_SIZED void distmap_mpi_plan_describe(const distmap_mpi_plan *plan, distmap_mpi_description *description) {
+    distmap_mpi_plan_describe_sized(plan, description, sizeof *description);
+}
 
 #ifdef __cplusplus
 }

@@ -14,40 +14,42 @@
 
 /* ---- library.c: the shared libraries, opened at run time --------------------------------------------------------------- */
 
-#define DMB_CORE(X)       \
-    X(version)            \
-    X(error_text)         \
-    X(view_order)         \
-    X(device_count)       \
-    X(device_describe)    \
-    X(context_create)     \
-    X(context_destroy)    \
-    X(context_set_stream) \
-    X(context_threads)    \
-    X(context_isa)        \
-    X(method_get)         \
-    X(scratch_bytes)      \
-    X(plan_create)        \
-    X(plan_execute)       \
-    X(plan_wait)          \
-    X(plan_describe)      \
-    X(plan_flags)         \
-    X(plan_phase_count)   \
-    X(plan_phase_get)     \
-    X(plan_convergence)   \
-    X(plan_agreement)     \
+#define DMB_CORE(X)           \
+    X(version)                \
+    X(struct_bytes)           \
+    X(error_text)             \
+    X(view_order)             \
+    X(device_count)           \
+    X(device_describe_sized)  \
+    X(context_create_sized)   \
+    X(context_destroy)        \
+    X(context_set_stream)     \
+    X(context_threads)        \
+    X(context_isa)            \
+    X(method_get)             \
+    X(scratch_bytes_sized)    \
+    X(plan_create_sized)      \
+    X(plan_execute_sized)     \
+    X(plan_wait)              \
+    X(plan_describe_sized)    \
+    X(plan_flags)             \
+    X(plan_phase_count)       \
+    X(plan_phase_get_sized)   \
+    X(plan_convergence_sized) \
+    X(plan_agreement_sized)   \
     X(plan_destroy)
-#define DMB_IO(X)    \
-    X(error_text)    \
-    X(reader_open)   \
-    X(reader_info)   \
-    X(reader_select) \
-    X(reader_sample) \
-    X(reader_read)   \
-    X(reader_close)  \
-    X(writer_open)   \
-    X(writer_write)  \
-    X(writer_finish) \
+#define DMB_IO(X)        \
+    X(error_text)        \
+    X(io_struct_bytes)   \
+    X(reader_open)       \
+    X(reader_info)       \
+    X(reader_select)     \
+    X(reader_sample)     \
+    X(reader_read)       \
+    X(reader_close)      \
+    X(writer_open_sized) \
+    X(writer_write)      \
+    X(writer_finish)     \
     X(writer_abort)
 
 /* Their functions, once Python has opened them: dmb_core.version() is distmap_version(). */

@@ -196,7 +196,7 @@ static int64_t elements_of(const distmap_view *view) {
 }
 
 /* The order in memory of the array by which to go, the caller's output or the input, and whether it is C's. */
-static bool is_in_order(const struct signature *call, int order[DISTMAP_MAX_NDIM]) {
+static bool is_in_order(const struct signature *call, int order[DISTMAP_MAX_AXES]) {
     const distmap_view *leads = call->out.ndim ? &call->out : &call->input;
     dmb_core.view_order(leads, order);
     for (int a = 1; a < leads->ndim; a++)
@@ -249,7 +249,7 @@ static struct known *fitted(struct table *table, const struct signature *call, P
     if (!made)
         return NULL;
     distmap_description told = {0};
-    dmb_core.plan_describe(made->plan->handle, &told);
+    dmb_core.plan_describe_sized(made->plan->handle, &told, sizeof told);
     made->bytes = told.scratch_bytes + PLAN_BYTES;
     if (told.scratch_bytes <= MOST_KEPT)
         insert(table, call, made);

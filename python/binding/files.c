@@ -114,7 +114,7 @@ static PyObject *write_file(PyObject *module, PyObject *arguments) {
     distmap_writer *writer = NULL;
     distmap_status status;
     PyThreadState *released = PyEval_SaveThread();
-    status = dmb_io.writer_open(path, &info, &writer);
+    status = dmb_io.writer_open_sized(path, &info, sizeof info, &writer);
     if (status == DISTMAP_OK && info.shape[0])
         status = dmb_io.writer_write(writer, info.shape[0], slices);
     if (status == DISTMAP_OK)

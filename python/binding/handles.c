@@ -105,7 +105,7 @@ bool dmb_end(dmb_context *context, distmap_status status, const char *text) {
 bool dmb_execute(dmb_plan *plan, const distmap_arrays *arrays, PyObject *progress, bool keep_lock) {
     if (!dmb_begin(plan->context, progress, keep_lock))
         return false;
-    const distmap_status status = dmb_core.plan_execute(plan->handle, arrays);
+    const distmap_status status = dmb_core.plan_execute_sized(plan->handle, arrays, sizeof *arrays);
     return dmb_end(plan->context, status, dmb_core.error_text());
 }
 
@@ -131,7 +131,7 @@ static PyObject *context_new(PyTypeObject *type, PyObject *arguments, PyObject *
     self->turn = PyThread_allocate_lock();
     options.progress = dmb_ask;
     options.progress_user = self;
-    const distmap_status status = dmb_core.context_create(&options, &self->handle);
+    const distmap_status status = dmb_core.context_create_sized(&options, sizeof options, &self->handle);
     if (status == DISTMAP_OK && self->turn)
         return (PyObject *)self;
     Py_DECREF((PyObject *)self);
@@ -216,7 +216,8 @@ dmb_plan *dmb_make_plan(dmb_context *context, const distmap_problem *problem, co
         return NULL;
     self->context = (dmb_context *)Py_NewRef((PyObject *)context);
     self->scratch = Py_NewRef(scratch);
-    const distmap_status status = dmb_core.plan_create(context->handle, problem, options, &self->handle);
+    const distmap_status status =
+        dmb_core.plan_create_sized(context->handle, problem, sizeof *problem, options, sizeof *options, &self->handle);
     if (status == DISTMAP_OK)
         return self;
     Py_DECREF((PyObject *)self);
@@ -260,7 +261,8 @@ PyObject *dmb_scratch_bytes(PyObject *module, PyObject *arguments) {
     size_t bytes;
     if (!dmb_write(dmb_problem, given, &problem) || !read_options(choices, values, &options, params))
         return NULL;
-    const distmap_status status = dmb_core.scratch_bytes(((dmb_context *)context)->handle, &problem, &options, &bytes);
+    const distmap_status status = dmb_core.scratch_bytes_sized(((dmb_context *)context)->handle, &problem,
+                                                               sizeof problem, &options, sizeof options, &bytes);
     return status == DISTMAP_OK ? PyLong_FromSize_t(bytes) : raise(status);
 }
 
@@ -293,7 +295,7 @@ static PyObject *plan_flags(PyObject *self, PyObject *unused) {
 static PyObject *plan_describe(PyObject *self, PyObject *unused) {
     (void)unused;
     distmap_description told = {0};
-    dmb_core.plan_describe(((dmb_plan *)self)->handle, &told);
+    dmb_core.plan_describe_sized(((dmb_plan *)self)->handle, &told, sizeof told);
     return dmb_read(dmb_description, &told);
 }
 
@@ -303,7 +305,7 @@ static PyObject *plan_phases(PyObject *self, PyObject *unused) {
     PyObject *list = PyList_New(0);
     for (size_t i = 0, count = dmb_core.plan_phase_count(plan); list && i < count; i++) {
         distmap_phase phase = {0};
-        const distmap_status status = dmb_core.plan_phase_get(plan, i, &phase);
+        const distmap_status status = dmb_core.plan_phase_get_sized(plan, i, &phase, sizeof phase);
         PyObject *told = status == DISTMAP_OK ? dmb_read(dmb_phase, &phase) : raise(status);
         if (!told || PyList_Append(list, told))
             Py_CLEAR(list);
@@ -315,14 +317,14 @@ static PyObject *plan_phases(PyObject *self, PyObject *unused) {
 static PyObject *plan_convergence(PyObject *self, PyObject *unused) {
     (void)unused;
     distmap_convergence told = {0};
-    const distmap_status status = dmb_core.plan_convergence(((dmb_plan *)self)->handle, &told);
+    const distmap_status status = dmb_core.plan_convergence_sized(((dmb_plan *)self)->handle, &told, sizeof told);
     return status == DISTMAP_OK ? dmb_read(dmb_convergence, &told) : raise(status);
 }
 
 static PyObject *plan_agreement(PyObject *self, PyObject *unused) {
     (void)unused;
     distmap_agreement told = {0};
-    const distmap_status status = dmb_core.plan_agreement(((dmb_plan *)self)->handle, &told);
+    const distmap_status status = dmb_core.plan_agreement_sized(((dmb_plan *)self)->handle, &told, sizeof told);
     return status == DISTMAP_OK ? dmb_read(dmb_agreement, &told) : raise(status);
 }
 

@@ -42,9 +42,10 @@ static distmap_status one(const struct job *job, distmap_context *context, size_
         *(distmap_view *)((char *)&arrays + job->offsets[k]) = job->outputs[k][i];
     dmb_core.view_order(&job->outputs[0][i], problem.order);
     distmap_plan *plan;
-    distmap_status status = dmb_core.plan_create(context, &problem, &job->options, &plan);
+    distmap_status status =
+        dmb_core.plan_create_sized(context, &problem, sizeof problem, &job->options, sizeof job->options, &plan);
     if (status == DISTMAP_OK)
-        status = dmb_core.plan_execute(plan, &arrays);
+        status = dmb_core.plan_execute_sized(plan, &arrays, sizeof arrays);
     dmb_core.plan_destroy(&plan);
     return status;
 }

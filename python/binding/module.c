@@ -10,10 +10,12 @@ static PyObject *version(PyObject *module, PyObject *unused) {
 static PyObject *order(PyObject *module, PyObject *mapping) {
     (void)module;
     distmap_view view = {0};
-    int axes[DISTMAP_MAX_NDIM];
+    int axes[DISTMAP_MAX_AXES];
     if (!dmb_write(dmb_view, mapping, &view))
         return NULL;
     dmb_core.view_order(&view, axes);
+    if (view.ndim > DISTMAP_MAX_AXES || view.ndim < 0)
+        return PyErr_Format(PyExc_ValueError, "the view has %d axes", view.ndim);
     PyObject *list = PyList_New(view.ndim);
     for (int a = 0; list && a < view.ndim; a++)
         PyList_SetItem(list, a, PyLong_FromLong(axes[a]));
@@ -66,7 +68,7 @@ static PyObject *describe(PyObject *module, PyObject *arguments) {
     distmap_device_info info = {0};
     if (!PyArg_ParseTuple(arguments, "ii", &kind, &ordinal))
         return NULL;
-    const distmap_status status = dmb_core.device_describe((distmap_device)kind, ordinal, &info);
+    const distmap_status status = dmb_core.device_describe_sized((distmap_device)kind, ordinal, &info, sizeof info);
     return status == DISTMAP_OK ? dmb_read(dmb_device_info, &info) : dmb_raise(status, dmb_core.error_text());
 }
 

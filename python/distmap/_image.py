@@ -15,7 +15,7 @@ from ._arrays import to_numpy
 from ._library import core, library
 from ._problem import dtype_code, number, sequence, whole
 
-NAME = "libdistmap_io.so.0"
+NAME = "libdistmap_io.so.1"
 
 
 def find():

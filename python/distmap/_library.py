@@ -2,7 +2,7 @@
 
 The library, in this order: the file that the environment variable DISTMAP_LIBRARY names; the one inside the installed package; in a
 source tree the release build's, else the newest build's; what the system's loader finds. The compiled half lies in the installed
-package; builds have it in python/ beside the folder of their library.
+package; builds have it in python/ beside the folder of their library; DISTMAP_BINDING names another one.
 """
 
 import functools
@@ -10,7 +10,7 @@ import importlib.util
 import os
 import sys
 
-NAME, BINDING = "libdistmap.so.0", "_core.abi3.so"
+NAME, BINDING = "libdistmap.so.1", "_core.abi3.so"
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(os.path.dirname(PACKAGE))
 CURE = "`pip install .` puts it into the package, `make build` into build/release; DISTMAP_LIBRARY names another file"
@@ -51,7 +51,9 @@ def find():
 
 
 def find_binding():
-    """In an installed package; beside the library that is named; in a build of this tree."""
+    """The file that DISTMAP_BINDING names; in an installed package; beside the library that is named; in a build of this tree."""
+    if named := os.environ.get("DISTMAP_BINDING"):
+        return named
     inside = os.path.join(PACKAGE, BINDING)
     named = os.path.dirname(os.path.abspath(os.environ.get("DISTMAP_LIBRARY") or inside))
     return first([inside, os.path.join(os.path.dirname(named), "python", BINDING)]) or first(
@@ -95,5 +97,5 @@ def library():
 
 
 def version():
-    """The library's version, as "0.1.0"."""
+    """The library's version, as "0.2.0"."""
     return library().version()

@@ -30,7 +30,7 @@ static bool view_span(const distmap_view *v, struct span *span) {
 /* Distinct elements of an output must not share bytes: sorted by size, each stride passes what the smaller ones span. With
  * `apart`, of the view and a second one like it, so many bytes away: one more axis, of length 2. */
 static bool strides_overlap(const distmap_view *v, int64_t apart) {
-    int64_t stride[DISTMAP_MAX_NDIM + 1], length[DISTMAP_MAX_NDIM + 1];
+    int64_t stride[DISTMAP_MAX_AXES + 1], length[DISTMAP_MAX_AXES + 1];
     int n = 0;
     for (int a = 0; a <= v->ndim; a++) {
         const int64_t count = a < v->ndim ? v->shape[a] : apart ? 2 : 1, step = a < v->ndim ? v->strides[a] : apart;
@@ -132,12 +132,14 @@ static distmap_status check_view(const distmap_plan *plan, const char *name, con
 
 distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *arrays, dm_arrays *normal) {
     enum { INPUTS = 5, OTHERS = 16 }; /* how many of the entries are inputs, and how many there are but for coords */
-    static const char *const coord_names[] = {"coords[0]", "coords[1]", "coords[2]", "coords[3]"};
+    static const char *const coord_names[] = {"coords[0]", "coords[1]", "coords[2]", "coords[3]",
+                                              "coords[4]", "coords[5]", "coords[6]", "coords[7]"};
     const distmap_problem *p = &plan->problem;
     if (!arrays)
         return bad("arrays is NULL");
     *normal = (dm_arrays){0};
-    int64_t extent[DISTMAP_MAX_NDIM] = {0}; /* along the caller's axes */
+    dm_array none = {0};
+    int64_t extent[DISTMAP_MAX_AXES] = {0}; /* along the caller's axes */
     for (int a = 0; a < p->ndim; a++)
         extent[a] = p->shape[plan->place[a]];
     extent[0] = p->window.count ? p->window.count : extent[0];
@@ -147,7 +149,7 @@ distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *a
         const distmap_view *view;
         distmap_dtype dtype;
         dm_array *normal;
-    } entries[OTHERS + DISTMAP_MAX_NDIM] = {
+    } entries[OTHERS + DISTMAP_MAX_AXES] = {
         {"input", &arrays->input, p->dtype, &normal->input},
         {"payload", &arrays->payload, p->payload, &normal->payload},
         {"other", &arrays->other, p->comparison.other, &normal->other},
@@ -166,11 +168,11 @@ distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *a
         {"energies", &arrays->energies, p->want.energies, &normal->energies},
     };
     int count = OTHERS;
-    for (int a = 0; a < DISTMAP_MAX_NDIM; a++) /* those of axes that the problem has not must stay zero */
+    for (int a = 0; a < DISTMAP_MAX_AXES; a++) /* those of axes that the problem has not must stay zero */
         entries[count++] =
             (struct entry){coord_names[a], &arrays->coords[a], a < p->ndim ? p->want.coords : DISTMAP_NONE,
-                           &normal->coords[(a + DM_NDIM - p->ndim) % DM_NDIM]};
-    struct span spans[OTHERS + DISTMAP_MAX_NDIM] = {{0, 0}};
+                           a < p->ndim ? &normal->coords[a + DM_NDIM - p->ndim] : &none};
+    struct span spans[OTHERS + DISTMAP_MAX_AXES] = {{0, 0}};
     for (int i = 0; i < count; i++) {
         const struct entry *e = &entries[i];
         const struct shape shape =

@@ -148,7 +148,7 @@ static distmap_directed symmetric_of(const distmap_plan *plan, const distmap_dir
     return made;
 }
 
-distmap_status distmap_plan_agreement(distmap_plan *plan, distmap_agreement *agreement) {
+distmap_status distmap_plan_agreement_sized(distmap_plan *plan, distmap_agreement *agreement, size_t agreement_bytes) {
     TRY(dm_plan_check(plan));
     if (!agreement)
         return bad("agreement is NULL");
@@ -165,6 +165,5 @@ distmap_status distmap_plan_agreement(distmap_plan *plan, distmap_agreement *agr
     const double both = (double)c->elements[0] + (double)c->elements[1], common = (double)c->common;
     made.dice = 2 * common / both;
     made.jaccard = common / (both - common);
-    *agreement = made;
-    return DISTMAP_OK;
+    return distmap_sized_fill("agreement", agreement, agreement_bytes, &made, sizeof made);
 }

@@ -60,11 +60,14 @@ static distmap_status take_several(const distmap_context_options *options, const
     return DISTMAP_OK;
 }
 
-distmap_status distmap_context_create(const distmap_context_options *options, distmap_context **context) {
+distmap_status distmap_context_create_sized(const distmap_context_options *options, size_t options_bytes,
+                                            distmap_context **context) {
     if (!context)
         return dm_error(DISTMAP_ERROR_ARGUMENT, "context is NULL");
     *context = NULL;
     static const distmap_context_options defaults;
+    distmap_context_options room;
+    DISTMAP_SIZED_TAKE(options, room);
     if (!options)
         options = &defaults;
     TRY(check_options(options));

@@ -30,10 +30,9 @@ int distmap_device_count(distmap_device device) {
     return dm_device_find(device, &found) == DISTMAP_OK ? found->count() : 0;
 }
 
-distmap_status distmap_device_describe(distmap_device device, int ordinal, distmap_device_info *info) {
+distmap_status distmap_device_describe_sized(distmap_device device, int ordinal, distmap_device_info *info,
+                                             size_t info_bytes) {
     const dm_device *found = NULL;
-    if (!info)
-        return dm_error(DISTMAP_ERROR_ARGUMENT, "info is NULL");
     TRY(dm_device_find(device, &found));
     const int count = found->count();
     if (count == 0)
@@ -41,6 +40,7 @@ distmap_status distmap_device_describe(distmap_device device, int ordinal, distm
     if (ordinal < 0 || ordinal >= count)
         return dm_error(DISTMAP_ERROR_ARGUMENT, "ordinal is %d, there are %d devices of %s", ordinal, count,
                         found->name);
-    *info = (distmap_device_info){0};
-    return found->describe(ordinal, info);
+    distmap_device_info made = {0};
+    TRY(found->describe(ordinal, &made));
+    return distmap_sized_fill("info", info, info_bytes, &made, sizeof made);
 }

@@ -33,7 +33,7 @@ uint64_t dm_dtype_max(distmap_dtype dtype) { return (unsigned)dtype < DTYPES ? d
 distmap_view distmap_view_make(void *data, distmap_dtype dtype, int ndim, const int64_t *shape) {
     distmap_view view = {.data = data, .dtype = dtype, .ndim = ndim};
     int64_t stride = (int64_t)distmap_dtype_size(dtype);
-    for (int a = (ndim < DISTMAP_MAX_NDIM ? ndim : DISTMAP_MAX_NDIM) - 1; shape && a >= 0; a--) {
+    for (int a = (ndim < DISTMAP_MAX_AXES ? ndim : DISTMAP_MAX_AXES) - 1; shape && a >= 0; a--) {
         view.shape[a] = shape[a];
         view.strides[a] = stride;
         if (__builtin_mul_overflow(stride, shape[a] > 0 ? shape[a] : 1, &stride))

@@ -31,6 +31,9 @@ distmap_status dm_field_check(const distmap_problem *p) {
     const char *name = (int)p->field >= 0 && (int)p->field < count ? fields[p->field].name : NULL;
     if (!name)
         return bad("problem.field is %d, unknown", (int)p->field);
+    for (int i = 0; i < (int)(sizeof p->want.reserved / sizeof *p->want.reserved); i++)
+        if (p->want.reserved[i])
+            return bad("problem.want.reserved[%d] is %d, must stay zero", i, (int)p->want.reserved[i]);
     if (p->field != DISTMAP_FIELD_EDGE_STRENGTH) {
         if (p->want.strength)
             return bad("problem.want.strength needs problem.field EDGE_STRENGTH");

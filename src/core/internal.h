@@ -132,7 +132,7 @@ struct distmap_plan {
     /* As given, with axes and spacing filled in. Where its memory order counts (order.c) it is the problem of the transposed
      * image: its axes are in that order, and so is all that follows. */
     distmap_problem problem;
-    int place[DISTMAP_MAX_NDIM]; /* of the caller's axes among the problem's; [a] = a where the order does not count */
+    int place[DISTMAP_MAX_AXES]; /* of the caller's axes among the problem's; [a] = a where the order does not count */
 
     /* The problem in normal form. */
     int64_t shape[DM_NDIM];
@@ -276,7 +276,7 @@ typedef struct dm_device {
     const struct dm_device *several; /* several of them as one device; NULL: there is no such thing */
     /* Of that: which rows number i of them has, and execute on what each has; NULL elsewhere. */
     distmap_status (*slab)(const distmap_plan *plan, int i, int64_t *first, int64_t *count);
-    distmap_status (*execute_slabs)(distmap_plan *plan, const distmap_arrays *slabs);
+    distmap_status (*execute_slabs)(distmap_plan *plan, const distmap_arrays *slabs, size_t slabs_bytes);
 } dm_device;
 
 extern const dm_device *const dm_devices[]; /* those that are built in; ends with NULL */
@@ -355,7 +355,7 @@ static inline uint64_t dm_common_divisor(uint64_t a, uint64_t b) {
 /* Pitches in a unit (unit.c): how a problem's become whole multiples, n[a] of those named by `axes`, at most DM_MOST_MULTIPLE, of one
  * unit; false where they do not. Pitches are positive. */
 enum { DM_MOST_MULTIPLE = 1 << 20 };
-bool dm_unit_find(const double *pitch, unsigned axes, uint64_t n[DISTMAP_MAX_NDIM], dm_unit *unit);
+bool dm_unit_find(const double *pitch, unsigned axes, uint64_t n[DISTMAP_MAX_AXES], dm_unit *unit);
 void dm_unit_set_one(dm_unit *unit);
 /* The double nearest to the decimal that a pitch stands for. */
 double dm_pitch_meant(double pitch);

@@ -25,8 +25,8 @@ static uint64_t pitch_of(const distmap_view *v, int a) {
     return v->shape[a] <= 1 || s == 0 ? UINT64_MAX : s < 0 ? 0 - (uint64_t)s : (uint64_t)s;
 }
 
-void distmap_view_order(const distmap_view *view, int order[DISTMAP_MAX_NDIM]) {
-    memset(order, 0, DISTMAP_MAX_NDIM * sizeof *order);
+void distmap_view_order(const distmap_view *view, int order[DISTMAP_MAX_AXES]) {
+    memset(order, 0, DISTMAP_MAX_AXES * sizeof *order);
     if (!view || view->ndim < 1 || view->ndim > DISTMAP_MAX_NDIM)
         return;
     for (int a = 0; a < view->ndim; a++) {
@@ -47,7 +47,7 @@ static bool is_given(const distmap_problem *p) {
 
 distmap_status dm_order_check(const distmap_problem *p) {
     unsigned seen = 0;
-    for (int i = 0; i < DISTMAP_MAX_NDIM; i++) {
+    for (int i = 0; i < DISTMAP_MAX_AXES; i++) {
         if (i >= p->ndim && p->order[i] != 0)
             return bad("problem.order[%d] is %d, must stay zero beyond ndim %d", i, p->order[i], p->ndim);
         if (p->order[i] < 0 || p->order[i] >= p->ndim)

@@ -60,13 +60,11 @@ size_t distmap_plan_phase_count(const distmap_plan *plan) {
     return dm_plan_check(plan) == DISTMAP_OK ? (size_t)plan->phases.count : 0;
 }
 
-distmap_status distmap_plan_phase_get(const distmap_plan *plan, size_t i, distmap_phase *phase) {
+distmap_status distmap_plan_phase_get_sized(const distmap_plan *plan, size_t i, distmap_phase *phase,
+                                            size_t phase_bytes) {
     TRY(dm_plan_check(plan));
-    if (!phase)
-        return dm_error(DISTMAP_ERROR_ARGUMENT, "phase is NULL");
     if (i >= (size_t)plan->phases.count)
         return dm_error(DISTMAP_ERROR_ARGUMENT, "i is %zu, the plan's last execute has %d phases%s", i,
                         plan->phases.count, plan->timed ? "" : ": the plan is not timed");
-    *phase = plan->phases.phase[i];
-    return DISTMAP_OK;
+    return distmap_sized_fill("phase", phase, phase_bytes, &plan->phases.phase[i], sizeof *phase);
 }

@@ -116,30 +116,47 @@ static distmap_status prepare(const distmap_context *context, const distmap_prob
     return DISTMAP_OK;
 }
 
-distmap_status distmap_scratch_bytes(const distmap_context *context, const distmap_problem *problem,
-                                     const distmap_plan_options *options, size_t *bytes) {
+distmap_status distmap_scratch_bytes_sized(const distmap_context *context, const distmap_problem *problem,
+                                           size_t problem_bytes, const distmap_plan_options *options,
+                                           size_t options_bytes, size_t *bytes) {
     if (!bytes)
         return bad("bytes is NULL");
     distmap_plan plan;
+    distmap_problem problem_room;
+    distmap_plan_options options_room;
+    DISTMAP_SIZED_TAKE(problem, problem_room);
+    DISTMAP_SIZED_TAKE(options, options_room);
     TRY(prepare(context, problem, options, &plan));
     *bytes = plan.scratch_bytes;
     return DISTMAP_OK;
 }
 
-distmap_status distmap_arrays_check(const distmap_context *context, const distmap_problem *problem,
-                                    const distmap_plan_options *options, const distmap_arrays *arrays) {
+distmap_status distmap_arrays_check_sized(const distmap_context *context, const distmap_problem *problem,
+                                          size_t problem_bytes, const distmap_plan_options *options,
+                                          size_t options_bytes, const distmap_arrays *arrays, size_t arrays_bytes) {
     distmap_plan plan;
     dm_arrays normal;
+    distmap_problem problem_room;
+    distmap_plan_options options_room;
+    distmap_arrays arrays_room;
+    DISTMAP_SIZED_TAKE(problem, problem_room);
+    DISTMAP_SIZED_TAKE(options, options_room);
+    DISTMAP_SIZED_TAKE(arrays, arrays_room);
     TRY(prepare(context, problem, options, &plan));
     return dm_arrays_check(&plan, arrays, &normal);
 }
 
-distmap_status distmap_plan_create(distmap_context *context, const distmap_problem *problem,
-                                   const distmap_plan_options *options, distmap_plan **plan) {
+distmap_status distmap_plan_create_sized(distmap_context *context, const distmap_problem *problem, size_t problem_bytes,
+                                         const distmap_plan_options *options, size_t options_bytes,
+                                         distmap_plan **plan) {
     if (!plan)
         return bad("plan is NULL");
     *plan = NULL;
     distmap_plan made;
+    distmap_problem problem_room;
+    distmap_plan_options options_room;
+    DISTMAP_SIZED_TAKE(problem, problem_room);
+    DISTMAP_SIZED_TAKE(options, options_room);
     TRY(prepare(context, problem, options, &made));
 
     distmap_plan *self = dm_allocate(context, sizeof *self);
@@ -188,20 +205,25 @@ distmap_status dm_plan_execute(distmap_plan *plan, const distmap_arrays *arrays)
     return explain(plan->context->device->execute(plan, &normal));
 }
 
-distmap_status distmap_plan_execute(distmap_plan *plan, const distmap_arrays *arrays) {
+distmap_status distmap_plan_execute_sized(distmap_plan *plan, const distmap_arrays *arrays, size_t arrays_bytes) {
+    distmap_arrays room;
+    DISTMAP_SIZED_TAKE(arrays, room);
     TRY(dm_use_begin(plan));
     const distmap_status status = dm_plan_execute(plan, arrays);
     dm_use_end(plan);
     return status;
 }
 
-distmap_status distmap_plan_execute_slabs(distmap_plan *plan, const distmap_arrays *slabs) {
+distmap_status distmap_plan_execute_slabs_sized(distmap_plan *plan, const distmap_arrays *slabs, size_t slabs_bytes) {
     TRY(dm_plan_check(plan));
     if (!slabs)
         return bad("slabs is NULL");
+    distmap_arrays room; /* of one slab, the image; several are taken one by one */
+    if (!plan->context->device->execute_slabs)
+        DISTMAP_SIZED_TAKE(slabs, room);
     TRY(dm_use_begin(plan));
     const distmap_status status = plan->context->device->execute_slabs
-                                      ? explain(plan->context->device->execute_slabs(plan, slabs))
+                                      ? explain(plan->context->device->execute_slabs(plan, slabs, slabs_bytes))
                                       : dm_plan_execute(plan, slabs);
     dm_use_end(plan);
     return status;
@@ -228,10 +250,10 @@ distmap_status distmap_plan_wait(distmap_plan *plan) {
     return status;
 }
 
-void distmap_plan_describe(const distmap_plan *plan, distmap_description *description) {
+void distmap_plan_describe_sized(const distmap_plan *plan, distmap_description *description, size_t description_bytes) {
     if (!description || dm_plan_check(plan) != DISTMAP_OK)
         return;
-    *description = (distmap_description){
+    distmap_description made = {
         .method = plan->method->info.name,
         .isa = distmap_context_isa(plan->context),
         .threads = plan->context->threads,
@@ -239,11 +261,11 @@ void distmap_plan_describe(const distmap_plan *plan, distmap_description *descri
         .integer = plan->number != DM_F64,
         .squared_bits = plan->number == DM_U32 ? 32 : 64,
     };
-    if (plan->number == DM_F64)
-        return;
-    description->unit = plan->unit.high;
-    for (int a = 0; a < plan->problem.ndim; a++)
-        description->multiples[a] = (int64_t)plan->multiple[plan->place[a] + DM_NDIM - plan->problem.ndim];
+    if (made.integer)
+        made.unit = plan->unit.high;
+    for (int a = 0; a < plan->problem.ndim && made.integer; a++)
+        made.multiples[a] = (int64_t)plan->multiple[plan->place[a] + DM_NDIM - plan->problem.ndim];
+    distmap_sized_fill("description", description, description_bytes, &made, sizeof made);
 }
 
 unsigned distmap_plan_flags(const distmap_plan *plan) {
@@ -255,16 +277,18 @@ unsigned distmap_plan_flags(const distmap_plan *plan) {
     return dm_plan_check(self) == DISTMAP_OK ? atomic_load(&self->flags) : 0;
 }
 
-distmap_status distmap_plan_convergence(distmap_plan *plan, distmap_convergence *convergence) {
+distmap_status distmap_plan_convergence_sized(distmap_plan *plan, distmap_convergence *convergence,
+                                              size_t convergence_bytes) {
     TRY(dm_plan_check(plan));
     if (!convergence)
         return bad("convergence is NULL");
     if (plan->problem.field != DISTMAP_FIELD_EDGE_STRENGTH)
         return bad("plan: its problem's field is not EDGE_STRENGTH");
     TRY(distmap_plan_wait(plan));
-    *convergence = plan->esf.steps ? (distmap_convergence){plan->esf.steps, NAN}
-                                   : (distmap_convergence){plan->outcome.iterations, plan->outcome.residual};
-    return DISTMAP_OK;
+    const distmap_convergence made = plan->esf.steps
+                                         ? (distmap_convergence){plan->esf.steps, NAN}
+                                         : (distmap_convergence){plan->outcome.iterations, plan->outcome.residual};
+    return distmap_sized_fill("convergence", convergence, convergence_bytes, &made, sizeof made);
 }
 
 void distmap_plan_destroy(distmap_plan **plan) {

@@ -106,7 +106,7 @@ static distmap_status check_spacing(distmap_problem *p) {
  * must be whole, and the unit is told. */
 static bool find_unit(distmap_plan *plan) {
     const distmap_problem *p = &plan->problem;
-    uint64_t multiple[DISTMAP_MAX_NDIM] = {0};
+    uint64_t multiple[DISTMAP_MAX_AXES] = {0};
     if (p->real)
         return false;
     if (p->input != DISTMAP_INPUT_SAMPLED) {
@@ -116,7 +116,7 @@ static bool find_unit(distmap_plan *plan) {
         return false;
     } else {
         const double unit = p->unit == 0 ? 1 : p->unit;
-        uint64_t once[DISTMAP_MAX_NDIM];
+        uint64_t once[DISTMAP_MAX_AXES];
         for (int a = 0; a < p->ndim; a++) {
             if (p->axes >> a & 1 && (p->spacing[a] != floor(p->spacing[a]) || p->spacing[a] > DM_MOST_MULTIPLE))
                 return false;
@@ -428,7 +428,7 @@ distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *pl
     if (p->axes == 0)
         p->axes = (1u << p->ndim) - 1;
 
-    for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
+    for (int a = 0; a < DISTMAP_MAX_AXES; a++)
         plan->place[a] = a;
     plan->elements = 1;
     for (int n = DM_NDIM - 1; n >= 0; n--) {
@@ -463,13 +463,16 @@ distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *pl
     return dm_window_check(plan);
 }
 
-distmap_status distmap_problem_unit(const distmap_problem *problem, double *unit, int64_t multiples[DISTMAP_MAX_NDIM]) {
+distmap_status distmap_problem_unit_sized(const distmap_problem *problem, size_t problem_bytes, double *unit,
+                                          int64_t multiples[DISTMAP_MAX_AXES]) {
     if (!unit || !multiples)
         return bad("%s is NULL", unit ? "multiples" : "unit");
     distmap_plan plan = {.problem = {0}};
+    distmap_problem room;
+    DISTMAP_SIZED_TAKE(problem, room);
     TRY(dm_problem_check(problem, &plan));
     *unit = plan.number == DM_F64 ? 0 : plan.unit.high;
-    for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
+    for (int a = 0; a < DISTMAP_MAX_AXES; a++)
         multiples[a] = a < problem->ndim ? (int64_t)plan.multiple[a + DM_NDIM - problem->ndim] : 0;
     return DISTMAP_OK;
 }

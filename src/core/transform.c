@@ -6,7 +6,7 @@
 /* Where the problem says nothing of its axes' order in memory: that of its first output of its shape, else of the input. (256^3
  * masks, uint8 in C order and float32 in Fortran's: 256 ms in the output's order, 716 in the input's.) */
 static void find_order(distmap_problem *problem, const distmap_arrays *arrays) {
-    static const int none[DISTMAP_MAX_NDIM];
+    static const int none[DISTMAP_MAX_AXES];
     const distmap_view *const views[] = {&arrays->distance, &arrays->squared, &arrays->mask, &arrays->label,
                                          &arrays->within,   &arrays->beyond,  &arrays->input};
     size_t first = 0;
@@ -16,10 +16,14 @@ static void find_order(distmap_problem *problem, const distmap_arrays *arrays) {
         distmap_view_order(views[first], problem->order);
 }
 
-distmap_status distmap_transform(const distmap_problem *problem, const distmap_arrays *arrays, unsigned *flags) {
+distmap_status distmap_transform_sized(const distmap_problem *problem, size_t problem_bytes,
+                                       const distmap_arrays *arrays, size_t arrays_bytes, unsigned *flags) {
     distmap_context *context = NULL;
     distmap_plan *plan = NULL;
-    distmap_problem ordered;
+    distmap_problem problem_room, ordered;
+    distmap_arrays arrays_room;
+    DISTMAP_SIZED_TAKE(problem, problem_room);
+    DISTMAP_SIZED_TAKE(arrays, arrays_room);
     if (problem && arrays) {
         ordered = *problem;
         find_order(&ordered, arrays);

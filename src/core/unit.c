@@ -104,6 +104,7 @@ static bool set_unit(decimal d, dm_unit *u) {
     if (high > 0x1p-30 && high < 0x1p30) {
         u->root_high = (float)u->square_high;
         u->root_low = (float)(u->square_high - (double)u->root_high);
+        u->root_lower = u->root_low - u->root_high * 0x1.4p-24f;
     }
     int fives = -d.exponent; /* in the denominator */
     for (uint64_t c = d.digits; fives > 0 && c % 5 == 0; c /= 5)
@@ -128,10 +129,10 @@ double dm_pitch_meant(double pitch) {
     return d.digits ? value_of(d) : pitch;
 }
 
-bool dm_unit_find(const double *pitch, unsigned axes, uint64_t n[DISTMAP_MAX_NDIM], dm_unit *unit) {
-    decimal part[DISTMAP_MAX_NDIM] = {{0}};
+bool dm_unit_find(const double *pitch, unsigned axes, uint64_t n[DISTMAP_MAX_AXES], dm_unit *unit) {
+    decimal part[DISTMAP_MAX_AXES] = {{0}};
     int least = MOST_POWER;
-    for (int a = 0; a < DISTMAP_MAX_NDIM; a++) {
+    for (int a = 0; a < DISTMAP_MAX_AXES; a++) {
         if (!(axes >> a & 1))
             continue;
         const bool whole = pitch[a] == floor(pitch[a]) && pitch[a] < 0x1p53; /* as most are: no search for digits */
@@ -141,13 +142,13 @@ bool dm_unit_find(const double *pitch, unsigned axes, uint64_t n[DISTMAP_MAX_NDI
         least = part[a].exponent < least ? part[a].exponent : least;
     }
     uint64_t divisor = 0;
-    for (int a = 0; a < DISTMAP_MAX_NDIM; a++) {
+    for (int a = 0; a < DISTMAP_MAX_AXES; a++) {
         for (; part[a].digits && part[a].exponent > least; part[a].exponent--)
             if (__builtin_mul_overflow(part[a].digits, 10, &part[a].digits))
                 return false;
         divisor = dm_common_divisor(part[a].digits, divisor);
     }
-    for (int a = 0; a < DISTMAP_MAX_NDIM; a++) {
+    for (int a = 0; a < DISTMAP_MAX_AXES; a++) {
         n[a] = divisor ? part[a].digits / divisor : 0;
         if (n[a] > DM_MOST_MULTIPLE)
             return false;

@@ -30,6 +30,7 @@ typedef struct dm_unit {
     double high, low;               /* u = high + low, to 2^-100 */
     double square_high, square_low; /* u^2 likewise */
     float root_high, root_low;      /* u^2 likewise, to 2^-47, where floats hold what comes of them; else 0 */
+    float root_lower;               /* root_high + root_lower is u^2 (1 - 5/4 2^-24): its multiples, rounded, are below u^2's */
     uint32_t exact_below; /* float(u^2 N) is u^2 N for N below this: sqrtf of it is the distance. 2^24 for the unit 1 */
     uint64_t whole;       /* u^2 where that is a whole number below 2^63, else 0: integer outputs are N times that */
     uint64_t coefficient; /* c, below 2^57 */

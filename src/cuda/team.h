@@ -21,7 +21,7 @@ distmap_status dm_team_reserve(distmap_plan *plan, void *scratch);
 void dm_team_release(distmap_plan *plan);
 distmap_status dm_team_slab(const distmap_plan *plan, int i, int64_t *first, int64_t *count);
 distmap_status dm_team_execute(distmap_plan *plan, const dm_arrays *arrays);
-distmap_status dm_team_execute_slabs(distmap_plan *plan, const distmap_arrays *slabs);
+distmap_status dm_team_execute_slabs(distmap_plan *plan, const distmap_arrays *slabs, size_t slabs_bytes);
 distmap_status dm_team_wait(distmap_plan *plan);
 
 #ifdef __cplusplus

@@ -301,13 +301,21 @@ distmap_status dm_team_execute(distmap_plan *plan, const dm_arrays *arrays) {
     return execute_parts(plan, slabs);
 }
 
-distmap_status dm_team_execute_slabs(distmap_plan *plan, const distmap_arrays *slabs) {
+static distmap_status check_slab(const distmap_plan *part, const distmap_arrays *slab, size_t slab_bytes,
+                                 dm_arrays *arrays) {
+    distmap_arrays room;
+    DISTMAP_SIZED_TAKE(slab, room);
+    return dm_arrays_check(part, slab, arrays);
+}
+
+distmap_status dm_team_execute_slabs(distmap_plan *plan, const distmap_arrays *slabs, size_t slabs_bytes) {
     dm_arrays arrays[DISTMAP_MAX_GPUS];
     if (plan->elements == 0)
         return DISTMAP_OK;
     for (int r = 0; r < plan->context->team->count; r++) {
+        const distmap_arrays *slab = (const void *)((const char *)slabs + (size_t)r * slabs_bytes);
         const distmap_status status =
-            plan->team->part[r] ? dm_arrays_check(plan->team->part[r], &slabs[r], &arrays[r]) : DISTMAP_OK;
+            plan->team->part[r] ? check_slab(plan->team->part[r], slab, slabs_bytes, &arrays[r]) : DISTMAP_OK;
         if (status != DISTMAP_OK) {
             char text[512];
             strncpy(text, distmap_error_text(), sizeof text - 1);

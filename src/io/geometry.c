@@ -228,7 +228,8 @@ static const char *world_name(distmap_world world) {
 static bool same_world(const distmap_image_info *a, const distmap_image_info *b, const struct difference *to) {
     if (!a->world_ndim || !b->world_ndim)
         return true;
-    distmap_image_info turned = *b;
+    distmap_image_info turned = {0}; /* as much as every version of the struct has, and turning needs */
+    memcpy(&turned, b, offsetof(distmap_image_info, crs));
     distmap_image_turn(&turned, a->world);
     if (turned.world != a->world)
         return differ(to, "its world is %s, not %s", world_name(b->world), world_name(a->world));

@@ -18,10 +18,13 @@ static distmap_status written_whole(const char *path, const dm_codec *codec) {
                              names);
 }
 
-distmap_status distmap_pieces_depth(const char *path, const distmap_image_info *info, int64_t *depth) {
+distmap_status distmap_pieces_depth_sized(const char *path, const distmap_image_info *info, size_t info_bytes,
+                                          int64_t *depth) {
     const dm_codec *codec;
+    distmap_image_info room;
     if (!depth)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "depth: must not be NULL");
+    DISTMAP_SIZED_TAKE(info, room);
     TRY(dm_codec_choose(path, info, &codec));
     if (!codec->pack)
         return written_whole(path, codec);
@@ -38,13 +41,15 @@ distmap_status dm_pieces_reserve(distmap_pieces *pieces, int64_t count) {
     return DISTMAP_OK;
 }
 
-distmap_status distmap_pieces_pack(const char *path, const distmap_image_info *info, int64_t first, int64_t count,
-                                   const void *slices, distmap_pieces **pieces) {
+distmap_status distmap_pieces_pack_sized(const char *path, const distmap_image_info *info, size_t info_bytes,
+                                         int64_t first, int64_t count, const void *slices, distmap_pieces **pieces) {
     const dm_codec *codec;
+    distmap_image_info room;
     int64_t depth;
     if (!pieces)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "pieces: must not be NULL");
     *pieces = NULL;
+    DISTMAP_SIZED_TAKE(info, room);
     TRY(distmap_pieces_depth(path, info, &depth));
     TRY(dm_codec_choose(path, info, &codec));
     const int64_t slices_all = info->shape[0];

@@ -115,11 +115,13 @@ static distmap_status open_output(dm_output *output, const dm_codec *codec, cons
 }
 
 static distmap_status create(const char *path, const char *part, bool shared, const distmap_image_info *info,
-                             const uint8_t (*palette)[3], distmap_writer **writer) {
+                             size_t info_bytes, const uint8_t (*palette)[3], distmap_writer **writer) {
     if (!writer)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "writer: must not be NULL");
     *writer = NULL;
     const dm_codec *codec;
+    distmap_image_info room;
+    DISTMAP_SIZED_TAKE(info, room);
     TRY(dm_codec_choose(path, info, &codec));
     if (palette && !codec->holds_palette)
         return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: %s is not written with a palette; .png can", path,
@@ -169,32 +171,33 @@ static distmap_status create(const char *path, const char *part, bool shared, co
     return status;
 }
 
-distmap_status distmap_writer_open(const char *path, const distmap_image_info *info, distmap_writer **writer) {
-    return create(path, NULL, false, info, NULL, writer);
+distmap_status distmap_writer_open_sized(const char *path, const distmap_image_info *info, size_t info_bytes,
+                                         distmap_writer **writer) {
+    return create(path, NULL, false, info, info_bytes, NULL, writer);
 }
 
-distmap_status distmap_writer_open_palette(const char *path, const distmap_image_info *info,
-                                           const uint8_t palette[256][3], distmap_writer **writer) {
+distmap_status distmap_writer_open_palette_sized(const char *path, const distmap_image_info *info, size_t info_bytes,
+                                                 const uint8_t palette[256][3], distmap_writer **writer) {
     if (!palette)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "palette: must not be NULL");
-    return create(path, NULL, false, info, palette, writer);
+    return create(path, NULL, false, info, info_bytes, palette, writer);
 }
 
-distmap_status distmap_writer_open_part(const char *path, const char *part, const distmap_image_info *info,
-                                        distmap_writer **writer) {
+distmap_status distmap_writer_open_part_sized(const char *path, const char *part, const distmap_image_info *info,
+                                              size_t info_bytes, distmap_writer **writer) {
     if (!part)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "part: must not be NULL");
-    return create(path, part, false, info, NULL, writer);
+    return create(path, part, false, info, info_bytes, NULL, writer);
 }
 
 /* Of a file the first process makes all, so that boxes may come in any order. */
-distmap_status distmap_writer_open_shared(const char *path, const char *part, const distmap_image_info *info,
-                                          distmap_writer **writer) {
+distmap_status distmap_writer_open_shared_sized(const char *path, const char *part, const distmap_image_info *info,
+                                                size_t info_bytes, distmap_writer **writer) {
     if (!part)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "part: must not be NULL");
-    TRY(create(path, part, true, info, NULL, writer));
+    TRY(create(path, part, true, info, info_bytes, NULL, writer));
     distmap_writer *w = *writer;
-    const int64_t bytes = w->raw_offset + info->shape[0] * (int64_t)w->slice_bytes;
+    const int64_t bytes = w->raw_offset + w->info.shape[0] * (int64_t)w->slice_bytes;
     if (w->raw_offset &&
         (ftruncate(w->output.fd, bytes) || (fallocate(w->output.fd, 0, 0, bytes) && errno != EOPNOTSUPP))) {
         w->output.error = errno;

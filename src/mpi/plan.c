@@ -52,6 +52,8 @@ static distmap_status check_own(const distmap_context *context, const distmap_pr
         return bad("problem is NULL");
     if (options->near_ranks < 0)
         return bad("options.near_ranks is %d, must be at least 0", options->near_ranks);
+    if (options->reserved)
+        return bad("options.reserved is %d, must stay zero", options->reserved);
     TRY(check_threads(context));
     TRY(dms_check_kind(problem, "over several ranks"));
     return dms_find_samples(context, problem, samples);
@@ -156,10 +158,14 @@ static distmap_status make_all(distmap_mpi_plan *plan, const distmap_problem *pr
     return status;
 }
 
-distmap_status distmap_mpi_plan_create(MPI_Comm comm, distmap_context *context, const distmap_problem *problem,
-                                       int64_t first, int64_t count, const distmap_mpi_options *options,
-                                       distmap_mpi_plan **plan) {
+distmap_status distmap_mpi_plan_create_sized(MPI_Comm comm, distmap_context *context, const distmap_problem *problem,
+                                             size_t problem_bytes, int64_t first, int64_t count,
+                                             const distmap_mpi_options *options, size_t options_bytes,
+                                             distmap_mpi_plan **plan) {
     static const distmap_mpi_options defaults;
+    distmap_problem problem_room;
+    distmap_mpi_options options_room;
+    const void *known_problem = NULL, *known_options = NULL;
     int initialised, finalised;
     if (!plan)
         return bad("plan is NULL");
@@ -176,6 +182,12 @@ distmap_status distmap_mpi_plan_create(MPI_Comm comm, distmap_context *context, 
     distmap_mpi_plan *self = calloc(1, sizeof *self);
     if (status == DISTMAP_OK && !self)
         status = distmap_error_set(DISTMAP_ERROR_MEMORY, "no memory for a plan");
+    if (status == DISTMAP_OK)
+        status =
+            distmap_sized_take("problem", problem, problem_bytes, &problem_room, sizeof problem_room, &known_problem);
+    if (status == DISTMAP_OK)
+        status =
+            distmap_sized_take("options", options, options_bytes, &options_room, sizeof options_room, &known_options);
     status = dmm_agree(own, status, NULL);
     if (status != DISTMAP_OK) {
         free(self);
@@ -188,7 +200,7 @@ distmap_status distmap_mpi_plan_create(MPI_Comm comm, distmap_context *context, 
     self->context = context;
     MPI_Comm_rank(own, &self->rank);
     MPI_Comm_size(own, &self->layout.size);
-    status = make_all(self, problem, first, count, options ? options : &defaults);
+    status = make_all(self, known_problem, first, count, known_options ? known_options : &defaults);
     if (status != DISTMAP_OK)
         distmap_mpi_plan_destroy(&self);
     *plan = self;
@@ -312,13 +324,18 @@ static distmap_status execute_windows(distmap_mpi_plan *plan, const distmap_arra
     return dmm_agree(plan->comm, dmm_windows_run(&plan->windows, arrays, &plan->flags), &plan->flags);
 }
 
-distmap_status distmap_mpi_plan_execute(distmap_mpi_plan *plan, const distmap_arrays *arrays) {
+distmap_status distmap_mpi_plan_execute_sized(distmap_mpi_plan *plan, const distmap_arrays *given,
+                                              size_t arrays_bytes) {
     if (!plan)
         return bad("plan is NULL");
     const struct dms_layout *l = &plan->layout;
     struct run run;
+    distmap_arrays room;
+    const void *known;
     plan->flags = 0;
-    TRY(dmm_agree(plan->comm, check_arrays(plan, arrays), NULL));
+    const distmap_status taken = distmap_sized_take("arrays", given, arrays_bytes, &room, sizeof room, &known);
+    const distmap_arrays *arrays = known;
+    TRY(dmm_agree(plan->comm, taken == DISTMAP_OK ? check_arrays(plan, arrays) : taken, NULL));
     if (plan->by_windows)
         return execute_windows(plan, arrays);
     lay_out(plan, arrays, &run);
@@ -336,32 +353,40 @@ distmap_status distmap_mpi_plan_execute(distmap_mpi_plan *plan, const distmap_ar
 
 unsigned distmap_mpi_plan_flags(const distmap_mpi_plan *plan) { return plan ? plan->flags : 0; }
 
-void distmap_mpi_plan_describe(const distmap_mpi_plan *plan, distmap_mpi_description *description) {
-    if (!plan || !description)
-        return;
+/* To other ranks, in an execution. */
+static uint64_t bytes_sent(const distmap_mpi_plan *plan) {
     const struct dms_layout *l = &plan->layout;
     const distmap_outputs *want = &plan->given.want;
-    *description = (distmap_mpi_description){.axis = l->axis,
-                                             .cut = l->cut < plan->given.ndim ? l->cut : l->axis,
-                                             .panels = l->panels,
-                                             .samples = plan->samples,
-                                             .scratch_bytes = plan->scratch_bytes};
     if (plan->by_windows) { /* to the rank behind, and to that before */
         const int beside = (plan->rank > 0) + (plan->rank + 1 < l->size);
-        description->samples = DISTMAP_INT32;
-        description->sent_bytes = (uint64_t)beside * (uint64_t)plan->windows.width * sizeof(int32_t);
-        return;
+        return (uint64_t)beside * (uint64_t)plan->windows.width * sizeof(int32_t);
     }
     const uint64_t index = distmap_dtype_size(want->index);
     const uint64_t forth = distmap_dtype_size(plan->samples) + index;
     const uint64_t back = distmap_dtype_size(want->distance) + distmap_dtype_size(want->squared) + index;
+    uint64_t sent = 0;
     for (int64_t panel = 0; panel < l->panels; panel++)
         for (int r = 0; r < l->size; r++) {
             if (r == plan->rank)
                 continue;
             const struct dms_box theirs = dms_box_in_slab(l, dms_panel_part(l, panel, r), plan->rank);
             const struct dms_box ours = dms_box_in_slab(l, dms_panel_part(l, panel, plan->rank), r);
-            description->sent_bytes += (uint64_t)dms_box_elements(l, &theirs) * forth;
-            description->sent_bytes += (uint64_t)dms_box_elements(l, &ours) * back;
+            sent += (uint64_t)dms_box_elements(l, &theirs) * forth;
+            sent += (uint64_t)dms_box_elements(l, &ours) * back;
         }
+    return sent;
+}
+
+void distmap_mpi_plan_describe_sized(const distmap_mpi_plan *plan, distmap_mpi_description *description,
+                                     size_t description_bytes) {
+    if (!plan || !description)
+        return;
+    const struct dms_layout *l = &plan->layout;
+    const distmap_mpi_description made = {.axis = l->axis,
+                                          .cut = l->cut < plan->given.ndim ? l->cut : l->axis,
+                                          .panels = l->panels,
+                                          .samples = plan->by_windows ? DISTMAP_INT32 : plan->samples,
+                                          .scratch_bytes = plan->scratch_bytes,
+                                          .sent_bytes = bytes_sent(plan)};
+    distmap_sized_fill("description", description, description_bytes, &made, sizeof made);
 }

@@ -9,7 +9,7 @@ distmap_problem op_distances(const distmap_plan *plan) {
     distances.comparison = (distmap_comparison){0};
     distances.cvt = (distmap_cvt){0};
     distances.want = (distmap_outputs){0};
-    for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
+    for (int a = 0; a < DISTMAP_MAX_AXES; a++)
         distances.order[a] = 0; /* its views have the order of this plan */
     return distances;
 }

@@ -39,7 +39,7 @@ struct dms_box {
 /* How the image lies: with two axes at least, so that there is one to divide lines by. */
 struct dms_layout {
     int ndim;
-    int64_t shape[DISTMAP_MAX_NDIM]; /* the whole image */
+    int64_t shape[DISTMAP_MAX_AXES]; /* the whole image */
     int axis, cut;
     int size; /* owners of slabs, and of parts of panels: ranks, or those that follow each other on one machine */
     struct dms_slab *slabs; /* one for each of them, in the user's memory */

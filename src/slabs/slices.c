@@ -76,7 +76,7 @@ distmap_problem dms_normal_problem(const distmap_problem *problem) {
 distmap_problem dms_counted(const distmap_problem *problem) {
     distmap_problem p = *problem;
     double unit;
-    int64_t multiples[DISTMAP_MAX_NDIM];
+    int64_t multiples[DISTMAP_MAX_AXES];
     if (distmap_problem_unit(problem, &unit, multiples) != DISTMAP_OK)
         return p;
     p.real = unit == 0;

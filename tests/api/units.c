@@ -35,7 +35,7 @@ static void test_unit(void **state) {
             .dtype = DISTMAP_UINT8, .ndim = rows[i].ndim, .shape = {9, 9, 9}, .want.distance = DISTMAP_FLOAT32};
         memcpy(p.spacing, rows[i].pitch, sizeof rows[i].pitch);
         double unit = -1, product;
-        int64_t multiples[DISTMAP_MAX_NDIM];
+        int64_t multiples[DISTMAP_MAX_AXES];
         assert_int_equal(distmap_problem_unit(&p, &unit, multiples), DISTMAP_OK);
         for (int a = 0; a < p.ndim && rows[i].unit > 0; a++) { /* the same decimals, whatever divides them */
             product = unit * (double)multiples[a];
@@ -45,7 +45,7 @@ static void test_unit(void **state) {
         assert_true((unit > 0) == (rows[i].unit > 0));
     }
     double unit;
-    int64_t multiples[DISTMAP_MAX_NDIM];
+    int64_t multiples[DISTMAP_MAX_AXES];
     const distmap_problem p = small_problem();
     assert_int_equal(distmap_problem_unit(&p, NULL, multiples), DISTMAP_ERROR_ARGUMENT);
     assert_int_equal(distmap_problem_unit(&p, &unit, NULL), DISTMAP_ERROR_ARGUMENT);

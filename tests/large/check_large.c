@@ -91,7 +91,7 @@ static int run_case(const large_case *c, double *stated) {
     const int64_t elements = image_elements(m), width = m->shape[m->ndim - 1];
     const distmap_dtype out = c->label ? DISTMAP_UINT8 : DISTMAP_FLOAT32;
     distmap_problem problem = {.dtype = DISTMAP_UINT8, .ndim = m->ndim, .sites = {.rule = DISTMAP_SITES_NONZERO}};
-    memcpy(problem.shape, m->shape, sizeof problem.shape);
+    memcpy(problem.shape, m->shape, sizeof m->shape);
     *(c->label ? &problem.want.label : &problem.want.distance) = out;
 
     distmap_context *context = NULL;

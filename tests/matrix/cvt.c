@@ -385,7 +385,7 @@ static void run_case(int number, uint64_t seed, struct rng *r) {
     struct job j = {.elements = m.elements};
     distmap_problem *p = &j.problem;
     *p = (distmap_problem){.dtype = dtypes[rng_range(r, 0, 3)], .ndim = m.ndim};
-    memcpy(p->shape, m.shape, sizeof p->shape);
+    memcpy(p->shape, m.shape, sizeof m.shape);
     draw_weights(&image, &m, p->dtype, r);
     draw_cvt(p, m.elements, r);
     if (meeting) {

@@ -132,7 +132,7 @@ def test_index(mask, want):
 def test_python(mask, want):
     sys.path.insert(0, project + "/python")
     build = Path(command).resolve().parent
-    os.environ["DISTMAP_LIBRARY"] = str(build / "src/libdistmap.so.0")
+    os.environ["DISTMAP_LIBRARY"] = str(build / "src/libdistmap.so.1")
     import distmap as d
     for name, (has, _) in FORMATS.items():
         for packing in has.split():

@@ -149,9 +149,9 @@ def test_refused(tmp_path):
 def test_without_the_library(monkeypatch):
     from distmap import _image
 
-    monkeypatch.setenv("DISTMAP_IO_LIBRARY", "/nowhere/libdistmap_io.so.0")
+    monkeypatch.setenv("DISTMAP_IO_LIBRARY", "/nowhere/libdistmap_io.so.1")
     _image.open_library.cache_clear()
-    with pytest.raises(ImportError, match="/nowhere/libdistmap_io.so.0.*DISTMAP_IO_LIBRARY names another file"):
+    with pytest.raises(ImportError, match="/nowhere/libdistmap_io.so.1.*DISTMAP_IO_LIBRARY names another file"):
         distmap.imread("a.png")
     monkeypatch.undo()
     _image.open_library.cache_clear()
@@ -166,7 +166,7 @@ def test_no_library_of_the_current_folder(monkeypatch, tmp_path):
         folder.mkdir(exist_ok=True)
         (folder / _image.NAME).touch()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(_image.library(), "path", "libdistmap.so.0")
+    monkeypatch.setattr(_image.library(), "path", "libdistmap.so.1")
     assert _image.find() == _image.NAME
     monkeypatch.undo()
     assert _image.find() == beside and beside.startswith("/")

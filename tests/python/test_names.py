@@ -38,7 +38,7 @@ def test_what_members_hold():
     for members, error, text in (
             ({"ndim": 1 << 31}, OverflowError, "ndim is 2147483648, which its type in C cannot hold"),
             ({"strides": (1, 1 << 63)}, OverflowError, ""),
-            ({"shape": (1,) * (_names.MAX_NDIM + 1)}, OverflowError, f"C has room for {_names.MAX_NDIM}"),
+            ({"shape": (1,) * (_names.MAX_AXES + 1)}, OverflowError, f"C has room for {_names.MAX_AXES}"),
             ({"shape": (1, "2")}, TypeError, ""),
             ({"shapes": (1, 2)}, KeyError, "shapes")):
         with pytest.raises(error, match=text):

@@ -33,7 +33,7 @@ enum { LANES = 128, ROOM = 32 }; /* tested at once; guard words before and after
     ROW(v32_sub, v32_sub(a, b), (uint32_t)a - (uint32_t)b)                                         \
     ROW(v32_mul, v32_mul(a, b), (uint32_t)a *(uint32_t)b)                                          \
     ROW(v32_min, v32_min(a, b), a < b ? a : b)                                                     \
-    ROW(v32_sign, v32_sign(a), (a > 0) - (a < 0))                                                  \
+    ROW(v32_negative, v32_negative(a), -(a < 0))                                                  \
     ROW(v32_and, v32_and(a, b), a &b)                                                              \
     ROW(v32_xor, v32_xor(a, b), a ^ b)                                                             \
     ROW(v32_shl, v32_shl(a, in->shift), (uint32_t)a << in->shift)                                  \

@@ -57,7 +57,7 @@ static inline V32 v32_sub(V32 a, V32 b) { return _mm256_sub_epi32(a, b); }
 static inline V32 v32_mul(V32 a, V32 b) { return _mm256_mullo_epi32(a, b); }
 static inline V32 v32_madd(V32 a, V32 b) { return _mm256_madd_epi16(a, b); }
 static inline V32 v32_min(V32 a, V32 b) { return _mm256_min_epi32(a, b); }
-static inline V32 v32_sign(V32 a) { return _mm256_sign_epi32(_mm256_set1_epi32(1), a); }
+static inline V32 v32_negative(V32 a) { return _mm256_srai_epi32(a, 31); }
 static inline V32 v32_and(V32 a, V32 b) { return _mm256_and_si256(a, b); }
 static inline V32 v32_xor(V32 a, V32 b) { return _mm256_xor_si256(a, b); }
 static inline V32 v32_shl(V32 a, int n) { return _mm256_sll_epi32(a, _mm_cvtsi32_si128(n)); }

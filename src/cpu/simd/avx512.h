@@ -50,9 +50,7 @@ static inline V32 v32_sub(V32 a, V32 b) { return _mm512_sub_epi32(a, b); }
 static inline V32 v32_mul(V32 a, V32 b) { return _mm512_mullo_epi32(a, b); }
 static inline V32 v32_madd(V32 a, V32 b) { return _mm512_madd_epi16(a, b); }
 static inline V32 v32_min(V32 a, V32 b) { return _mm512_min_epi32(a, b); }
-static inline V32 v32_sign(V32 a) {
-    return _mm512_min_epi32(_mm512_max_epi32(a, _mm512_set1_epi32(-1)), _mm512_set1_epi32(1));
-}
+static inline V32 v32_negative(V32 a) { return _mm512_srai_epi32(a, 31); }
 static inline V32 v32_and(V32 a, V32 b) { return _mm512_and_si512(a, b); }
 static inline V32 v32_xor(V32 a, V32 b) { return _mm512_xor_si512(a, b); }
 static inline V32 v32_shl(V32 a, int n) { return _mm512_sll_epi32(a, _mm_cvtsi32_si128(n)); }

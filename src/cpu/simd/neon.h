@@ -48,7 +48,7 @@ static inline V32 v32_madd(V32 a, V32 b) {
     return vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)), vmull_high_s16(x, y));
 }
 static inline V32 v32_min(V32 a, V32 b) { return vminq_s32(a, b); }
-static inline V32 v32_sign(V32 a) { return vminq_s32(vmaxq_s32(a, vdupq_n_s32(-1)), vdupq_n_s32(1)); }
+static inline V32 v32_negative(V32 a) { return vshrq_n_s32(a, 31); }
 static inline V32 v32_and(V32 a, V32 b) { return vandq_s32(a, b); }
 static inline V32 v32_xor(V32 a, V32 b) { return veorq_s32(a, b); }
 static inline V32 v32_shl(V32 a, int n) { return vshlq_s32(a, vdupq_n_s32(n)); }

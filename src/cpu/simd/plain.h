@@ -82,7 +82,7 @@ static inline V32 v32_madd(V32 a, V32 b) {
                     (uint32_t)((int16_t)(a.lane[i] >> 16) * (int16_t)(b.lane[i] >> 16))));
 }
 static inline V32 v32_min(V32 a, V32 b) { LANES(V32, N32, a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]); }
-static inline V32 v32_sign(V32 a) { LANES(V32, N32, (a.lane[i] > 0) - (a.lane[i] < 0)); } /* -1, 0 or 1 */
+static inline V32 v32_negative(V32 a) { LANES(V32, N32, -(a.lane[i] < 0)); } /* -1 or 0 */
 static inline V32 v32_and(V32 a, V32 b) { LANES(V32, N32, a.lane[i] & b.lane[i]); }
 static inline V32 v32_xor(V32 a, V32 b) { LANES(V32, N32, a.lane[i] ^ b.lane[i]); }
 static inline V32 v32_shl(V32 a, int n) { LANES(V32, N32, (int32_t)((uint32_t)a.lane[i] << n)); }

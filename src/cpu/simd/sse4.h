@@ -53,7 +53,7 @@ static inline V32 v32_sub(V32 a, V32 b) { return _mm_sub_epi32(a, b); }
 static inline V32 v32_mul(V32 a, V32 b) { return _mm_mullo_epi32(a, b); }
 static inline V32 v32_madd(V32 a, V32 b) { return _mm_madd_epi16(a, b); }
 static inline V32 v32_min(V32 a, V32 b) { return _mm_min_epi32(a, b); }
-static inline V32 v32_sign(V32 a) { return _mm_sign_epi32(_mm_set1_epi32(1), a); }
+static inline V32 v32_negative(V32 a) { return _mm_srai_epi32(a, 31); }
 static inline V32 v32_and(V32 a, V32 b) { return _mm_and_si128(a, b); }
 static inline V32 v32_xor(V32 a, V32 b) { return _mm_xor_si128(a, b); }
 static inline V32 v32_shl(V32 a, int n) { return _mm_sll_epi32(a, _mm_cvtsi32_si128(n)); }

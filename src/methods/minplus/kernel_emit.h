@@ -91,10 +91,10 @@ static void general_roots(const mp_job *job, mp_worker *w, const int32_t *d2, fl
 #ifdef SIMD_FUSED
 static void emit_in_unit(const mp_job *job, const int32_t *d2, float *out, size_t n, bool some_none) {
     const dm_unit *unit = &job->plan->unit;
-    const F32 high = f32_set(unit->root_high), low = f32_set(unit->root_low);
+    const unit_square u = square_of(unit);
     const V32 most = v32_set(job->most), sure = v32_set(UNIT_SURE);
     V32 least = sure;
-#define MAKE_ALL(x) unit_roots(high, low, d2 + (x), &least)
+#define MAKE_ALL(x) unit_roots(u, d2 + (x), &least)
 #define MAKE_SOME(x) f32_blend(v32_lt(most, v32_load(d2 + (x))), f32_set(INFINITY), MAKE_ALL(x))
     if (some_none)
         EMIT_ROW(float, out, n, job->stream, f32_store, f32_stream, MAKE_SOME);
@@ -106,7 +106,7 @@ static void emit_in_unit(const mp_job *job, const int32_t *d2, float *out, size_
         return;
     for (size_t x = 0; x < n; x += N32) {
         V32 here = sure;
-        unit_roots(high, low, d2 + x, &here);
+        unit_roots(u, d2 + x, &here);
         if (m32_any(v32_lt(here, sure)))
             for (size_t i = x; i < x + N32 && i < n; i++)
                 out[i] = d2[i] > job->most ? INFINITY : dm_unit_distancef(unit, (uint32_t)d2[i]);

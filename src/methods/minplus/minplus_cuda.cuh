@@ -136,17 +136,21 @@ DM_DEVICE float mc_large_root(uint32_t n) {
 
 /* Numbers from 2^24 on whose roots lie close to one of them, between two powers of two, share most of mc_large_root(). */
 typedef struct mc_close {
-    bool fits;
+    bool small;     /* all are below 2^24, */
+    bool fits;      /* or none is, and then: */
     float half;     /* 1 / 2 root of that one */
     uint32_t lead;  /* their roots are s = m 2^-e: the bits of s less m, */
     uint32_t times; /* and 2^2e */
 } mc_close;
 
-/* The roots are at most `apart` from `root`, which need not be rounded well. */
-DM_DEVICE mc_close mc_close_to(float root, float apart) {
-    const uint32_t low = __float_as_uint(root - apart) >> 23, high = __float_as_uint(root + apart) >> 23;
-    const bool fits = low == high && low >= 127 + 12 && apart <= root * (1.0f / 64);
-    const mc_close made = {fits, 0.5f * mc_per_root(root * root), (high - 1) << 23, mc_shifted(1, 2 * (127 + 23 - high))};
+/* The roots are at most `apart` from that of n, 1 of it for what is rounded. */
+DM_DEVICE mc_close mc_close_to(uint32_t n, float apart) {
+    const float x = (float)n, per_root = mc_per_root(x + 1e-30f), root = x * per_root, least = root - apart,
+                most = root + apart;
+    const uint32_t exponent = __float_as_uint(most) >> 23;
+    const bool fits = __float_as_uint(least) >> 23 == exponent && least >= 4096 && apart <= root * (1.0f / 64);
+    const mc_close made = {most < 4096, fits, 0.5f * per_root, (exponent - 1) << 23,
+                           mc_shifted(1, 2 * (127 + 23 - exponent))};
     return made;
 }
 
@@ -160,19 +164,13 @@ DM_DEVICE float mc_close_root(uint32_t n, const mc_close &close) {
     return __uint_as_float(s + (less >> 31));
 }
 
-/* u sqrt(n), rounded once, for any unit that is `simple` (core/unit.h). The root s of float(u^2 n) is at most one place off: e = u^2 n -
- * s^2 tells the neighbour t that may be nearer, in floats for n < 2^24 as minplus/cpu does it (kernel_roots.h says why). What is too
- * near to the middle m between the two, and larger n, are settled by u^2 n as a sum of two doubles, less m^2, which a double holds:
- * the difference is right to 2^-100 of u^2 n, and at least 2^-97 of it unless it is 0, a tie. */
-DM_DEVICE float mc_unit_root(const mc_stage &p, uint32_t n, float number) {
-    const float x = number * p.root_high, s = mc_root(x); /* `number` is n */
-    const float low = fmaf(number, p.root_low, fmaf(number, p.root_high, -x));
-    const float e = low - fmaf(s, s, -x), t = __uint_as_float(__float_as_uint(s) + (e < 0 ? -1 : 1));
-    const float apart = fmaf(s, t - s, -e); /* of another sign than e where t is nearer */
-    if (n < DM_UNIT_EXACT_FLOAT && !(fabsf(apart) < x * 0x1p-43f))
-        return (e < 0 ? apart > 0 : apart < 0) ? t : s;
-    const double whole = (double)n, v = whole * p.square_high,
-                 rest = fma(whole, p.square_high, -v) + whole * p.square_low;
+/* u sqrt(n), rounded once, for any unit that is `simple` (core/unit.h) and any n, for which `number` may be rounded: whether u^2 n, a sum
+ * of two doubles, is beyond the square of the middle between two floats, which a double holds. The difference is right to 2^-100 of u^2
+ * n, and at least 2^-97 of it unless it is 0, a tie. Apart, for it is seldom called and 40 instructions long. */
+DM_DEVICE_APART float mc_unit_settled(uint32_t n, float number, float root_high, double square_high,
+                                      double square_low) {
+    const float s = mc_root(number * root_high); /* at most one place off */
+    const double whole = (double)n, v = whole * square_high, rest = fma(whole, square_high, -v) + whole * square_low;
     const bool above = (v - (double)s * (double)s) + rest > 0;
     const float other = __uint_as_float(__float_as_uint(s) + (above ? 1 : -1));
     const double middle = 0.5 * ((double)s + (double)other), beyond = (v - middle * middle) + rest;
@@ -180,10 +178,23 @@ DM_DEVICE float mc_unit_root(const mc_stage &p, uint32_t n, float number) {
     return nearer ? other : s;
 }
 
+/* The same, of which most n below 2^24 need floats alone: the root is s or the next float, as in minplus/cpu (kernel_roots.h says why). */
+DM_DEVICE float mc_unit_root(const mc_stage &p, uint32_t n, float number) {
+    const float x = fmaf(number, p.root_high, number * p.root_lower),
+                l = fmaf(number, p.root_low, fmaf(number, p.root_high, -x));
+    const uint32_t s = __float_as_uint(mc_root(x));
+    const float apart = fmaf(__uint_as_float(s), __uint_as_float(s + 1), -x) - l;
+    if (n < DM_UNIT_EXACT_FLOAT && !(fabsf(apart) < x * 0x1p-43f))
+        return __uint_as_float(s + (__float_as_uint(apart) >> 31));
+    return mc_unit_settled(n, number, p.root_high, p.square_high, p.square_low);
+}
+
 /* What is given out as float: of any number. */
 DM_DEVICE float mc_distance(const mc_stage &p, uint32_t n) {
     return p.in_unit ? mc_unit_root(p, n, (float)n) : mc_large_root(n);
 }
+/* The same apart, for edges and the like: long kernels wait for their instructions. */
+DM_DEVICE_APART float mc_distance_apart(const mc_stage &p, uint32_t n) { return mc_distance(p, n); }
 
 /* n / by; and with what is left. */
 DM_DEVICE uint32_t mc_over(uint32_t n, const mc_divisor &d) { return __umulhi(2 * n, d.times) >> d.shift; }

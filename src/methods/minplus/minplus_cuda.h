@@ -146,7 +146,7 @@ typedef struct mc_stage {
     bool in_unit;         /* in the unit of the pitches, which is not 1 */
     bool large;           /* squared distances may be 2^24 or more */
     uint32_t factor;
-    float root_high, root_low; /* the unit squared, as in dm_unit */
+    float root_high, root_low, root_lower; /* the unit squared, as in dm_unit */
     double square_high, square_low;
     uint32_t most;                  /* results above are none */
     uint32_t nothing;               /* which is stored as this, if squared */

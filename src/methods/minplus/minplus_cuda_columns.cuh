@@ -29,7 +29,7 @@ typedef struct shared {
     uint16_t (*winner)[32];           /* [units + 1]: where the winner of a unit's first row is; */
     uint16_t (*inner)[32];            /* [QUARTERS + 1]: the same of the quarters of one unit, */
     unsigned long long (*result)[32]; /* [FILL]: and of rows, with their values */
-    int32_t *values;                  /* z stage: [height][32], if it fits */
+    int32_t *values;                  /* z stage: [value_rows][32] */
 } shared;
 
 DM_DEVICE shared shared_split(const mc_stage &p, char *memory) {
@@ -70,7 +70,7 @@ DM_DEVICE rows_taken<N> take_rows(const mc_stage &p, const work &w, int32_t at) 
         if (!SLOW) {
             const uint2 entry = LISTED ? w.entries[t.row[i]] : from[i];
             t.raw[i][0] = (int32_t)entry.x, t.raw[i][1] = (int32_t)entry.y;
-        } else if (w.fits) {
+        } else if (at + N <= w.held) {
             const int2 both = w.shared_values[(at + i) * 16];
             t.raw[i][0] = both.x, t.raw[i][1] = both.y;
         } else {

@@ -284,8 +284,9 @@ DM_DEVICE void take_listed(const mc_stage &p, const unit &u, int32_t i0, int32_t
 }
 
 /* By a warp: its results, from what is offered by take_rows(). */
-template <int ROWS> DM_DEVICE void store_unit(const mc_stage &p, const unit &u, int32_t i0, const int32_t best[ROWS]) {
-    store_offered<false, ROWS>(p, u.plane, u.strip, u.y0 + i0, 0, HEIGHT, best);
+template <int ROWS, bool UNITS>
+DM_DEVICE void store_unit(const mc_stage &p, const unit &u, int32_t i0, const int32_t best[ROWS]) {
+    store_offered<false, UNITS, ROWS>(p, u.plane, u.strip, u.y0 + i0, 0, HEIGHT, best);
 }
 
 /* The same with the sites, of rows `from`; all of these are asked for before the first is needed. */
@@ -315,14 +316,14 @@ DM_DEVICE void store_sites(const mc_stage &p, const unit &u, int32_t i0, const i
 }
 
 /* By a warp: rows of pixels, from all that are listed. */
-template <int ROWS>
+template <int ROWS, bool UNITS>
 DM_DEVICE void solve_rows(const mc_stage &p, const unit &u, int32_t i0, int32_t count, corner_room &room) {
     if (i0 >= u.height)
         return;
     int32_t best[ROWS];
     set_none<false, ROWS>(best);
     take_listed<ROWS, false>(p, u, i0, count, room, best, NULL);
-    store_unit<ROWS>(p, u, i0, best);
+    store_unit<ROWS, UNITS>(p, u, i0, best);
 }
 
 #endif

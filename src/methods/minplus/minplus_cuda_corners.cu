@@ -43,7 +43,7 @@ template <bool SITES> DM_DEVICE void solve_open(const mc_stage &p, uint32_t numb
     if (SITES)
         store_sites<HEIGHT>(p, u, i0, best, from);
     else
-        store_unit<HEIGHT>(p, u, i0, best);
+        store_unit<HEIGHT, true>(p, u, i0, best);
 }
 
 /* Open units, wherever they are. Grid: any; blocks have some of the units. */
@@ -109,7 +109,7 @@ DM_DEVICE uint32_t wait_for_shared(const mc_stage &p, const turn &t, uint32_t i)
 }
 
 /* For the whole block: rows of pixels from i0 on. */
-DM_DEVICE void solve_part(const mc_stage &p, const unit &u, int32_t i0, corner_room &room) {
+template <bool UNITS> DM_DEVICE void solve_part(const mc_stage &p, const unit &u, int32_t i0, corner_room &room) {
     static_assert(sizeof room.row >= WARPS * PART * 32 * sizeof(int32_t) && PART % WARPS == 0, "room for results");
     enum { EACH = PART / WARPS };
     const int warp = warp_number(), lane = (int)threadIdx.x % 32;
@@ -141,12 +141,12 @@ DM_DEVICE void solve_part(const mc_stage &p, const unit &u, int32_t i0, corner_r
         for (int other = 0; other < WARPS; other++)
             least[i] = min(least[i], results[((warp * EACH + i) * WARPS + other) * 32 + lane]);
     const int32_t from = warp * EACH;
-    store_offered<false, EACH>(p, u.plane, u.strip, u.y0 + i0 + from, from, HEIGHT, least);
+    store_offered<false, UNITS, EACH>(p, u.plane, u.strip, u.y0 + i0 + from, from, HEIGHT, least);
     __syncthreads();
 }
 
 /* For the whole block: every SHARERS-th part of what the round shares. */
-DM_DEVICE void take_parts(const mc_stage &p, const turn &t, uint32_t sharer, corner_room &room) {
+template <bool UNITS> DM_DEVICE void take_parts(const mc_stage &p, const turn &t, uint32_t sharer, corner_room &room) {
     __shared__ uint32_t shared;
     for (uint32_t part = sharer; part < t.units * PARTS; part += SHARERS) {
         if (threadIdx.x == 0)
@@ -158,11 +158,12 @@ DM_DEVICE void take_parts(const mc_stage &p, const turn &t, uint32_t sharer, cor
         const unit u = unit_at(p, number - 1);
         const int32_t i0 = (int32_t)(part % PARTS) * PART;
         if (wait_for_near(p, number - 1, u.height) >> i0 / HEIGHT & 1)
-            solve_part(p, u, i0, room);
+            solve_part<UNITS>(p, u, i0, room);
     }
 }
 
-/* Grid: rounds of blocks. */
+/* Grid: rounds of blocks. UNITS: see store_pixels(). */
+template <bool UNITS>
 static __global__ void __launch_bounds__(THREADS, 8)
     search_units(const __grid_constant__ mc_stage p, uint32_t units, uint32_t first_units) {
     __shared__ corner_room room;
@@ -171,7 +172,7 @@ static __global__ void __launch_bounds__(THREADS, 8)
     const turn t = first ? turn{0, first_units, 0} : turn{1, units - first_units, first_units};
     const uint32_t place = blockIdx.x - (first ? 0 : first_blocks), own = t.first + place;
     if (place >= t.units) {
-        take_parts(p, t, place - t.units, room);
+        take_parts<UNITS>(p, t, place - t.units, room);
         dm_wait_for_last(); /* so that this grid does not end before that one */
         return;
     }
@@ -195,11 +196,12 @@ static __global__ void __launch_bounds__(THREADS, 8)
     const int32_t warp = warp_number();
     if (__popc(u.open) > WARPS / 2) {
         if (u.open >> warp & 1)
-            solve_rows<HEIGHT>(p, u, warp * HEIGHT, count, room);
+            solve_rows<HEIGHT, UNITS>(p, u, warp * HEIGHT, count, room);
     } else { /* two warps to a quarter */
         const uint32_t quarter = warp < 2 ? u.open : u.open & (u.open - 1);
         if (quarter)
-            solve_rows<HEIGHT / 2>(p, u, (__ffs((int)quarter) - 1) * HEIGHT + warp % 2 * (HEIGHT / 2), count, room);
+            solve_rows<HEIGHT / 2, UNITS>(p, u, (__ffs((int)quarter) - 1) * HEIGHT + warp % 2 * (HEIGHT / 2), count,
+                                          room);
     }
 }
 
@@ -214,7 +216,11 @@ cudaError_t mc_corners(const mc_stage *p, cudaStream_t stream) {
             DM_LAUNCH_EARLY(search_some<true>, blocks, THREADS, 0, stream, *p);
     } else {
         const uint32_t first_units = units - units / 4;
-        DM_LAUNCH_IN_ORDER(search_units, units + MC_ROUNDS * SHARERS, THREADS, 0, stream, *p, units, first_units);
+        const uint32_t blocks = units + MC_ROUNDS * SHARERS;
+        if (p->in_unit)
+            DM_LAUNCH_IN_ORDER(search_units<true>, blocks, THREADS, 0, stream, *p, units, first_units);
+        else
+            DM_LAUNCH_IN_ORDER(search_units<false>, blocks, THREADS, 0, stream, *p, units, first_units);
     }
     return cudaGetLastError();
 }

@@ -112,16 +112,16 @@ template <bool SLOW> DM_DEVICE void list_rows(const mc_stage &p, work *w, uint16
     w->list = list;
 }
 
-/* z stage: the values of rows that have a site into shared memory, if they fit. */
+/* z stage: the values of rows that have a site into shared memory, as many as fit. */
 DM_DEVICE void copy_values(const mc_stage &p, work *w, int32_t *values) {
     enum { AT_ONCE = 8 };
     const int warps = (int)blockDim.x / 32, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     w->values = mc_row(p.source, w->plane, 0) + (int64_t)w->strip * 32 * 4;
     w->shared_values = (const int2 *)values + threadIdx.x % TEAM;
     const char *from = w->values + lane_column(p, w->strip, lane) * 4;
-    const int32_t count = w->list ? w->count + STEP : w->count; /* with the padding */
-    w->fits = count <= p.value_rows;
-    if (!w->fits || !w->count)
+    const int32_t count = min(w->list ? w->count + STEP : w->count /* with the padding */, p.value_rows);
+    w->held = count;
+    if (!w->count)
         return;
     for (int32_t start = warp; start < count; start += warps * AT_ONCE) {
         int32_t value[AT_ONCE];

@@ -78,7 +78,7 @@ DM_DEVICE void store_one(const mc_stage &p, char *to, uint32_t d2, float root, u
 template <storing HOW>
 DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x, const uint32_t best[STRIP]) {
     const bool first = x < p.width, second = x + 16 < p.width;
-    enum { AT_ONCE = 8 };
+    enum { AT_ONCE = HOW == ANY ? 2 : 8 }; /* short code: instructions are what tiles wait for most */
     char *to = mc_row(p.target, plane, y) + x * p.target.stride[3];
     const int64_t apart = 16 * (HOW != ANY ? 4 : p.target.stride[3]);
     uint32_t negative[2] = {0, 0};
@@ -99,8 +99,8 @@ DM_DEVICE bool store_rows(const mc_stage &p, int64_t plane, int32_t y, int32_t x
             if (HOW == ANY && y + start + i >= p.height)
                 return none;
             const uint32_t pair = coming[i], low = pair & 0xFFFF, high = pair >> 16;
-            const bool in_unit = HOW == DISTANCES || (HOW == ANY && p.in_unit);
             const float low_real = mc_float_of(pair, 0), high_real = mc_float_of(pair, 1);
+            const bool in_unit = HOW == DISTANCES || (HOW == ANY && p.in_unit);
             const float low_root = in_unit ? mc_unit_root(p, low, low_real) : mc_root(low_real);
             const float high_root = in_unit ? mc_unit_root(p, high, high_real) : mc_root(high_real);
             if (first)

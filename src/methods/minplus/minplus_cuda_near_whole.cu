@@ -151,9 +151,9 @@ static __global__ void __launch_bounds__(WARPS * 32, 4)
         return made;
     };
     if (!open && deep < DM_UNIT_EXACT_FLOAT)
-        store_pixels<false, STRIP>(p, t.plane, strip, y, pixel_at);
+        store_pixels<false, true, STRIP>(p, t.plane, strip, y, pixel_at);
     else if (!open)
-        store_pixels<true, STRIP>(p, t.plane, strip, y, pixel_at);
+        store_pixels<true, true, STRIP>(p, t.plane, strip, y, pixel_at);
 }
 
 cudaError_t mc_near_whole(const mc_stage *p, cudaStream_t stream) {

@@ -83,11 +83,11 @@ DM_DEVICE int32_t offered_square(const mc_stage &p, int32_t least, int32_t i, in
 }
 
 /* Stores a warp's pixels from row y on, which is row i of the block's, by the least that they were offered. */
-template <bool WHOLE, int HEIGHT>
+template <bool WHOLE, bool UNITS, int HEIGHT>
 DM_DEVICE void store_offered(const mc_stage &p, int64_t plane, int32_t strip, int32_t y, int32_t i, int32_t rows,
                              const int32_t best[HEIGHT]) {
     const float w = (float)p.wy2, level = (float)(p.wy2 * (i * i - rows * rows)), each = (float)(2 * p.wy2 * i);
-    store_pixels<WHOLE, HEIGHT>(p, plane, strip, y, [&](int r) {
+    store_pixels<WHOLE, UNITS, HEIGHT>(p, plane, strip, y, [&](int r) {
         const uint32_t whole = (uint32_t)offered_square(p, best[r], i + r, rows);
         const float d2 = __int_as_float(best[r]) + fmaf((float)r, each, fmaf((float)(r * r), w, level));
         const pixel made = {WHOLE ? whole : (uint32_t)(int32_t)d2, WHOLE ? (float)whole : d2, is_offer<WHOLE>(best[r])};

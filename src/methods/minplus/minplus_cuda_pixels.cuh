@@ -37,7 +37,7 @@ DM_DEVICE bool store_as(const mc_stage &p, int64_t plane, int32_t strip, int32_t
         if (HOW != LIMITED)
             *(unsigned *)(to + mc_wide(next, (uint32_t)r)) = result;
         else if (y + r < p.height)
-            mc_store(p, row, d2.any ? result : (uint32_t)MC_NOTHING, mc_distance(p, d2.square), &none);
+            mc_store(p, row, d2.any ? result : (uint32_t)MC_NOTHING, mc_distance_apart(p, d2.square), &none);
         row += p.target.stride[2];
     }
     return none;
@@ -46,9 +46,8 @@ DM_DEVICE bool store_as(const mc_stage &p, int64_t plane, int32_t strip, int32_t
 /* Distances that may be 4096 or more. */
 template <int HEIGHT, typename At>
 DM_DEVICE void store_large(const mc_stage &p, int64_t plane, int32_t strip, int32_t y, const At &at) {
-    const float root = mc_root(at(0).number), apart = (HEIGHT - 1) * p.apart[0] + 1; /* for what is rounded */
-    const mc_close close = mc_close_to(root, apart);
-    if (__all_sync(MC_WHOLE, root + apart < 4096))
+    const mc_close close = mc_close_to(at(0).square, (HEIGHT - 1) * p.apart[0] + 1);
+    if (__all_sync(MC_WHOLE, close.small))
         store_as<ROOTS, HEIGHT>(p, plane, strip, y, at);
     else if (__all_sync(MC_WHOLE, close.fits))
         store_as<CLOSE_ROOTS, HEIGHT>(p, plane, strip, y, at, close);
@@ -56,9 +55,10 @@ DM_DEVICE void store_large(const mc_stage &p, int64_t plane, int32_t strip, int3
         store_as<LARGE_ROOTS, HEIGHT>(p, plane, strip, y, at);
 }
 
-/* By a warp: its pixels from row y on, at(r) being that of row y + r. LARGE: squares may be 2^24 or more. Nothing that is left has a
- * site in part. */
-template <bool LARGE, int HEIGHT, typename At>
+/* By a warp: its pixels from row y on, at(r) being that of row y + r. LARGE: squares may be 2^24 or more. UNITS: results may be
+ * distances in a unit, which take more instructions: kernels that have none of these are shorter, and start sooner. Either all rows
+ * of a column have a site or none does. */
+template <bool LARGE, bool UNITS, int HEIGHT, typename At>
 DM_DEVICE void store_pixels(const mc_stage &p, int64_t plane, int32_t strip, int32_t y, const At &at) {
     const bool whole = y + HEIGHT <= p.height && p.target.stride[2] == (uint32_t)p.target.stride[2];
     const bool any = __all_sync(MC_WHOLE, at(0).any);
@@ -66,7 +66,7 @@ DM_DEVICE void store_pixels(const mc_stage &p, int64_t plane, int32_t strip, int
         mc_raise(p, store_as<LIMITED, HEIGHT>(p, plane, strip, y, at));
     else if (p.squared)
         store_as<SQUARES, HEIGHT>(p, plane, strip, y, at);
-    else if (p.in_unit)
+    else if (UNITS && p.in_unit)
         store_as<DISTANCES, HEIGHT>(p, plane, strip, y, at);
     else if (LARGE)
         store_large<HEIGHT>(p, plane, strip, y, at);

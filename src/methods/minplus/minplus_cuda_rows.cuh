@@ -11,8 +11,8 @@ enum { CUT = 0x7FFF }; /* of falls, sums of two of which fit 16 bits (minplus_cu
 typedef struct work {
     const uint2 *entries;      /* planes: of row 0 */
     const char *values;        /* z stage: of row 0 and column 0, as they came, */
-    const int2 *shared_values; /* or, if they fit into shared memory, this lane's columns, by position */
-    bool fits;
+    const int2 *shared_values; /* and, of the first `held` positions, this lane's columns in shared memory */
+    int32_t held;
     const uint16_t *list; /* rows that have a site, less p.low, padded; NULL: one after another from `first` on */
     int32_t first, count;
     int64_t plane;
@@ -169,11 +169,10 @@ DM_DEVICE void store_plain(const mc_stage &p, char *to, int32_t x, int32_t y, co
     if (inside && (COLUMNS == 1 || aligned)) {
         if (HOW != ROW_LARGE_ROOTS)
             return store_inside<HOW, HEIGHT, COLUMNS>(p, to, best, close);
-        const float root = mc_root((float)squared_at<HEIGHT, COLUMNS>(p, best, 0, 0));
-        const float apart = (HEIGHT - 1) * p.apart[0] + (COLUMNS - 1) * p.apart[1] + 1; /* for what is rounded */
-        if (root + apart < 4096)
+        const float apart = (HEIGHT - 1) * p.apart[0] + (COLUMNS - 1) * p.apart[1] + 1;
+        close = mc_close_to(squared_at<HEIGHT, COLUMNS>(p, best, 0, 0), apart);
+        if (close.small)
             return store_inside<ROW_ROOTS, HEIGHT, COLUMNS>(p, to, best, close);
-        close = mc_close_to(root, apart);
         if (close.fits)
             return store_inside<ROW_CLOSE_ROOTS, HEIGHT, COLUMNS>(p, to, best, close);
     }

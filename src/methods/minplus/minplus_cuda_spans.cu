@@ -32,7 +32,7 @@ DM_DEVICE void solve_span(const mc_stage &p, uint32_t strip, int32_t at, span_ro
         take_chunk<WHOLE>(p, u.y0, min(u.fours - start, (int32_t)CHUNK), rows, wanted, best);
     }
     if (wanted)
-        store_offered<WHOLE, HEIGHT>(p, u.plane, u.strip, y, warp * HEIGHT, level_rows<WHOLE>(), best);
+        store_offered<WHOLE, true, HEIGHT>(p, u.plane, u.strip, y, warp * HEIGHT, level_rows<WHOLE>(), best);
     __syncthreads(); /* for those who still read */
 }
 

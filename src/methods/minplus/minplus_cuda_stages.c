@@ -140,7 +140,7 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
     s->by_spans = mc_divisor_of(s->spans);
     s->wx2 = (int32_t)plan->w2[DM_X];
     s->squared = true;
-    s->root_high = plan->unit.root_high, s->root_low = plan->unit.root_low;
+    s->root_high = plan->unit.root_high, s->root_low = plan->unit.root_low, s->root_lower = plan->unit.root_lower;
     s->square_high = plan->unit.square_high, s->square_low = plan->unit.square_low;
     s->factor = 1;
     s->most = MC_NOTHING - 1;
