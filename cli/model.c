@@ -1,11 +1,11 @@
 /* What an image is, said: axes, pitches, place in the world, for people and as JSON, and back from it. */
-#include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "json.h"
 
 static const char *const type_names[] = {"space", "time", "channel", "other"},
                          *const world_names[] = {"unknown", "RAS", "LPS", "projected", "geographic"},

@@ -143,10 +143,16 @@ const option_row option_rows[] = {
     {"index", 0, PASS, "OUT", read_path,
      "also write the index of the nearest site: in both passes or none, into another file", AT(index)},
     {"dtype", 0, PASS, "DTYPE", read_dtype, "of the last pass: float32, float64; squared: uint32, uint64 too", OWN},
-    {"chunks", 0, PASS, "C,C[,C]", read_numbers,
-     "lengths of a .zarr's chunks, slowest axis first, or one for all (default: the input's, else about 2^18 "
-     "elements)",
-     AT(chunks), RANGE(1, 1 << 30)},
+    {"chunks", 0, SHAPES | PASS, "C,C[,C]", read_numbers,
+     "lengths of a .zarr's or .precomputed's chunks, slowest axis first, or one for all (default: the input's, or\n"
+     "                           they are chosen)",
+     AT(chunks_of_output), RANGE(1, 1 << 30)},
+    {"shards", 0, SHAPES | PASS, "S,S[,S]", read_numbers,
+     "put the chunks of a .zarr together in shards of these lengths, as files that hold many (default: where the input "
+     "has them)",
+     AT(shards_of_output), RANGE(1, 1 << 30)},
+    {"zarr-format", 0, SHAPES | PASS, "V", read_integer,
+     "write version 2 or 3 of Zarr (default: that of the group that OUT is put into, else 3)", AT(zarr_format), RANGE(2, 3)},
     {"compress", 0, SHAPES | PASS, "HOW", read_compress,
      "pack the output: yes, none, deflate (gzip, zlib), zstd, lzw or blosc, as the format has it; default: where the "
      "input is\n"
@@ -195,6 +201,10 @@ const option_row option_rows[] = {
     {"scratch", 0, EDT, "DIR", read_path, "with --memory: the folder for intermediate results (default: the output's)",
      AT(scratch)},
     {"resume", 0, EDT, NULL, read_flag, "with --memory: go on with what a run that was cut off has done", AT(resume)},
+    {"verify", 0, MAPS | PASS, NULL, read_flag,
+     "tell the input by all its bytes, which are read twice more, rather than by its size and times: one that was changed\n"
+     "                           meanwhile, or since the run that this one goes on with, is refused on any file system",
+     AT(verify)},
     {"distributed", 0, EDT, NULL, read_flag,
      "under mpirun: each of its processes reads, transforms and writes a slab of the image; on the CPU, or with\n"
      "                           --device cuda the processes of a machine take turns with its GPUs",

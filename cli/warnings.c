@@ -1,12 +1,12 @@
 /* What may be wrong with a run that nevertheless went well: a mask that is none, a unit that is no length, nothing to measure from.
  * Each is said once, kept for --json, and with --strict ends the run before any output has its name. */
-#include <json-c/json.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
+#include "json.h"
 
 enum { MOST = 16 };
 

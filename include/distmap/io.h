@@ -115,8 +115,12 @@ typedef struct distmap_image_info {
     size_t held_bytes; /* what a reader holds of the elements beside the buffers that it is given, at most */
     int64_t chunk[DISTMAP_MAX_AXES]; /* of a format whose chunks are files of their own (Zarr, precomputed): their shape; else 0 */
     /* Of Zarr whose chunks lie together in files: the shape of these shards, in elements; else 0. Version 3 is written so, in whole
-     * chunks. In distmap_writer_info() `chunk` is then the shard, which boxes may not cut. */
+     * chunks, for which shards grow where need be. In distmap_writer_info() `chunk` is then the shard, which boxes may not cut. */
     int64_t shard[DISTMAP_MAX_AXES];
+    /* Writers: 2 or 3, the version of Zarr's format, or it is an error where the format is another one, or the group that the array is put
+     * into is of the other version; 0: that of the group, else 3. Readers: 0. */
+    int zarr_format;
+    bool chunk_asked, shard_asked; /* writers: it is an error where the format has none; else those are left out */
 } distmap_image_info;
 
 /* The axis's pitch, 1 where it is not told. */
@@ -186,6 +190,9 @@ enum { DISTMAP_IDENTITY_BYTES = 320 };
  * beside it; of a folder a digest over the same of all files in it, which are looked at one by one. It is the same on all machines that
  * see the file. Two of them that differ are two inputs; equal ones before and after reading mean that nothing was changed meanwhile. */
 DISTMAP_API distmap_status distmap_reader_identity(const distmap_reader *reader, char text[DISTMAP_IDENTITY_BYTES]);
+/* The same by the bytes alone, for file systems whose times cannot be trusted, and for copies: sizes, and digests (XXH3, 128 bits) of all
+ * bytes of the file, also of one beside it; of a folder of the bytes and names of all files in it. All of them are read. */
+DISTMAP_API distmap_status distmap_reader_digest(const distmap_reader *reader, char text[DISTMAP_IDENTITY_BYTES]);
 /* When the file's elements lie in it as they are (uncompressed NPY, NIfTI, PGM, TIFF in one piece), a read-only view of all
  * of them, memory-mapped, valid until the reader is closed, with strides for Fortran order; otherwise, or with more than DISTMAP_MAX_NDIM
  * axes, a view with data NULL. If the file is cut short meanwhile, whoever looks at what is gone gets a SIGBUS, as
@@ -201,7 +208,7 @@ typedef struct distmap_writer distmap_writer;
  * format holds (chunk: 0 is chosen; format, stored and held_bytes are ignored). It is written beside its name and takes the name only
  * in distmap_writer_finish(). Names mean what they mean to a shell's redirection: links are followed, and stay; pipes
  * and devices are written as they are; a file that may not be written is refused. One that is replaced hands on its mode and, as far as this
- * process may, its owner. What a killed process left beside its outputs is removed by the next one that writes into
+ * process may, its owner, its access list and the user's attributes (user.*). What a killed process left beside its outputs is removed by the next one that writes into
  * the same folder. "-": standard output, as NPY. A dtype that the format cannot hold is an error that names those
  * that it can; so are axes, where it can hold none of that meaning in that order. "out.h5:/a/b" adds a dataset to the
  * HDF5 file if there is one, on a copy of it, and overwrites none; "out.h5" is a new file with the dataset /data. Who
@@ -216,8 +223,8 @@ DISTMAP_SIZED distmap_status distmap_writer_open_palette(const char *path, const
                                                          const uint8_t palette[256][3], distmap_writer **writer);
 /* Appends `count` slices of the slowest axis, in rising order. */
 DISTMAP_API distmap_status distmap_writer_write(distmap_writer *writer, int64_t count, const void *slices);
-/* When the output can be memory-mapped (NPY to a file), a view to write all elements in place; else data NULL. Its space
- * on the disk is reserved first, so that a full disk is an error and not a signal. */
+/* When the output can be memory-mapped (NPY to a file, HDF5 that is not packed), a view to write all elements in place; else data
+ * NULL. Its space on the disk is reserved first, so that a full disk is an error and not a signal. */
 DISTMAP_API distmap_view distmap_writer_map(distmap_writer *writer);
 /* For results that come in no order, or over several runs. The file grows under the name `part`, which is in the same file system
  * as `path`; if there is such a file already, what it holds stays. distmap_writer_descriptor() tells the open file, and in
@@ -259,7 +266,7 @@ DISTMAP_API void distmap_writer_abort(distmap_writer **writer);
 
 /* ---- One file by several processes ----
  *
- * NPY and HDF5 are made of pieces (of HDF5, chunks) that are made apart. Every process has some slices of the image, and one of
+ * NPY and HDF5 are made of pieces (of packed HDF5, chunks) that are made apart. Every process has some slices of the image, and one of
  * them, the root, the writer. How they tell each other what follows is theirs:
  *
  *     each    distmap_pieces_pack()      its slices, as they will lie in the file
@@ -273,10 +280,10 @@ typedef struct distmap_pieces distmap_pieces;
 /* Slices of a piece (the last ones may be thinner) in a file of that name and form: a process's slices begin and end where pieces
  * do. Other formats are DISTMAP_ERROR_UNSUPPORTED. */
 DISTMAP_SIZED distmap_status distmap_pieces_depth(const char *path, const distmap_image_info *info, int64_t *depth);
-/* Packs slices [first, first + count) of an image like `info`. Owned by the caller. The pieces of NPY are `slices` itself, which
- * is to stay until they are put; those of HDF5 are copies. */
+/* Packs slices [first, first + count) of an image like `info`. Owned by the caller. The pieces of NPY, and of HDF5 that
+ * is not packed, are `slices` itself, which is to stay until they are put; those of packed HDF5 are copies. */
 DISTMAP_SIZED distmap_status distmap_pieces_pack(const char *path, const distmap_image_info *info, int64_t first,
-                                                 int64_t count, const void *slices, distmap_pieces **pieces);
+                                               int64_t count, const void *slices, distmap_pieces **pieces);
 /* The length of each, and how many there are. */
 DISTMAP_API const uint64_t *distmap_pieces_bytes(const distmap_pieces *pieces, int64_t *count);
 /* Takes the lengths of all pieces of the image, in the order of its slices, and tells their places in the file. Once, of a writer

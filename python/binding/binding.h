@@ -41,6 +41,7 @@
 #define DMB_IO(X)        \
     X(error_text)        \
     X(io_struct_bytes)   \
+    X(io_on_interrupt)   \
     X(reader_open)       \
     X(reader_info)       \
     X(reader_select)     \
@@ -49,7 +50,7 @@
     X(reader_close)      \
     X(writer_open_sized) \
     X(writer_write)      \
-    X(writer_finish)     \
+    X(writers_finish)    \
     X(writer_abort)
 
 /* Their functions, once Python has opened them: dmb_core.version() is distmap_version(). */
@@ -156,5 +157,6 @@ PyObject *dmb_many(PyObject *module, PyObject *arguments);
 /* ---- files.c ----------------------------------------------------------------------------------------------------------------- */
 
 bool dmb_add_files(PyObject *module);
+int dmb_interrupted(void);
 
 #endif

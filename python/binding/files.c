@@ -9,7 +9,18 @@ typedef struct reader {
 
 static PyObject *raise(distmap_status status) { return dmb_raise(status, dmb_io.error_text()); }
 
+/* Asked by the library after each signal that interrupted a wait for a pipe or a lock. Whether a handler raised, which is this thread's
+ * exception then: of other threads than the main one none does. */
+int dmb_interrupted(void) {
+    const PyGILState_STATE state = PyGILState_Ensure();
+    const bool raised = PyErr_CheckSignals() < 0;
+    PyGILState_Release(state);
+    return raised;
+}
+
 static PyObject *answer(distmap_status status) {
+    if (PyErr_Occurred())
+        return NULL;
     if (status != DISTMAP_OK)
         return raise(status);
     Py_RETURN_NONE;
@@ -27,7 +38,7 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *arguments, PyObject *n
     Py_BEGIN_ALLOW_THREADS status = dmb_io.reader_open(path, &self->handle);
     Py_END_ALLOW_THREADS if (status == DISTMAP_OK) return (PyObject *)self;
     Py_DECREF((PyObject *)self);
-    return raise(status);
+    return answer(status);
 }
 
 static void reader_free(PyObject *object) {
@@ -98,14 +109,15 @@ static bool read_natives(PyObject *list, distmap_native natives[MOST_NATIVES], i
     return true;
 }
 
-/* write_file(path, info, natives, address): the whole image, in C order from there. */
+/* write_file(path, info, natives, address, sync): the whole image, in C order from there. */
 static PyObject *write_file(PyObject *module, PyObject *arguments) {
     (void)module;
     const char *path;
     PyObject *given, *list, *address;
+    int sync;
     distmap_native natives[MOST_NATIVES];
     distmap_image_info info = {.native = natives};
-    if (!PyArg_ParseTuple(arguments, "yO!O!O", &path, &PyDict_Type, &given, &PyList_Type, &list, &address) ||
+    if (!PyArg_ParseTuple(arguments, "yO!O!Op", &path, &PyDict_Type, &given, &PyList_Type, &list, &address, &sync) ||
         !dmb_write(dmb_image_info, given, &info) || !read_natives(list, natives, &info.native_count))
         return NULL;
     const void *slices = PyLong_AsVoidPtr(address);
@@ -118,7 +130,7 @@ static PyObject *write_file(PyObject *module, PyObject *arguments) {
     if (status == DISTMAP_OK && info.shape[0])
         status = dmb_io.writer_write(writer, info.shape[0], slices);
     if (status == DISTMAP_OK)
-        status = dmb_io.writer_finish(&writer);
+        status = dmb_io.writers_finish(&writer, 1, sync ? 0 : DISTMAP_FINISH_UNSYNCED);
     PyEval_RestoreThread(released);
     PyObject *result = answer(status);
     if (writer)

@@ -121,6 +121,7 @@ PyObject *dmb_open_io(PyObject *module, PyObject *path) {
     DMB_IO(FIND)
     if (!fits(io_layouts, found.io_struct_bytes))
         return NULL;
+    found.io_on_interrupt(dmb_interrupted);
     dmb_io = found;
     Py_RETURN_NONE;
 }

@@ -145,10 +145,29 @@ const struct dmb_member dmb_param_info[] = {MEMBER(name),    MEMBER(fallback), M
 static const struct dmb_member axis[] = {MEMBER(name), MEMBER(unit), MEMBER(type), MEMBER(pitch), END};
 #undef THIS
 #define THIS distmap_image_info
-const struct dmb_member dmb_image_info[] = {
-    MEMBER(format), MEMBER(dtype),   MEMBER(ndim),   MEMBER(shape),   STRUCTURES(axis, axis), MEMBER(world_ndim),
-    MEMBER(matrix), MEMBER(origin),  MEMBER(world),  MEMBER(crs),     MEMBER(has_nodata),     MEMBER(nodata),
-    MEMBER(kind),   MEMBER(samples), MEMBER(sample), MEMBER(packing), MEMBER(packing_asked),  END};
+const struct dmb_member dmb_image_info[] = {MEMBER(format),
+                                            MEMBER(dtype),
+                                            MEMBER(ndim),
+                                            MEMBER(shape),
+                                            STRUCTURES(axis, axis),
+                                            MEMBER(world_ndim),
+                                            MEMBER(matrix),
+                                            MEMBER(origin),
+                                            MEMBER(world),
+                                            MEMBER(crs),
+                                            MEMBER(has_nodata),
+                                            MEMBER(nodata),
+                                            MEMBER(kind),
+                                            MEMBER(samples),
+                                            MEMBER(sample),
+                                            MEMBER(packing),
+                                            MEMBER(packing_asked),
+                                            MEMBER(chunk),
+                                            MEMBER(shard),
+                                            MEMBER(zarr_format),
+                                            MEMBER(chunk_asked),
+                                            MEMBER(shard_asked),
+                                            END};
 #undef THIS
 
 /* ---- To C --------------------------------------------------------------------------------------------------------------- */

@@ -38,7 +38,7 @@ bool dmb_look(PyObject *array, bool writable, distmap_view *view) {
     PyObject *capsule = PyObject_GetAttr(array, struct_name);
     const struct array_interface *told = capsule ? PyCapsule_GetPointer(capsule, NULL) : NULL;
     const int flags = ALIGNED | NATIVE | (writable ? WRITABLE : 0);
-    bool known = told && told->nd >= 1 && told->nd <= DISTMAP_MAX_NDIM && (told->flags & flags) == flags;
+    bool known = told && told->nd >= 1 && told->nd <= DISTMAP_MAX_AXES && (told->flags & flags) == flags;
     if (known) {
         *view = (distmap_view){.data = told->data, .dtype = dtype_of(told->typekind, told->itemsize), .ndim = told->nd};
         for (int a = 0; a < told->nd; a++) {

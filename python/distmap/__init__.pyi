@@ -190,7 +190,8 @@ def imread(path: str | PathLike[str], *, channel: int | str | None = None, time:
 def imwrite(
     path: str | PathLike[str], array: Array | Image, like: Image | None = None, *, axes: Sequence[Axis] | None = None,
     nodata: float | None = None, kind: Literal["mask", "labels", "intensity", "unknown"] | None = None,
-    compress: bool | str | None = None,
+    compress: bool | str | None = None, chunks: int | Sequence[int] | None = None, shards: int | Sequence[int] | None = None,
+    zarr_format: Literal[2, 3] | None = None, sync: bool = True,
 ) -> None: ...
 
 class Axis:

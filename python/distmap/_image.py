@@ -1,7 +1,7 @@
 """Image files as arrays, and what they mean: the model of distmap/io.h, by way of libdistmap_io.
 
 The library is the file that the environment variable DISTMAP_IO_LIBRARY names, else the one beside the core library, else what the
-system's loader finds. It has the file formats' own libraries under it, so that wheels are without it.
+system's loader finds. It needs the file formats' own libraries, and has those that were found when it was compiled.
 """
 
 import functools
@@ -34,8 +34,8 @@ def open_library():
     try:
         core.open_io(path)
     except ImportError as error:
-        raise ImportError(f"cannot use the library of file formats, {path}: {error}. pip's package is without it; `make build`"
-                          " and `make install` make it; DISTMAP_IO_LIBRARY names another file") from error
+        raise ImportError(f"cannot use the library of file formats, {path}: {error}. `pip install .` makes it, as `make build` and"
+                          " `make install` do; DISTMAP_IO_LIBRARY names another file") from error
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,15 @@ def info_of(image):
             "nodata": 0 if image.nodata is None else number("nodata", image.nodata)}
 
 
-def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compress=None):
+def lengths_of(name, lengths, array):
+    """One length for all axes, or one for each."""
+    lengths = [lengths] * array.ndim if np.ndim(lengths) == 0 else sequence(name, lengths, "a length, or one for each axis of the array")
+    if len(lengths) != array.ndim:
+        raise ValueError(f"{name} has {len(lengths)} lengths, the array has {array.ndim} axes")
+    return [whole(name, length, 1) for length in lengths]
+
+
+def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compress=None, chunks=None, shards=None, zarr_format=None, sync=True):
     """Writes an image or volume in the format that the name's ending tells, with as much of its meaning as the format holds.
 
     Parameters
@@ -259,8 +267,20 @@ def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compre
         Whether the elements are packed, or by what, as the format has it: "deflate" (or "gzip", "zlib": TIFF, MetaImage, NRRD, HDF5, Zarr),
         "zstd" (TIFF, Zarr), "lzw" (TIFF), "blosc" (Zarr). NotImplementedError where it has it not. None: where the Image, or `like`, comes
         from a packed file; HDF5, Zarr and PNG always, and NIfTI where the name ends in .gz.
+    chunks : int, or one for each axis
+        The lengths of the chunks of a .zarr or .precomputed. None: of 512 KiB or less.
+    shards : int, or one for each axis
+        Puts the chunks of a .zarr together in shards of these lengths, as files that hold many; they grow to whole chunks. None: none.
+    zarr_format : 2 or 3
+        The version of Zarr. None: that of the group that the array is put into, else 3. Version 2 has no shards.
 
-    The file takes its name when it is whole. Raises as imread() does; TypeError for what is no array.
+    sync : bool
+        Whether the file is on the disk before it takes its name. False is faster, by as long as the disk takes, but after a power failure
+        soon after, the file may be of zeros.
+
+    NotImplementedError where the format has not what is asked for.
+
+    The file takes its name when it is whole. Raises as imread() does; TypeError for what is no array. Ctrl-C ends a wait for a pipe.
 
     Examples
     --------
@@ -291,9 +311,15 @@ def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compre
         image = replace(image, array=image.array.astype(image.array.dtype.newbyteorder("=")))
     if compress is not None and not isinstance(compress, (bool, str)):
         raise TypeError(f"compress is {compress!r}, must be True, False or a name, as \"deflate\"")
+    if not isinstance(sync, (bool, np.bool_)):
+        raise TypeError(f"sync is {sync!r}, must be True or False")
     info = info_of(image)
     if compress is not None:
         info["packing"] = short("compress", compress) if isinstance(compress, str) else "yes" if compress else "none"
         info["packing_asked"] = True
+    for member, name, lengths in ("chunk", "chunks", chunks), ("shard", "shards", shards):
+        if lengths is not None:
+            info[member], info[f"{member}_asked"] = lengths_of(name, lengths, image.array), True
+    info["zarr_format"] = 0 if zarr_format is None else whole("zarr_format", zarr_format, 2, 3)
     open_library()
-    core.write_file(name, info, list(image.native), image.array.ctypes.data)
+    core.write_file(name, info, list(image.native), image.array.ctypes.data, bool(sync))

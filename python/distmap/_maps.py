@@ -15,13 +15,14 @@ def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labe
 
     Parameters
     ----------
-    mask : array of one to four axes, any strides
+    mask : array of one to eight axes, of which up to four are measured (see `axes`), any strides
         bool, integers, float32 or float64, float16 and bfloat16 (copied to float32); NumPy, CuPy, PyTorch, or see transform().
         Sites are its zeros, so that inside the objects of a mask the result is the distance to the background.
     sampling : float or floats
-        Pitch of the elements along each axis, in any unit of length, which is then that of the result. None: 1. A pitch
-        means the decimal that Python prints for it (numpy.float32(0.7) means 0.7), and maps are exact for these: each
-        value is the true distance, rounded once. It is the `spacing` of transform(), which says more, and of errors.
+        Pitch of the elements along each axis, in any unit of length, which is then that of the result: one for all, one for each
+        axis, or one for each of `axes`, in the order in which it names them. None: 1. A pitch means the decimal that Python
+        prints for it (numpy.float32(0.7) means 0.7), and maps are exact for these: each value is the true distance, rounded
+        once. It is the `spacing` of transform(), which says more, and of errors.
     sites : "zero", "nonzero", a number, or a range (lo, hi) with both ends, None for an open one
     squared : bool
         Squared distances instead: uint32 (uint64 where the largest possible one needs it), float64 where the sampling is
@@ -150,7 +151,7 @@ def expand_labels(labels, distance=1, sampling=None, *, axes=None, out=None, dev
 
     Parameters
     ----------
-    labels : array of integers or bool, of one to four axes, any strides
+    labels : array of integers or bool, of one to eight axes, of which up to four are measured, any strides
     distance : float >= 0, in the unit of `sampling`
     sampling, axes, device, threads, method, progress : as of edt()
     out : array of any integer type that holds the labels, of any strides

@@ -174,7 +174,7 @@ def fill(input, more, outputs):
         axes = len(array.shape) - (name == "coords")
         if name == "coords" and (axes < 0 or array.shape[0] != ndim):
             raise ValueError(f"coords has shape {array.shape}, must be {(ndim, *taken['input'].shape)}")
-        if not 1 <= axes <= _names.MAX_NDIM:
+        if not 1 <= axes <= _names.MAX_AXES:
             raise ValueError(f"{name} has shape {array.shape}, the input {taken['input'].shape}")
     arrays = {name: [array.view(a) for a in range(ndim)] if name == "coords" else array.view() for name, array in taken.items()}
     return arrays, [array.owner for array in taken.values()]

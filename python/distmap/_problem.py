@@ -116,35 +116,46 @@ def sites_of(rule):
     return {"rule": _names.SITES.index("value"), "lo": value, "hi": value}
 
 
-def axes_bits(axes, ndim):
-    """One axis or several, counted from the end where negative; None: all."""
+def axes_named(axes, ndim):
+    """One axis or several, counted from the end where negative, as they are named; None: all."""
     if axes is None:
-        return 0
-    bits = 0
+        return list(range(ndim))
+    named = []
     for axis in axes if np.iterable(axes) and not isinstance(axes, str) else (axes,):
         at = whole("axes", axis)
         if not -ndim <= at < ndim:
             raise ValueError(f"axes names axis {at}, the array has {ndim}")
-        if bits >> at % ndim & 1:
+        if at % ndim in named:
             raise ValueError(f"axes names axis {at} twice")
-        bits |= 1 << at % ndim
-    if bits == 0:
+        named.append(at % ndim)
+    if not named:
         raise ValueError("axes names no axis; None means all")
-    return bits
+    return named
 
 
-def spacing_values(spacing, ndim):
-    """One pitch for all axes, or one for each; None: 1. Zero is refused, which means 1 in C."""
+def axes_bits(axes, ndim):
+    """As C names them; None: all, which are 0 there."""
+    return 0 if axes is None else sum(1 << axis for axis in axes_named(axes, ndim))
+
+
+def spacing_values(spacing, axes, ndim):
+    """One pitch for all axes, or one for each, or one for each that is measured, as `axes` names them; None: 1. Zero is refused, which
+    means 1 in C."""
     if spacing is None:
         return [1.0] * ndim
     values = list(spacing) if np.iterable(spacing) else [spacing] * ndim
-    if len(values) != ndim:
-        raise ValueError(f"spacing has {len(values)} values, the array has {ndim} axes")
+    named = axes_named(axes, ndim)
+    if len(values) not in (ndim, len(named)):
+        measured = "" if len(named) == ndim else f", {len(named)} of them measured"
+        raise ValueError(f"spacing has {len(values)} values, the array has {ndim} axes{measured}")
     values = [number(f"spacing[{a}]", value) for a, value in enumerate(values)]
     for a, value in enumerate(values):
         if not 0 < value < math.inf:
             raise ValueError(f"spacing[{a}] is {value:g}, must be positive and finite")
-    return values
+    if len(values) == ndim:
+        return values
+    pitches = dict(zip(named, values))
+    return [pitches.get(axis, 1.0) for axis in range(ndim)]
 
 
 def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidean", chamfer=None, spacing=None,
@@ -157,12 +168,12 @@ def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidea
     `thickness`: local thickness is computed. `cvt`: {"points": ..., "steps": ..., "omega": ..., "seed": ...,
     "grids": ...}; with it a centroidal Voronoi diagram is. `order`: the axes as they lie in memory, slowest first."""
     ndim = len(shape)
-    if not 1 <= ndim <= _names.MAX_NDIM:
-        raise ValueError(f"the array has {ndim} axes, must have 1 to {_names.MAX_NDIM}")
+    if not 1 <= ndim <= _names.MAX_AXES:
+        raise ValueError(f"the array has {ndim} axes, must have 1 to {_names.MAX_AXES}")
     problem = {
         "input": choice("kind", kind, _names.INPUTS), "dtype": dtype_code("the input", dtype), "ndim": ndim, "axes": axes_bits(axes, ndim),
         "metric": choice("metric", metric, _names.METRICS), "border": bool(border), "sites": sites_of(sites),
-        "shape": [whole(f"shape[{a}]", size) for a, size in enumerate(shape)], "spacing": spacing_values(spacing, ndim),
+        "shape": [whole(f"shape[{a}]", size) for a, size in enumerate(shape)], "spacing": spacing_values(spacing, axes, ndim),
         "sign": choice("sign", "none" if sign is None else sign, _names.SIGNS),
         "surface": choice("surface", surface, _names.SURFACES)}
     if order is not None:

@@ -147,15 +147,16 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
         float32, the narrowest that holds the largest possible value, int32 while there are fewer than 2^31 elements,
         int32, the input's, and bool.
     axes : int or ints
-        The axes to measure along; slices along the others are a batch of problems of their own. None: all.
+        The axes to measure along, up to four; slices along the others are a batch of problems of their own. None: all.
     sites : "zero", "nonzero", a number, or (lo, hi)
         Which elements are sites, compared exactly; None for either end of a range leaves it open. NaN is never a site.
     metric : "euclidean", "cityblock", "chessboard", "chamfer" (with `chamfer`, the weights (a, b) or (a, b, c))
     spacing : float or floats
-        Pitch of the elements along each axis, > 0. None: 1. A pitch means the shortest decimal that reads back as it, as
-        float64, or as float32 where it is exactly one and that is shorter. Where the pitches are whole multiples, up to
-        2^20, of one decimal unit (25, 7 and 7 times 0.1 for 2.5, 0.7, 0.7), squared distances are exact integers in that
-        unit, and outputs are rounded once. Others, such as 1 and 0.123456789, are computed in FP64.
+        Pitch of the elements along each axis, > 0: one for all, one for each axis, or one for each of `axes`, as it names them.
+        None: 1. A pitch means the shortest decimal that reads back as it, as float64, or as float32 where it is exactly one and
+        that is shorter. Where the pitches are whole multiples, up to 2^20, of one decimal unit (25, 7 and 7 times 0.1 for 2.5,
+        0.7, 0.7), squared distances are exact integers in that unit, and outputs are rounded once. Others, such as 1 and
+        0.123456789, are computed in FP64.
     limit : float > 0, in the unit of distances
         Elements farther than this from every site have none, and the work shrinks with it. An element is within where its
         distance, rounded to the type of the output "distance" (float64 without one), is at most `limit`. None: no limit.

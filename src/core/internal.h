@@ -11,6 +11,7 @@
 #include "core/comparison.h"
 #include "core/metric.h"
 #include "core/phases.h"
+#include "core/split.h"
 #include "core/unit.h"
 #include "distmap.h"
 
@@ -133,6 +134,7 @@ struct distmap_plan {
      * image: its axes are in that order, and so is all that follows. */
     distmap_problem problem;
     int place[DISTMAP_MAX_AXES]; /* of the caller's axes among the problem's; [a] = a where the order does not count */
+    dm_split split;              /* of a problem of more axes than these */
 
     /* The problem in normal form. */
     int64_t shape[DM_NDIM];
@@ -176,6 +178,7 @@ struct distmap_plan {
     dm_outcome outcome; /* edge strengths at rest: by the method, or fetched from a GPU */
     atomic_int failure; /* the first distmap_status met by a worker */
     pthread_t caller;
+    bool goes_on;         /* a further run of the same execution (split.c): what it finds is added to what there is */
     double progress_base; /* share of the work done by earlier parallel regions */
     double progress_span; /* of the progress that the caller sees, this plan's part: 1, and less for inner plans */
     double progress_from; /* where that part begins: 0, and more for later inner plans */
@@ -330,9 +333,26 @@ distmap_status dm_phases_stop(distmap_plan *plan, distmap_status status);
 /* ---- Pieces of plan creation ---- */
 
 distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *plan); /* fills the normal form */
+/* How many of the unit the pitch of each of the caller's axes is; 0 where that is not measured. */
+void dm_multiples(const distmap_plan *plan, int64_t multiples[DISTMAP_MAX_AXES]);
 /* That nothing of another field is asked for (fields.c), and what a field's method does: "computes distances". */
 distmap_status dm_field_check(const distmap_problem *problem);
 const char *dm_field_computes(distmap_field field);
+/* The rules of the shape, for up to 8 axes; of the pitches, which are filled in. */
+distmap_status dm_shape_check(const distmap_problem *problem);
+distmap_status dm_spacing_check(distmap_problem *problem);
+/* Problems of more axes than the normal form has (split.c): `part` is what a plan is made for; then its second plan. */
+distmap_status dm_split_make(const distmap_problem *problem, dm_split *split, distmap_problem *part);
+size_t dm_split_scratch_bytes(const distmap_plan *plan, const distmap_plan_options *options); /* of that; they take turns */
+distmap_status dm_split_merge(distmap_plan *plan, const distmap_plan_options *options);
+/* The axis of the normal form that the caller's axis `a` is; -1: none. */
+int dm_split_place(const dm_split *split, int a);
+/* `arrays` are the views as the normal form has them, at the first place of all loops. */
+distmap_status dm_split_execute(distmap_plan *plan, const distmap_arrays *views, const dm_arrays *arrays);
+/* The plan that did the last execution. */
+static inline distmap_plan *dm_plan_ran(const distmap_plan *plan) {
+    return plan->split.ran_merged ? plan->split.merged : (distmap_plan *)plan;
+}
 /* The memory order of the axes (order.c): its rules; whether it changes nothing but the speed; and then the plan in it. */
 distmap_status dm_order_check(const distmap_problem *problem);
 bool dm_order_counts(const distmap_plan *plan);

@@ -246,7 +246,8 @@ def test_refused(options, error, text):
 
 
 @pytest.mark.parametrize("array, error, text", [
-    (np.ones((1, 1, 1, 1, 2)), ValueError, "the array has 5 axes, must have 1 to 4"),
+    (np.ones((1,) * 8 + (2,)), ValueError, "the array has 9 axes, must have 1 to 8"),
+    (np.ones((1, 1, 1, 1, 2)), ValueError, "problem.axes measures 5 axes, must be 4 at most: the others are batches"),
     (np.float64(1), ValueError, "the array has 0 axes"),
     (np.ones(3, np.longdouble), TypeError, "dtype longdouble|dtype float128"),
     (np.ones(3, complex), TypeError, "dtype complex128"),

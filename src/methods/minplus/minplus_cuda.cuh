@@ -7,14 +7,11 @@
 
 #define MC_WHOLE 0xFFFFFFFFu /* all lanes of a warp */
 
-/* Of a warp the least of numbers that are not negative, whose bits compare as integers do; the largest; the sum; the bits of
- * any. */
+/* The least number of a warp, of numbers that are not negative, whose bits compare as integers do; and the largest. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 DM_DEVICE uint32_t mc_warp_least(uint32_t v) { return __reduce_min_sync(MC_WHOLE, v); }
 DM_DEVICE float mc_warp_least(float v) { return __uint_as_float(mc_warp_least(__float_as_uint(v))); }
 DM_DEVICE int32_t mc_warp_most(int32_t v) { return __reduce_max_sync(MC_WHOLE, v); }
-DM_DEVICE int32_t mc_warp_sum(int32_t v) { return __reduce_add_sync(MC_WHOLE, v); }
-DM_DEVICE uint32_t mc_warp_any(uint32_t v) { return __reduce_or_sync(MC_WHOLE, v); }
 #else
 template <class T, class Join> DM_DEVICE T mc_warp_fold(T v, const Join &join) {
     for (int step = 16; step; step /= 2)
@@ -29,12 +26,6 @@ DM_DEVICE float mc_warp_least(float v) {
 }
 DM_DEVICE int32_t mc_warp_most(int32_t v) {
     return mc_warp_fold(v, [](int32_t a, int32_t b) { return max(a, b); });
-}
-DM_DEVICE int32_t mc_warp_sum(int32_t v) {
-    return mc_warp_fold(v, [](int32_t a, int32_t b) { return a + b; });
-}
-DM_DEVICE uint32_t mc_warp_any(uint32_t v) {
-    return mc_warp_fold(v, [](uint32_t a, uint32_t b) { return a | b; });
 }
 #endif
 
