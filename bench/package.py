@@ -17,4 +17,4 @@ def use(library):
 
 def environment():
     """For a process of its own on the same library."""
-    return {name: os.environ[name] for name in ("DISTMAP_LIBRARY", "PATH") if name in os.environ}
+    return {name: os.environ[name] for name in ("DISTMAP_LIBRARY", "DISTMAP_BINDING", "PATH") if name in os.environ}

@@ -14,6 +14,8 @@ static PyObject *order(PyObject *module, PyObject *mapping) {
     if (!dmb_write(dmb_view, mapping, &view))
         return NULL;
     dmb_core.view_order(&view, axes);
+    if (view.ndim > DISTMAP_MAX_AXES || view.ndim < 0)
+        return PyErr_Format(PyExc_ValueError, "the view has %d axes", view.ndim);
     PyObject *list = PyList_New(view.ndim);
     for (int a = 0; list && a < view.ndim; a++)
         PyList_SetItem(list, a, PyLong_FromLong(axes[a]));

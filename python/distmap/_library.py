@@ -2,7 +2,7 @@
 
 The library, in this order: the file that the environment variable DISTMAP_LIBRARY names; the one inside the installed package; in a
 source tree the release build's, else the newest build's; what the system's loader finds. The compiled half lies in the installed
-package; builds have it in python/ beside the folder of their library.
+package; builds have it in python/ beside the folder of their library; DISTMAP_BINDING names another one.
 """
 
 import functools
@@ -51,7 +51,9 @@ def find():
 
 
 def find_binding():
-    """In an installed package; beside the library that is named; in a build of this tree."""
+    """The file that DISTMAP_BINDING names; in an installed package; beside the library that is named; in a build of this tree."""
+    if named := os.environ.get("DISTMAP_BINDING"):
+        return named
     inside = os.path.join(PACKAGE, BINDING)
     named = os.path.dirname(os.path.abspath(os.environ.get("DISTMAP_LIBRARY") or inside))
     return first([inside, os.path.join(os.path.dirname(named), "python", BINDING)]) or first(
