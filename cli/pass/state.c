@@ -176,8 +176,8 @@ int state_begin(struct state *state, json_object *plan, bool *whole) {
         return status;
     /* In this order: the part may be taking its name just now. */
     const bool part = there_is(state->part), named = there_is(state->output);
-    if (named)
-        status = state_count(state, NULL, 0);
+    if (named && (status = state_count(state, NULL, 0)))
+        return status;
     *whole = named && state->done == state->shards;
     if (named && !*whole)
         return fail("%s: is there already, and is not overwritten", state->output);

@@ -28,6 +28,12 @@ same() { # two results: files to the byte, or folders
     diff -r "$1" "$2" >/dev/null 2>&1
 }
 
+reads_same() { # libhdf5, without memory, may lay a file out in another way
+    local x
+    for x in out want; do "$distmap" edt "$x/a.$ending" -o "$x.npy" --sites 0 --quiet --device cpu || return 1; done
+    cmp out.npy want.npy
+}
+
 left() { # whether there is what should not be: with $may_stay the result may, since what failed came behind it
     [[ $(ls -A out) ]] && ! { [[ $may_stay ]] && same out want; }
 }
@@ -53,7 +59,7 @@ sweep() { # what; then arguments that write into out/
     for n in "${numbers[@]}"; do
         once "$n" "$@"
         if [[ $status == 0 ]]; then
-            same out want || { echo "     $what: allocation $n: status 0, another result"; bad=$((bad + 1)); }
+            same out want || { [[ $may_die ]] && reads_same; } || { echo "     $what: allocation $n: status 0, another result"; bad=$((bad + 1)); }
         elif [[ $may_die && ($status -gt 3 || $(wc -l <"$work/stderr") != 1) ]]; then
             died=$((died + 1))
             if { [[ $(ls -A out | grep -v '^\.distmap-') ]] && ! diff -rq -x '.distmap-*' out want >/dev/null; } || ! swept "$@"; then
