@@ -3,12 +3,12 @@
 PREFIX ?= /usr/local
 DISTMAP = build/release/distmap
 
-.PHONY: help build demo test test-all interface bench bench-gpu install check-large check-gpu fuzz coverage clean
+.PHONY: help build demo test test-all interface bench bench-gpu install check-large check-gpu fuzz fuzz-grow coverage clean
 
 help:
 	@echo 'make demo         distance maps, Voronoi maps and pictures of a real image and a real volume'
-	@echo 'make test         build and run all tests'
-	@echo 'make test-all     and the long sweeps: faults and power cuts in every format'
+	@echo 'make test         build and run all tests, with one of twenty drawn cases (a fresh seed each time)'
+	@echo 'make test-all     all drawn cases, and the long sweeps: faults and power cuts in every format'
 	@echo 'make interface    the record of what the libraries give out, anew (docs/compatibility.md)'
 	@echo 'make build        the release build; the command is $(DISTMAP)'
 	@echo 'make bench        the race against other libraries on this machine (needs pip and the network)'
@@ -16,8 +16,9 @@ help:
 	@echo 'make install      into PREFIX=$(PREFIX) (and DESTDIR)'
 	@echo 'make check-large  images beyond 2^31 elements; needs 24 GB of memory and some minutes'
 	@echo 'make check-gpu    all tests of the GPU part on a real one, under compute-sanitizer too; JOBS=1 at once'
-	@echo 'make fuzz         every fuzz target for SECONDS=60 each (clang)'
-	@echo 'make coverage     line coverage of the tests'
+	@echo 'make fuzz         every fuzz target for SECONDS=600 each, JOBS at once (clang)'
+	@echo 'make fuzz-grow    what reached new branches, from there into tests/fuzz/corpus'
+	@echo 'make coverage     branches and lines of io, core and the command that the tests reach; fails below LINES=, BRANCHES= per cent'
 
 build:
 	tools/build.sh release
@@ -28,9 +29,9 @@ demo: build
 test:
 	tools/build.sh release --group test --group mpi
 	tools/oracles.sh
-	ctest --preset release -j "$${JOBS:-$$(nproc)}"
+	DISTMAP_TEST_SCALE="$${DISTMAP_TEST_SCALE:-0.05}" ctest --preset release -j "$${JOBS:-$$(nproc)}"
 
-# And the long sweeps, which are left out of it: some ten minutes.
+# All drawn cases, and the long sweeps, which are left out of it: half an hour.
 test-all:
 	tools/build.sh release --group test --group mpi
 	tools/oracles.sh
@@ -60,12 +61,16 @@ check-gpu:
 
 fuzz:
 	tools/build.sh fuzz --group test --group fuzz
-	tools/fuzz.sh build/fuzz $(or $(SECONDS),60)
+	JOBS=$(JOBS) tools/fuzz.sh build/fuzz $(or $(SECONDS),600)
+
+fuzz-grow:
+	JOBS=$(JOBS) tools/fuzz.sh build/fuzz grow
 
 coverage:
 	tools/build.sh coverage --group test --group coverage
-	ctest --preset coverage
-	gcovr --root . --filter src/ --filter cli/ build/coverage
+	DISTMAP_TEST_SCALE="$${DISTMAP_TEST_SCALE:-0.05}" ctest --preset coverage -j "$${JOBS:-$$(nproc)}"
+	gcovr --root . --filter src/io/ --filter src/core/ --filter cli/ --print-summary \
+		--fail-under-line $(or $(LINES),0) --fail-under-branch $(or $(BRANCHES),0) build/coverage
 
 clean:
 	rm -rf build

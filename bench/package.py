@@ -13,3 +13,8 @@ import distmap  # noqa: E402, F401  (others import it from here)
 def use(library):
     """Before anything of the package is called."""
     os.environ["DISTMAP_LIBRARY"] = str(library)
+
+
+def environment():
+    """For a process of its own on the same library."""
+    return {name: os.environ[name] for name in ("DISTMAP_LIBRARY", "DISTMAP_BINDING", "PATH") if name in os.environ}

@@ -4,7 +4,6 @@
  * measured in the same run: figures of different runs, or machines, do not compare, but shares of the copy do.
  */
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "json.h"
 
 enum { COPY_BYTES = 256 << 20, COPY_REPEATS = 5 };
 

@@ -108,10 +108,11 @@ struct options {
     char limit_unit[16], radius_unit[16], tolerance_unit[16]; /* of lengths; "": the file's */
     int64_t memory;      /* bytes; 0: as much as it takes */
     char *scratch;       /* folder; NULL: beside the output */
-    bool resume, no_sync;
+    bool resume, no_sync, verify;
     name_list pass_axes;   /* pass: along which */
     int64_t shard, shards; /* pass: number `shard` of `shards`, from 1 on; 0: not given */
-    number_list chunks;    /* pass; count 0: chosen */
+    number_list chunks_of_output, shards_of_output; /* their lengths; count 0: chosen */
+    int64_t zarr_format;                            /* 0: chosen */
     bool distributed;
     distmap_dtype dtype; /* NONE: by the result */
     name_list axes;      /* count 0: all */
@@ -319,6 +320,7 @@ struct source {
     void *buffer;      /* owned; NULL when the file is mapped */
     double seconds;    /* spent reading */
     char identity[DISTMAP_IDENTITY_BYTES];
+    bool by_bytes; /* --verify: that is a digest of all bytes */
     int64_t nodata_count; /* elements without data (nodata.c) */
     uint8_t *ignored;     /* 1 at those that are ignored, row-major; owned; NULL: none are */
 };
@@ -334,7 +336,8 @@ int source_read_slices(struct source *source, const struct options *options, int
 /* The elements band by band, for whoever needs to see them but once: the whole is never held. */
 int source_visit(struct source *source, const struct options *options,
                  void (*visit)(const distmap_view *band, void *user), void *user);
-/* Keeps what tells the input from another one (distmap_reader_identity()); and whether it is still so: an error if not. */
+/* Keeps what tells the input from another one (distmap_reader_identity(), or distmap_reader_digest()), if that is not known yet; and
+ * whether it is still so: an error if not. */
 int source_identify(struct source *source);
 int source_check_identity(const struct source *source);
 void source_drop(struct source *source); /* its elements are not needed any more */
@@ -442,8 +445,8 @@ struct sink {
 /* Refuses outputs that are the input, or each other; needs the file system only. */
 int sinks_check(const struct options *options);
 /* Says what an output is: what the input is, but for elements, their kind and their value for no data (fill; NULL: none); from then on
- * signals are noted. Of --compress the index takes what it can. */
-void sink_describe(struct sink *sink, const struct options *options, const char *path, const distmap_image_info *input,
+ * signals are noted. Of --compress, --chunks, --shards and --zarr-format the index takes what it can. */
+int sink_describe(struct sink *sink, const struct options *options, const char *path, const distmap_image_info *input,
                    distmap_dtype dtype, distmap_image_kind kind, const struct fill *fill);
 /* And opens it. */
 int sink_open(struct sink *sink, const struct options *options, const char *path, const distmap_image_info *input,

@@ -1,11 +1,11 @@
 /* distmap compare: how far two masks are from each other. */
-#include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "json.h"
 
 /* ---- What is told ---- */
 

@@ -1,9 +1,9 @@
 /* distmap devices: what there is to compute on. */
-#include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
+#include "json.h"
 
 /* Why there is no GPU, without the device's name, which stands before it. */
 static const char *reason(void) {

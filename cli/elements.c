@@ -95,6 +95,8 @@ void elements_sites(const void *first, distmap_dtype dtype, int64_t stride, int6
 
 /* ---- Statistics ---- */
 
+enum { COUNT_PART = 4096 }; /* elements that are looked at together */
+
 double element_value(const char *at, distmap_dtype dtype) {
     switch (dtype) {
     case DISTMAP_NONE: break;
@@ -113,18 +115,33 @@ double element_value(const char *at, distmap_dtype dtype) {
     return 0;
 }
 
+static void count_value(double value, int64_t count, struct statistics *s) {
+    if (isnan(value)) {
+        s->nans += count;
+        return;
+    }
+    s->min = value < s->min ? value : s->min;
+    s->max = value > s->max ? value : s->max;
+    s->sum += value * (double)count;
+    s->count += count;
+    s->zeros += value == 0 ? count : 0;
+}
+
+/* Most of many images is one value, above all where nothing was written. Only where a product is the same sum, to the bit. */
+static bool is_one_value(const char *at, distmap_dtype dtype, int64_t stride, int64_t count) {
+    const size_t size = distmap_dtype_size(dtype);
+    const double value = element_value(at, dtype);
+    return stride == (int64_t)size && !memcmp(at, at + size, (size_t)(count - 1) * size) &&
+           (value == 0 || isnan(value) || size <= 2);
+}
+
 static void count_row(const char *at, distmap_dtype dtype, int64_t stride, int64_t count, struct statistics *s) {
-    for (int64_t i = 0; i < count; i++, at += stride) {
-        const double value = element_value(at, dtype);
-        if (isnan(value)) {
-            s->nans++;
-            continue;
-        }
-        s->min = value < s->min ? value : s->min;
-        s->max = value > s->max ? value : s->max;
-        s->sum += value;
-        s->count++;
-        s->zeros += value == 0;
+    for (int64_t first = 0; first < count; first += COUNT_PART) {
+        const int64_t part = count - first < COUNT_PART ? count - first : COUNT_PART;
+        const bool one = is_one_value(at, dtype, stride, part);
+        for (int64_t i = 0; i < part; i += one ? part : 1)
+            count_value(element_value(at + i * stride, dtype), one ? part : 1, s);
+        at += part * stride;
     }
 }
 
@@ -228,7 +245,7 @@ struct counting {
     int64_t rows, width, *counts; /* one for each task */
 };
 
-enum { COUNT_ROWS = 64, COUNT_PART = 4096 };
+enum { COUNT_ROWS = 64 };
 
 static void count_rows(void *arg, int64_t task) {
     const struct counting *c = arg;

@@ -1,8 +1,14 @@
 /* distmap info: what a file holds. */
-#include <json-c/json.h>
 #include <stdio.h>
 
 #include "cli.h"
+#include "json.h"
+
+/* Their values are not looked at: a file of some bytes may tell of 2^62 elements, of which none is there. */
+enum { MOST_BITS = 36 };
+static bool is_counted(const distmap_image_info *info) {
+    return element_count(info->ndim, info->shape) <= (int64_t)1 << MOST_BITS;
+}
 
 static void visit(const distmap_view *band, void *user) { elements_count(band, user); }
 
@@ -39,8 +45,8 @@ static void print_json(const struct options *options, const distmap_image_info *
     json_object_object_add(object, "min", any ? json_number(found->min) : NULL);
     json_object_object_add(object, "max", any ? json_number(found->max) : NULL);
     json_object_object_add(object, "mean", any ? json_number(found->sum / (double)found->count) : NULL);
-    json_object_object_add(object, "zeros", json_object_new_int64(found->zeros));
-    json_object_object_add(object, "nans", json_object_new_int64(found->nans));
+    json_object_object_add(object, "zeros", is_counted(info) ? json_object_new_int64(found->zeros) : NULL);
+    json_object_object_add(object, "nans", is_counted(info) ? json_object_new_int64(found->nans) : NULL);
     json_print(object);
 }
 
@@ -68,6 +74,10 @@ static void print_text(const struct options *options, const distmap_image_info *
                info->sample ? "this is " : "to be chosen by --channel; values are of ",
                info->sample ? distmap_sample_name(info->sample) : "luma");
     print_model(info);
+    if (!is_counted(info)) {
+        printf("values   not looked at: there are more than 2^%d elements\n", MOST_BITS);
+        return;
+    }
     if (found->count)
         printf("values   %.9g to %.9g, mean %.9g\n", found->min, found->max, found->sum / (double)found->count);
     printf("zeros    %lld of %lld (%.3g%%)\n", (long long)found->zeros, (long long)elements,
@@ -80,7 +90,7 @@ static int run(const struct options *options) {
     struct source source = {0};
     struct statistics found = statistics_make();
     int status = source_open(&source, options);
-    if (status == 0)
+    if (status == 0 && is_counted(source.info))
         status = source_visit(&source, options, visit, &found);
     if (status == 0)
         (options->json ? print_json : print_text)(options, source.info, &found);

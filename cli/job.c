@@ -118,8 +118,8 @@ int job_run(const struct options *options, int (*compute)(struct job *job, const
 int job_finish(struct job *job, const struct options *options) {
     const double began = seconds_now();
     int status;
-    if ((status = job_judge(job, options)) || (status = sink_write(&job->map, options)) ||
-        (status = sink_write(&job->index, options)) ||
+    if ((status = job_judge(job, options)) || (options->verify && (status = source_check_identity(&job->source))) ||
+        (status = sink_write(&job->map, options)) || (status = sink_write(&job->index, options)) ||
         (status = sinks_commit((struct sink *const[]){&job->map, &job->index, &job->preview.sink, &job->text.sink}, 4,
                                options->no_sync)))
         return status;

@@ -1,5 +1,4 @@
 /* The machine that the command runs on, and the devices it computes on. */
-#include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -7,6 +6,7 @@
 
 #include "cli.h"
 #include "commit.h"
+#include "json.h"
 
 /* The processor's name as the kernel tells it; on machines where it does not, the architecture's. */
 static void name_cpu(char name[128]) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "json.h"
 
 static const struct command *const commands[] = {
     &command_edt, &command_voronoi, &command_skeleton, &command_thickness, &command_morph,   &command_compare, &command_cvt,
@@ -71,6 +72,8 @@ int main(int argc, const char **argv) {
                 __fpurge(stdout); /* results of zeros */
                 status = status ? status : fail("interrupted");
             }
+            if (status == 0 && json_lost())
+                status = fail("out of memory: what was to be told as JSON is not told");
             options_free(&options);
             return results_flush(status);
         }

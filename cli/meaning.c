@@ -1,11 +1,11 @@
 /* What a run measured, said: along which axes, in which pitch, from what, and which sign means what. A number that looks right tells
  * nobody what it is the distance of. */
-#include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
+#include "json.h"
 
 const char *sites_text(const distmap_sites *sites, char text[96]) {
     char lo[40], hi[40];

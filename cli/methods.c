@@ -1,8 +1,8 @@
 /* distmap methods: the method table. */
-#include <json-c/json.h>
 #include <stdio.h>
 
 #include "cli.h"
+#include "json.h"
 
 static json_object *names_json(const distmap_param_info *param) {
     json_object *names = json_object_new_array();

@@ -1,11 +1,11 @@
 /* Writes the model of an image, its axes, pitches and position in the world, as text and as JSON, and reads it from JSON. */
-#include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "json.h"
 
 static const char *const type_names[] = {"space", "time", "channel", "other"},
                          *const world_names[] = {"unknown", "RAS", "LPS", "projected", "geographic"},

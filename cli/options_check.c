@@ -97,6 +97,8 @@ static int check_memory(const struct options *o) {
         return status;
     if (o->device_given && o->device != DISTMAP_DEVICE_CPU)
         return usage("--memory needs --device cpu: it waits for disks, not processors");
+    if (o->shards_of_output.count)
+        return usage("--memory and --shards contradict each other: a row of shards may take more than the memory");
     if (o->resume && strcmp(o->input, "-") == 0)
         return usage("--resume needs an input that can be read again, not standard input");
     if (o->resume && strcmp(o->output, "-") == 0)

@@ -145,10 +145,15 @@ const option_row option_rows[] = {
      "also write the index of the nearest site to another file: in both passes or in neither", AT(index)},
     {"dtype", 0, PASS, "DTYPE", read_dtype, "dtype of the last pass: float32, float64; for squared also uint32, uint64",
      OWN},
-    {"chunks", 0, PASS, "C,C[,C]", read_numbers,
-     "lengths of the chunks of a .zarr, slowest axis first, or one for all (default: the input's, else about 2^18 "
-     "elements)",
-     AT(chunks), RANGE(1, 1 << 30)},
+    {"chunks", 0, SHAPES | PASS, "C,C[,C]", read_numbers,
+     "lengths of the chunks of a .zarr or .precomputed, slowest axis first, or one for all (default: the input's,\n"
+     "                           else the program chooses them)",
+     AT(chunks_of_output), RANGE(1, 1 << 30)},
+    {"shards", 0, SHAPES | PASS, "S,S[,S]", read_numbers,
+     "group the chunks of a .zarr in shards of these lengths: files that hold many chunks (default: the input's)",
+     AT(shards_of_output), RANGE(1, 1 << 30)},
+    {"zarr-format", 0, SHAPES | PASS, "V", read_integer,
+     "version of Zarr to write, 2 or 3 (default: that of the group that contains OUT, else 3)", AT(zarr_format), RANGE(2, 3)},
     {"compress", 0, SHAPES | PASS, "HOW", read_compress,
      "compress the output: yes, none, deflate (gzip, zlib), zstd, lzw or blosc, if the format has it; default: if the "
      "input is\n"
@@ -197,6 +202,10 @@ const option_row option_rows[] = {
     {"scratch", 0, EDT, "DIR", read_path, "with --memory: the folder for intermediate results (default: the output's)",
      AT(scratch)},
     {"resume", 0, EDT, NULL, read_flag, "with --memory: continue a run that was cut off", AT(resume)},
+    {"verify", 0, MAPS | PASS, NULL, read_flag,
+     "identify the input by a digest of its bytes, which are read twice more, instead of its size and times; so a change\n"
+     "                           during the run, or since the run that this one continues, is an error on every file system",
+     AT(verify)},
     {"distributed", 0, EDT, NULL, read_flag,
      "under mpirun: each process reads, transforms and writes a slab of the image, on the CPU or, with\n"
      "                           --device cuda, on one of its machine's GPUs",

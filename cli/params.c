@@ -4,11 +4,11 @@
  *     else the cache has a value     tuned     (see tuned.c)
  *     else                           default
  */
-#include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
+#include "json.h"
 
 const distmap_param_info *param_find(const distmap_method_info *method, const char *name) {
     for (size_t i = 0; method && i < method->param_count; i++)

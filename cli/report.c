@@ -1,11 +1,11 @@
 /* The report at the end of a run: one line of text, or an object of JSON. */
-#include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "json.h"
 
 const char *shape_text(int ndim, const int64_t *shape, char *text, size_t size) {
     size_t used = 0;
@@ -40,14 +40,17 @@ void json_add_unit(json_object *object, const distmap_problem *problem) {
 json_object *json_number(double value) { return isfinite(value) ? json_decimal(value) : NULL; }
 
 void json_print(json_object *object) {
-    puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-                                                    JSON_C_TO_STRING_NOSLASHESCAPE));
+    const char *text =
+        json_text(object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE);
+    if (text)
+        puts(text);
     json_object_put(object);
 }
 
 void json_put(json_object *object, FILE *file) {
-    fputs(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE), file);
-    fputc('\n', file);
+    const char *text = json_text(object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
+    if (text)
+        fprintf(file, "%s\n", text);
 }
 
 static json_object *path_or_null(const char *path) { return path ? json_object_new_string(path) : NULL; }

@@ -68,26 +68,53 @@ int sinks_check(const struct options *o) {
 
 /* ---- One file ---- */
 
-void sink_describe(struct sink *sink, const struct options *options, const char *path, const distmap_image_info *input,
-                   distmap_dtype dtype, distmap_image_kind kind, const struct fill *fill) {
+/* One length for all axes, or one for each. */
+static int take_lengths(const struct options *options, const char *option, const number_list *given, int ndim, int64_t *lengths) {
+    if (given->count > 1 && given->count != ndim)
+        return fail("%s: %d lengths given, but %s has %d axes; give one per axis or one for all", option, given->count,
+                    options->input, ndim);
+    for (int a = 0; a < ndim && given->count; a++)
+        lengths[a] = (int64_t)given->values[given->count == 1 ? 0 : a];
+    return 0;
+}
+
+static int take_layout(struct sink *sink, const struct options *o, bool asked) {
+    distmap_image_info *info = &sink->info;
+    const distmap_format_info *format = distmap_format_of(sink->path);
+    if (o->zarr_format == 2)
+        memset(info->shard, 0, sizeof info->shard); /* the input's */
+    if (asked || (format && strcmp(format->name, "zarr") == 0))
+        info->zarr_format = (int)o->zarr_format;
+    info->chunk_asked = asked && o->chunks_of_output.count;
+    info->shard_asked = asked && o->shards_of_output.count;
+    const int status = take_lengths(o, "--chunks", &o->chunks_of_output, info->ndim, info->chunk);
+    return status ? status : take_lengths(o, "--shards", &o->shards_of_output, info->ndim, info->shard);
+}
+
+int sink_describe(struct sink *sink, const struct options *options, const char *path, const distmap_image_info *input,
+                  distmap_dtype dtype, distmap_image_kind kind, const struct fill *fill) {
+    const bool is_output = path == options->output;
     sink->path = path;
     sink->info = *input;
     sink->info.dtype = dtype;
     sink->info.kind = kind;
     if (*options->compress) {
         memcpy(sink->info.packing, options->compress, sizeof sink->info.packing);
-        sink->info.packing_asked = path == options->output;
+        sink->info.packing_asked = is_output;
     }
     sink->info.samples = 0;
     sink->info.sample = DISTMAP_SAMPLE_OPEN;
     sink->info.has_nodata = fill && fill->known; /* the input's value may mean something among the results */
     sink->info.nodata = sink->info.has_nodata ? fill->value : 0;
     signals_catch();
+    return take_layout(sink, options, is_output);
 }
 
 int sink_open(struct sink *sink, const struct options *options, const char *path, const distmap_image_info *input,
               distmap_dtype dtype, distmap_image_kind kind, const struct fill *fill) {
-    sink_describe(sink, options, path, input, dtype, kind, fill);
+    const int status = sink_describe(sink, options, path, input, dtype, kind, fill);
+    if (status)
+        return status;
     if (distmap_writer_open(path, &sink->info, &sink->writer))
         return fail_library();
     sink->view = distmap_writer_map(sink->writer);

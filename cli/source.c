@@ -106,11 +106,13 @@ static int respace(struct source *source, const pitch_list *given) {
 }
 
 int source_open(struct source *source, const struct options *options) {
-    *source = (struct source){.name = options->input};
+    *source = (struct source){.name = options->input, .by_bytes = options->verify};
     const double began = seconds_now();
     int status;
     if (distmap_reader_open(options->input, &source->reader))
         return fail_library();
+    if (options->verify && (status = source_identify(source)))
+        return status;
     if ((status = select_place(source, "--time", DISTMAP_AXIS_TIME, options->time)) ||
         (status = select_place(source, "--channel", DISTMAP_AXIS_CHANNEL, options->channel)) ||
         (status = select_sample(source, options)) || (options->command->bit != INFO && (status = fit_axes(source))))
@@ -196,13 +198,19 @@ int source_visit(struct source *source, const struct options *options,
     return 0;
 }
 
+static distmap_status identity_of(const struct source *source, char text[DISTMAP_IDENTITY_BYTES]) {
+    return (source->by_bytes ? distmap_reader_digest : distmap_reader_identity)(source->reader, text);
+}
+
 int source_identify(struct source *source) {
-    return distmap_reader_identity(source->reader, source->identity) ? fail_library() : 0;
+    if (*source->identity)
+        return 0;
+    return identity_of(source, source->identity) ? fail_library() : 0;
 }
 
 int source_check_identity(const struct source *source) {
     char now[DISTMAP_IDENTITY_BYTES];
-    if (distmap_reader_identity(source->reader, now))
+    if (identity_of(source, now))
         return fail_library();
     return strcmp(source->identity, now) == 0
                ? 0

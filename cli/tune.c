@@ -4,13 +4,13 @@
  * What can be tuned follows from the table of methods: every parameter of an exact method, whose results are the same
  * whatever its parameters are. */
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "json.h"
 
 enum { USUAL_REPEATS = 7, QUICK_REPEATS = 3 };
 static const double USUAL_PATIENCE = 0.3; /* seconds: short runs vary more, and can be repeated more often */

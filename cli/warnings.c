@@ -1,12 +1,12 @@
 /* Warnings: input that may not mean what it seems to mean, such as a mask with many values, a unit that is not a length, or no site.
  * Each is printed once, kept for --json, and with --strict ends the run before any output has its name. */
-#include <json-c/json.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli.h"
+#include "json.h"
 
 enum { MOST = 16 };
 

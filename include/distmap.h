@@ -19,8 +19,8 @@
  *  3. No site. An element without a site (none in its batch, or none within the limit) gets +inf in floating-point
  *     outputs, the type's largest value in integer outputs, index -1, label 0, within 0; DISTMAP_FLAG_NO_SITE is then set.
  *  4. Sites are the elements equal to zero, unless distmap_problem.sites says otherwise.
- *  5. Any shape: 1 to 4 axes, any strides, axes of length 1, empty arrays, more than 2^31 elements. A problem names the axes to
- *     measure; the others are batches. Batches are never inferred.
+ *  5. Any shape: 1 to 8 axes, of which up to 4 are measured, any strides, axes of length 1, empty arrays, more than 2^31 elements.
+ *     A problem names the axes to measure; the others are batches. Batches are never inferred.
  *  6. Memory is stated: distmap_scratch_bytes() returns it before planning; the caller may supply it.
  *  7. Errors are a status, and distmap_error_text() names the argument and the rule that it broke. The library never
  *     prints and never exits. Arguments are checked before any output is written. An execution that was cancelled, or that
@@ -75,8 +75,8 @@ extern "C" {
 #endif
 
 #define DISTMAP_VERSION "0.2.0"
-#define DISTMAP_MAX_NDIM 4  /* axes of a problem */
-#define DISTMAP_MAX_AXES 8  /* of an image, and for which structs have room */
+#define DISTMAP_MAX_NDIM 4  /* axes along which a problem measures; where it has more, the others are batches */
+#define DISTMAP_MAX_AXES 8  /* axes of a problem, of a view, of an image */
 #define DISTMAP_MAX_GPUS 16 /* of one context */
 
 /* ---- Status ------------------------------------------------------------------------------------------------------ */
@@ -138,7 +138,7 @@ typedef enum distmap_space {
 
 /* Memory that the caller owns. The address of element (i0, i1, ...) is data + i0*strides[0] + i1*strides[1] + ... bytes. Axes are
  * slowest first by convention. Strides may be negative or zero on inputs; `data` is the address of element (0, 0, ...).
- * Rules: ndim 1 to 4, shape >= 0, data and strides multiples of the element's alignment, elements of an output distinct
+ * Rules: ndim 1 to 8, shape >= 0, data and strides multiples of the element's alignment, elements of an output distinct
  * in memory, outputs disjoint from inputs and from each other. Inputs are only read. */
 typedef struct distmap_view {
     void *data;
@@ -153,7 +153,7 @@ typedef struct distmap_view {
 DISTMAP_API distmap_view distmap_view_make(void *data, distmap_dtype dtype, int ndim, const int64_t *shape);
 
 /* The order of the view's axes in memory, slowest first, for distmap_problem.order: by the sizes of their strides; axes with equal
- * strides keep their order; axes of length 1 or stride 0 come first. Zeros for a view whose ndim is not 1 to 4. */
+ * strides keep their order; axes of length 1 or stride 0 come first. Zeros for a view whose ndim is not 1 to 8. */
 DISTMAP_API void distmap_view_order(const distmap_view *view, int order[DISTMAP_MAX_AXES]);
 
 /* ---- Context: device, threads, memory, progress -------------------------------------------------------------------- */
@@ -558,7 +558,11 @@ typedef struct distmap_cvt {
 typedef struct distmap_problem {
     distmap_input input;
     distmap_dtype dtype; /* of the input */
-    int ndim;            /* 1 to 4 */
+    /* 1 to 8. More than 4, of which 4 at most are measured: DISTANCE, SKELETON, MORPHOLOGY and THICKNESS. Batches that follow each
+     * other in memory, in all arrays, are done at once, as those of arrays without gaps; others in as many runs as there are places
+     * along the shortest axes. Not over several GPUs. Of arrays in a GPU's memory `coords` are refused when they are executed, and so
+     * is `index`, unless batches come before the measured axes and are done at once. `order` is passed over. */
+    int ndim;
     int64_t shape[DISTMAP_MAX_AXES];
     unsigned axes; /* bit a set: measure along axis a; the others are batches. 0: all axes */
     distmap_sites sites;

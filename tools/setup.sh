@@ -4,14 +4,14 @@
 set -euo pipefail
 
 declare -A group=(
-    [build]="gcc libc6-dev make cmake ninja-build pkg-config libpng-dev libtiff-dev libjpeg-dev zlib1g-dev libnifti2-dev
+    [build]="gcc libc6-dev make cmake ninja-build pkg-config libpng-dev libtiff-dev libjpeg-dev zlib1g-dev libxxhash-dev libnifti2-dev
              libhdf5-dev libblosc-dev libzstd-dev liblz4-dev libbz2-dev libisal-dev libpopt-dev libjson-c-dev"
-    [test]="g++ binutils abigail-tools libcmocka-dev libmpfr-dev python3-numpy python3-scipy python3-pytest python3-hypothesis
-            python3-matplotlib python3-pil python3-venv python3-numcodecs python3-dask"
+    [test]="g++ binutils valgrind abigail-tools libcmocka-dev libmpfr-dev python3-numpy python3-scipy python3-pytest python3-hypothesis
+            python3-matplotlib python3-pil python3-venv python3-numcodecs python3-dask python3-dev"
     [mpi]="openmpi-bin libopenmpi-dev"
     [ci]="clang"
     [fuzz]="clang libclang-rt-dev"
-    [bench]="python3 python3-venv"
+    [bench]="python3 python3-venv python3-dev"
     [coverage]="gcovr"
 )
 

@@ -67,6 +67,7 @@ _distmap()
     --signed) COMPREPLY=($(compgen -W "outside inside $(_distmap_options "$command" edt)" -- "$word")) ;;
     --channel) COMPREPLY=($(compgen -W "red green blue alpha luma" -- "$word")) ;;
     --compress) COMPREPLY=($(compgen -W "yes none deflate zstd lzw blosc" -- "$word")) ;;
+    --zarr-format) COMPREPLY=($(compgen -W "2 3" -- "$word")) ;;
     --nodata) COMPREPLY=($(compgen -W "ignore site object" -- "$word")) ;;
     --surface) COMPREPLY=($(compgen -W "centre half" -- "$word")) ;;
     --suite) COMPREPLY=($(compgen -W "man-edm pba psds erosion esf" -- "$word")) ;;
@@ -74,7 +75,7 @@ _distmap()
         compopt -o filenames
         COMPREPLY=($(compgen -d -- "$word"))
         ;;
-    --memory | --points | --omega | --grids | --gamma | --radius | --axis | --shard | --chunks | --rho | --steps | --dt | --tolerance | --percentiles | --threshold | --nodata-value | --fill | --spacing | --axes | --time | --limit | --threads | --param | --sizes | --volumes | --densities | --repeat | --seed) ;;
+    --memory | --points | --omega | --grids | --gamma | --radius | --axis | --shard | --chunks | --shards | --rho | --steps | --dt | --tolerance | --percentiles | --threshold | --nodata-value | --fill | --spacing | --axes | --time | --limit | --threads | --param | --sizes | --volumes | --densities | --repeat | --seed) ;;
     *)
         if [[ $word == -* ]]; then
             COMPREPLY=($(compgen -W "$(_distmap_options "$command" "$subcommand")" -- "$word"))

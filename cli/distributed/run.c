@@ -96,10 +96,11 @@ static int prepare(struct distributed *d, int place, int here) {
     if ((status = nodata_check(&job->source, options, problem)) ||
         (status = fill_choose(&job->fill, options, &job->source, map, RESULT_DISTANCES)))
         return status;
-    sink_describe(&job->map, options, options->output, job->source.info, map, DISTMAP_KIND_INTENSITY, &job->fill);
-    if (options->index)
-        sink_describe(&job->index, options, options->index, job->source.info, problem->want.index,
-                      DISTMAP_KIND_LABELS, NULL);
+    if ((status = sink_describe(&job->map, options, options->output, job->source.info, map, DISTMAP_KIND_INTENSITY,
+                                &job->fill)) ||
+        (options->index && (status = sink_describe(&job->index, options, options->index, job->source.info,
+                                                   problem->want.index, DISTMAP_KIND_LABELS, NULL))))
+        return status;
     output_guard();
     return choose_slab(d);
 }

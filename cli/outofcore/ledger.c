@@ -83,18 +83,27 @@ static void count_lines(struct ledger *ledger, const char *line) {
     }
 }
 
+/* Whether there is no heading, or one that a killed process left unfinished: then nothing was done. */
+static bool is_unfinished(const char *text) {
+    static const char beginning[] = "distmap ";
+    const size_t length = strlen(text), common = length < sizeof beginning - 1 ? length : sizeof beginning - 1;
+    const char *boot = strstr(text, "\nboot ");
+    return strncmp(text, beginning, common) == 0 && !(boot && strchr(boot + 1, '\n'));
+}
+
 /* Whether this run can continue from an existing ledger. */
 static int judge(struct ledger *ledger, const struct options *options, const char *heading, const char *text) {
-    const size_t length = strlen(heading), boot = (size_t)(strstr(heading, "boot ") - heading);
+    const size_t length = strlen(heading), boot = (size_t)(strstr(heading, "\nboot ") + 1 - heading);
+    if (is_unfinished(text))
+        return 0;
     if (strncmp(text, heading, length) == 0) {
         count_lines(ledger, text + length);
         ledger->goes_on = ledger->slabs || ledger->panels; /* else its files may not be whole yet */
         return 0;
     }
-    if (*text && strncmp(text, heading, boot) != 0)
+    if (strncmp(text, heading, boot) != 0)
         return tell_difference(ledger, heading, text);
-    if (*text)
-        say(options, "distmap: the machine was restarted since; the earlier work is not used");
+    say(options, "distmap: the machine was restarted since; the earlier work is not used");
     return 0;
 }
 
@@ -129,13 +138,17 @@ static int take_lock(struct ledger *ledger, const struct options *options) {
         if (ledger->fd < 0)
             return fail("%s: cannot open: %s", ledger->state, strerror(errno));
         const bool mine = flock(ledger->fd, LOCK_EX | LOCK_NB) == 0;
+        const int reason = errno;
         if (mine && fstat(ledger->fd, &locked) == 0 && stat(ledger->state, &named) == 0 &&
             locked.st_dev == named.st_dev && locked.st_ino == named.st_ino)
             return 0;
+        if (!mine && reason != EWOULDBLOCK && fstat(ledger->fd, &locked) == 0 && locked.st_size == 0)
+            unlink(ledger->state); /* made just now, and nobody can lock it */
         close(ledger->fd);
         ledger->fd = -1;
         if (!mine)
-            return fail("%s: another run is writing this output", options->output);
+            return reason == EWOULDBLOCK ? fail("%s: another run is writing this output", options->output)
+                                         : fail("%s: cannot be locked: %s", ledger->state, strerror(reason));
     }
 }
 

@@ -1,5 +1,4 @@
 /* The subcommand's part of a run out of core: what is asked for, the files, the report. */
-#include <json-c/json.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "outofcore.h"
+#include "../json.h"
 
 /* ---- What must be the same when another run goes on ---- */
 
@@ -62,9 +62,10 @@ static int open_result(struct outofcore *o, struct sink *sink, const char *path,
     *result = (struct result){.sink = sink, .is_index = sink == &o->job->index, .fd = -1};
     int status =
         result->is_index ? 0 : fill_choose(&o->job->fill, o->options, &o->job->source, dtype, RESULT_DISTANCES);
-    sink_describe(sink, o->options, path, o->job->source.info, dtype,
-                  result->is_index ? DISTMAP_KIND_LABELS : DISTMAP_KIND_INTENSITY,
-                  result->is_index ? NULL : &o->job->fill);
+    if (status == 0)
+        status = sink_describe(sink, o->options, path, o->job->source.info, dtype,
+                               result->is_index ? DISTMAP_KIND_LABELS : DISTMAP_KIND_INTENSITY,
+                               result->is_index ? NULL : &o->job->fill);
     memset(sink->info.shard, 0, sizeof sink->info.shard); /* a row of them may take more than the memory */
     if (status == 0 && strcmp(path, "-") != 0)
         status = ledger_path(path, NULL, "part", part);

@@ -14,10 +14,10 @@
 #ifndef DISTMAP_CLI_PASS_PASS_H
 #define DISTMAP_CLI_PASS_PASS_H
 
-#include <json-c/json.h>
 #include <limits.h>
 
 #include "../outofcore/steps.h"
+#include "../json.h"
 
 /* ---- plan.c ---- */
 
@@ -62,6 +62,8 @@ int state_name(struct state *state, const char *output);
 json_object *state_plan(const struct state *state);
 /* Makes the folder with this plan, or finds it there. *whole: all is done, and the output has its name. */
 int state_begin(struct state *state, json_object *plan, bool *whole);
+/* Removes the part of an output that has its name. */
+void state_tidy(const struct state *state);
 bool state_has(const struct state *state, int64_t shard);
 int state_mark(struct state *state, int64_t shard, unsigned flags, double largest);
 /* Counts those that are done; `missing` (may be NULL) is filled with the numbers of others, as a text. */

@@ -26,8 +26,10 @@ static int find_before(struct pass *p) {
         return status;
     p->before = state_plan(&before);
     p->last = p->before && plan_is_unfinished(p->before);
-    if (p->last && access(before.output, F_OK) == 0)
+    if (p->last && access(before.output, F_OK) == 0) {
+        state_tidy(&before); /* now, for it touches the input, whose identity is about to be taken */
         return state_check_output(&before);
+    }
     if (!p->last)
         return 0;
     json_object *shards = NULL;

@@ -16,24 +16,16 @@ enum {
 
 /* ---- What is agreed on, and which part of it is ours ---- */
 
-/* By the options, else the input's, else about cubes. */
-static int choose_chunk(const struct pass *p, struct sink *sink) {
-    const number_list *given = &p->options->chunks;
+/* By the options, else the input's, else about cubes; shards are of whole ones. */
+static void choose_chunk(const struct pass *p, struct sink *sink) {
     const int ndim = p->problem.ndim;
-    if (given->count > 1 && given->count != ndim)
-        return fail("--chunks: %d lengths given, but %s has %d axes; give one per axis or one for all", given->count,
-                    p->options->input, ndim);
     for (int a = 0; a < ndim; a++) {
         int64_t *chunk = &sink->info.chunk[a];
-        if (given->count)
-            *chunk = (int64_t)given->values[given->count == 1 ? 0 : a];
-        else if (!*chunk)
+        if (!*chunk)
             *chunk = (int64_t)1 << CHUNK_BITS / ndim;
         *chunk = *chunk < p->problem.shape[a] ? *chunk : p->problem.shape[a];
-        /* Shards of the input's are whole chunks here too. */
         sink->info.shard[a] = (sink->info.shard[a] + *chunk - 1) / *chunk * *chunk;
     }
-    return 0;
 }
 
 static int find_format(const char *path, const distmap_format_info **found) {
@@ -53,16 +45,16 @@ static int find_format(const char *path, const distmap_format_info **found) {
 static int begin_output(struct pass *p, struct sink *sink, struct state *state, const char *path, distmap_dtype dtype) {
     const distmap_format_info *format = NULL;
     const bool is_index = sink == &p->index;
-    sink_describe(sink, p->options, path, p->source.info, dtype,
-                  is_index ? DISTMAP_KIND_LABELS : DISTMAP_KIND_INTENSITY, is_index ? NULL : &p->fill);
-    int status = find_format(path, &format);
-    if (status)
+    int status = sink_describe(sink, p->options, path, p->source.info, dtype,
+                               is_index ? DISTMAP_KIND_LABELS : DISTMAP_KIND_INTENSITY, is_index ? NULL : &p->fill);
+    if (status || (status = find_format(path, &format)))
         return status;
-    if (format->chunked && (status = choose_chunk(p, sink)))
-        return status;
-    if (!format->chunked && p->options->chunks.count)
-        return fail("--chunks: %s has no chunks: %s is contiguous", path, format->name);
-    if (!format->chunked) {
+    if (!format->chunked && (p->options->chunks_of_output.count || p->options->shards_of_output.count))
+        return fail("--%s: %s has no chunks: %s is contiguous", p->options->chunks_of_output.count ? "chunks" : "shards", path,
+                    format->name);
+    if (format->chunked) {
+        choose_chunk(p, sink);
+    } else {
         memset(sink->info.chunk, 0, sizeof sink->info.chunk);
         memset(sink->info.shard, 0, sizeof sink->info.shard);
     }
@@ -96,7 +88,8 @@ static int open_outputs(struct pass *p, bool *whole) {
  * shards put into it would be zeros. It stays as it was, for the next one to see. */
 static int check_part(const struct sink *sink, const struct state *state, int64_t done) {
     const int64_t bytes = sink->writer ? part_bytes(state) : 0;
-    if (!done || state->found >= bytes)
+    if (!done || state->found >= bytes ||
+        access(state->output, F_OK) == 0) /* named meanwhile: this part is a new one, which goes */
         return 0;
     if (truncate(state->part, state->found))
         return fail("%s: cannot write: %s", state->part, strerror(errno));
@@ -307,10 +300,13 @@ static int compute(struct pass *p) {
     const int64_t done = p->state.done; /* before the part is opened */
     if (!whole && (status = open_outputs(p, &whole)))
         return status;
+    if (whole) { /* who named the outputs may have been killed before the parts were gone */
+        state_tidy(&p->state);
+        state_tidy(&p->index_state);
+    }
     /* Behind the opening: see state.c. */
     const bool again = state_has(&p->state, options->shard);
-    if (!again &&
-        ((status = check_part(&p->map, &p->state, done)) || (status = check_part(&p->index, &p->index_state, done))))
+    if ((status = check_part(&p->map, &p->state, done)) || (status = check_part(&p->index, &p->index_state, done)))
         return status;
     if (!again && ((status = do_share(p)) || (status = source_check_identity(&p->source)) ||
                    (status = state_mark(&p->state, options->shard, p->flags, p->largest))))

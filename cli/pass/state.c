@@ -75,12 +75,18 @@ int state_take_name(const char *part, const char *output) {
     snprintf(folder_name, sizeof folder_name, "%s", output);
     const int above = open(dirname(folder_name), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (above >= 0) {
-        fsync(above); /* so that no power failure takes the name away with the part; where a folder cannot be synced we go without */
+        fsync(
+            above); /* so that no power failure takes the name away with the part; where a folder cannot be synced we go without */
         close(above);
     }
     /* A second name of the output; or, where another process was first, a part that is none. */
     remove_all(part);
     return 0;
+}
+
+void state_tidy(const struct state *state) {
+    if (*state->part && there_is(state->output))
+        remove_all(state->part);
 }
 
 /* ---- What the output was when it had its name ----
@@ -145,9 +151,10 @@ json_object *state_plan(const struct state *state) {
 
 static int agree(const struct state *state, json_object *plan) {
     const int style = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE;
+    const char *text = json_text(plan, style);
     if (mkdir(state->folder, 0777) && errno != EEXIST)
         return fail("%s: cannot make the folder: %s", state->folder, strerror(errno));
-    const int status = publish(state, plan_name, json_object_to_json_string_ext(plan, style), link);
+    const int status = text ? publish(state, plan_name, text, link) : fail("%s: out of memory", state->folder);
     if (status)
         return status;
     json_object *there = state_plan(state);
@@ -168,8 +175,8 @@ int state_begin(struct state *state, json_object *plan, bool *whole) {
         return status;
     /* In this order: the part may be taking its name just now. */
     const bool part = there_is(state->part), named = there_is(state->output);
-    if (named)
-        status = state_count(state, NULL, 0);
+    if (named && (status = state_count(state, NULL, 0)))
+        return status;
     *whole = named && state->done == state->shards;
     if (named && !*whole)
         return fail("%s: exists already and is not overwritten", state->output);
@@ -196,20 +203,22 @@ int state_mark(struct state *state, int64_t shard, unsigned flags, double larges
     return publish(state, name, text, rename);
 }
 
-/* One mark; what cannot be read is none. */
-static bool take_mark(struct state *state, int folder, const char *name) {
+/* One mark: 1. 0: it is none. -1: it cannot be read, so that nobody knows. */
+static int take_mark(struct state *state, int folder, const char *name) {
     char text[64] = "";
     unsigned flags;
     double largest;
     const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
-    const bool read_it = fd >= 0 && read(fd, text, sizeof text - 1) > 0;
+    const ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    const int reason = errno;
     if (fd >= 0)
         close(fd);
-    if (!read_it || sscanf(text, "flags %u largest %lf", &flags, &largest) != 2)
-        return false;
+    errno = reason;
+    if (got < 0 || sscanf(text, "flags %u largest %lf", &flags, &largest) != 2)
+        return got < 0 ? -1 : 0;
     state->flags |= flags;
     state->largest = largest > state->largest ? largest : state->largest;
-    return true;
+    return 1;
 }
 
 static void list_missing(const struct state *state, const bool *done, char *text, size_t size) {
@@ -226,6 +235,7 @@ static void list_missing(const struct state *state, const bool *done, char *text
 int state_count(struct state *state, char *missing, size_t size) {
     DIR *folder = opendir(state->folder);
     bool *done = calloc((size_t)state->shards + 1, sizeof *done);
+    int unreadable = 0;
     state->done = 0;
     state->flags = 0;
     state->largest = -1;
@@ -234,15 +244,21 @@ int state_count(struct state *state, char *missing, size_t size) {
         const size_t prefix = sizeof mark_name - 1;
         const long long shard =
             strncmp(entry->d_name, mark_name, prefix) == 0 ? strtoll(entry->d_name + prefix, &end, 10) : 0;
-        if (shard < 1 || shard > state->shards || *end || done[shard - 1] ||
-            !take_mark(state, dirfd(folder), entry->d_name))
+        if (shard < 1 || shard > state->shards || *end || done[shard - 1])
             continue;
-        done[shard - 1] = true;
-        state->done++;
+        const int taken = take_mark(state, dirfd(folder), entry->d_name);
+        if (taken < 0) {
+            unreadable = fail("%s/%s: cannot read: %s", state->folder, entry->d_name, strerror(errno));
+            break;
+        }
+        done[shard - 1] = taken;
+        state->done += taken;
     }
     if (missing && done)
         list_missing(state, done, missing, size);
-    const int status = folder && done ? 0 : fail("%s: cannot read: %s", state->folder, strerror(errno));
+    const int status = unreadable       ? unreadable
+                       : folder && done ? 0
+                                        : fail("%s: cannot read: %s", state->folder, strerror(errno));
     if (folder)
         closedir(folder);
     free(done);

@@ -5,8 +5,8 @@
  * with brute force's, on the GPU if there is one; the others as cell_check.c says.
  */
 #include "cell.h"
+#include "../json.h"
 
-#include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

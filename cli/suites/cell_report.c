@@ -1,9 +1,9 @@
 /* Reports the outcome of a cell: a line of the table, an object of the JSON. */
-#include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cell.h"
+#include "../json.h"
 
 static json_object *time_json(json_object *object, const struct suite_time *t) {
     json_object_object_add(object, "seconds", json_object_new_double(t->seconds));

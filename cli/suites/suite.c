@@ -2,12 +2,12 @@
 #include "suite.h"
 
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cell.h"
+#include "../json.h"
 
 static const struct suite_info *const suites[] = {&suite_man_edm, &suite_pba, &suite_psds, &suite_erosion, &suite_esf};
 enum { SUITES = sizeof suites / sizeof *suites };

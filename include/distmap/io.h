@@ -113,8 +113,12 @@ typedef struct distmap_image_info {
     size_t held_bytes; /* the most memory that a reader uses for elements, beside the caller's buffers */
     int64_t chunk[DISTMAP_MAX_AXES]; /* the shape of chunks that are files of their own (Zarr, precomputed); else 0 */
     /* Zarr with several chunks in a file: the shape of these shards, in elements; else 0. A writer of version 3 makes such shards, of
-     * whole chunks. In distmap_writer_info() `chunk` is then the shard, which boxes must not cut. */
+     * whole chunks; they grow if necessary. In distmap_writer_info() `chunk` is then the shard, which boxes must not cut. */
     int64_t shard[DISTMAP_MAX_AXES];
+    /* Writers: 2 or 3, the version of Zarr's format, or it is an error where the format is another one, or the group that the array is put
+     * into is of the other version; 0: that of the group, else 3. Readers: 0. */
+    int zarr_format;
+    bool chunk_asked, shard_asked; /* writers: it is an error where the format has none; else those are left out */
 } distmap_image_info;
 
 /* The pitch of an axis, 1 if it is not stated. */
@@ -184,6 +188,9 @@ enum { DISTMAP_IDENTITY_BYTES = 320 };
  * same of all its files, which are examined one by one. It is equal on all machines that see the file. Different identities mean
  * different or changed files; equal ones before and after reading mean that the file did not change meanwhile. */
 DISTMAP_API distmap_status distmap_reader_identity(const distmap_reader *reader, char text[DISTMAP_IDENTITY_BYTES]);
+/* The same from the bytes alone, for copies and for file systems whose times are unreliable: sizes, and digests (XXH3, 128 bits) of all
+ * bytes of the file and of one beside it, or of the names and bytes of all files in a folder. Reads all of them. */
+DISTMAP_API distmap_status distmap_reader_digest(const distmap_reader *reader, char text[DISTMAP_IDENTITY_BYTES]);
 /* A read-only view of all elements, memory-mapped, valid until the reader is closed, if the file holds them uncompressed and contiguous
  * (NPY, NIfTI, PGM, some TIFF), with strides for Fortran order; otherwise, or with more than DISTMAP_MAX_NDIM axes, a view with data
  * NULL. If the file is cut short meanwhile, access to the missing elements raises SIGBUS, as in every mapping;
@@ -199,9 +206,9 @@ typedef struct distmap_writer distmap_writer;
  * (chunk 0: the library chooses; format, stored and held_bytes are ignored). The file is written under a temporary name in the same
  * folder and gets its name in distmap_writer_finish(). Names work as in a shell's redirection: links are followed and kept; pipes and
  * devices are written directly; a file without write permission is an error. A file that replaces another one gets its mode and, if
- * permitted, its owner. The next writer in a folder removes the temporary files of killed processes. "-": standard output, as NPY. A dtype
- * that the format cannot hold is an error that names those that it can hold; so are axes, if it can hold none of that meaning in that
- * order.
+ * permitted, its owner, its access list and the user's attributes (user.*). The next writer in a folder removes the temporary files of
+ * killed processes. "-": standard output, as NPY. A dtype that the format cannot hold is an error that names those that it can hold; so are
+ * axes, if it can hold none of that meaning in that order.
  *
  *     out.h5              a new file with the dataset /data
  *     out.h5:/a/b         adds a dataset to an existing file, on a copy of it; overwrites none. Waits for other processes that add to it
@@ -216,7 +223,7 @@ DISTMAP_SIZED distmap_status distmap_writer_open_palette(const char *path, const
                                                          const uint8_t palette[256][3], distmap_writer **writer);
 /* Appends `count` slices of the slowest axis, in rising order. */
 DISTMAP_API distmap_status distmap_writer_write(distmap_writer *writer, int64_t count, const void *slices);
-/* If the output can be memory-mapped (NPY to a file), a view to write all elements in place; else data NULL. Its space
+/* If the output can be memory-mapped (NPY to a file, uncompressed HDF5), a view to write all elements in place; else data NULL. Its space
  * on the disk is reserved first, so that a full disk is an error and not a signal. */
 DISTMAP_API distmap_view distmap_writer_map(distmap_writer *writer);
 /* For results that are written in any order, or over several runs. The file is written under the name `part`, in the same file system
@@ -259,8 +266,8 @@ DISTMAP_API void distmap_writer_abort(distmap_writer **writer);
 
 /* ---- One file by several processes ----
  *
- * NPY and HDF5 files consist of pieces (in HDF5, chunks) that can be made separately. Every process has some slices of the image, and
- * one of them, the root, has the writer. The processes exchange the lengths and positions by their own means:
+ * NPY and HDF5 files consist of pieces (in compressed HDF5, chunks) that can be made separately. Every process has some slices of the
+ * image, and one of them, the root, has the writer. The processes exchange the lengths and positions by their own means:
  *
  *     each    distmap_pieces_pack()      makes the pieces of its slices
  *     root    distmap_writer_place()     makes the positions from the lengths of all pieces
@@ -273,10 +280,10 @@ typedef struct distmap_pieces distmap_pieces;
 /* The number of slices of a piece (the last one may be thinner) in a file of that name and info. The slices of a process must begin and
  * end with pieces. Other formats return DISTMAP_ERROR_UNSUPPORTED. */
 DISTMAP_SIZED distmap_status distmap_pieces_depth(const char *path, const distmap_image_info *info, int64_t *depth);
-/* Makes the pieces of slices [first, first + count) of an image like `info`. Owned by the caller. The pieces of NPY are `slices` itself,
- * which must stay until they are put; those of HDF5 are copies. */
+/* Makes the pieces of slices [first, first + count) of an image like `info`. Owned by the caller. The pieces of NPY and of uncompressed
+ * HDF5 are `slices` itself, which must stay until they are put; those of compressed HDF5 are copies. */
 DISTMAP_SIZED distmap_status distmap_pieces_pack(const char *path, const distmap_image_info *info, int64_t first,
-                                                 int64_t count, const void *slices, distmap_pieces **pieces);
+                                               int64_t count, const void *slices, distmap_pieces **pieces);
 /* The length of each piece, and their number. */
 DISTMAP_API const uint64_t *distmap_pieces_bytes(const distmap_pieces *pieces, int64_t *count);
 /* Makes the positions in the file from the lengths of all pieces of the image, in the order of its slices. Call it once, for a writer to

@@ -5,6 +5,7 @@ are the zeros of a mask. Results are the same to the bit with every method, inst
 device.
 
     edt                 Euclidean distances, squared or signed if you like, with the nearest sites' indices
+    edt_many            the same of a list of arrays, crops for instance, in one call
     signed_distance     the same, negative inside the objects, as in ITK
     feature_transform   the nearest site of every element
     expand_labels       labels grown by a distance
@@ -46,10 +47,11 @@ from ._context import Context
 from ._cvt import Cvt, cvt
 from ._image import Axis, Image, imread, imwrite
 from ._library import version
+from ._many import edt_many
 from ._maps import chamfer, edt, esf, expand_labels, feature_transform, signed_distance, skeleton
 from ._morphology import closing, dilate, erode, opening
 from ._plan import Convergence, Description, Phase, Plan, scratch_bytes
-from ._structs import FLAG_NAN, FLAG_NO_SITE, FLAG_UNREST, INDEX_BORDER, INDEX_NONE
+from ._names import FLAG_NAN, FLAG_NO_SITE, FLAG_UNREST, INDEX_BORDER, INDEX_NONE
 from ._tables import Device, Method, Param, devices, methods
 from ._thickness import local_thickness
 from ._transform import Result, transform
@@ -57,7 +59,7 @@ from ._transform import Result, transform
 __all__ = [
     "FLAG_NAN", "FLAG_NO_SITE", "FLAG_UNREST", "INDEX_BORDER", "INDEX_NONE", "Agreement", "Axis", "Context", "Convergence", "Cvt",
     "Description", "Device", "Directed", "Image", "Method", "Param", "Phase", "Plan", "Result", "chamfer", "closing", "compare", "cvt",
-    "devices", "dilate", "edt", "erode", "esf", "expand_labels", "feature_transform", "imread", "imwrite", "local_thickness", "methods", "opening",
+    "devices", "dilate", "edt", "edt_many", "erode", "esf", "expand_labels", "feature_transform", "imread", "imwrite", "local_thickness", "methods", "opening",
     "scratch_bytes", "signed_distance", "skeleton", "transform", "version",
 ]
 

@@ -1,6 +1,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 # An array is one of NumPy, CuPy, PyTorch or another library with __cuda_array_interface__ or DLPack, or what NumPy makes an
 # array of; results are of the same library. A dtype is a name, or a dtype or type of such a library.
@@ -13,6 +13,7 @@ Metric = Literal["euclidean", "cityblock", "chessboard", "chamfer"]
 Kind = Literal["mask", "labels", "sampled"]
 Sign = Literal["none", "outside", "inside"]
 Surface = Literal["centre", "half"]
+Progress = Callable[[float], Any] | None
 Output = Literal["distance", "squared", "index", "coords", "label", "strength", "mask", "within", "beyond", "sites",
                  "centroids", "energies"]
 
@@ -24,63 +25,133 @@ INDEX_BORDER: int
 __version__: str
 
 def version() -> str: ...
+@overload
 def edt(
-    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, squared: bool = False, indices: bool = False,
+    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, squared: bool = False, indices: Literal[False] = False,
     labels: bool = False, limit: float | None = None, border: bool = False, signed: bool = False,
     surface: Surface = "centre", fill: float | None = None, axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
-) -> Any: ...
-def signed_distance(
-    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, positive: Literal["outside", "inside"] = "outside",
-    squared: bool = False, indices: bool = False, limit: float | None = None, border: bool = False,
+    progress: Progress = None,
+) -> Array: ...
+@overload
+def edt(
+    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, squared: bool = False, indices: Literal[True],
+    labels: bool = False, limit: float | None = None, border: bool = False, signed: bool = False,
     surface: Surface = "centre", fill: float | None = None, axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
-) -> Any: ...
+    progress: Progress = None,
+) -> tuple[Array, Array]: ...
+@overload
+def edt_many(
+    masks: Iterable[Array], sampling: Spacing = None, sites: Sites = "zero", *, squared: bool = False, indices: Literal[False] = False,
+    labels: bool = False, limit: float | None = None, border: bool = False, signed: bool = False,
+    surface: Surface = "centre", axes: Axes = None, dtype: DType | None = None, out: Sequence[Array] | None = None,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
+) -> list[Array]: ...
+@overload
+def edt_many(
+    masks: Iterable[Array], sampling: Spacing = None, sites: Sites = "zero", *, squared: bool = False, indices: Literal[True],
+    labels: bool = False, limit: float | None = None, border: bool = False, signed: bool = False,
+    surface: Surface = "centre", axes: Axes = None, dtype: DType | None = None, out: Sequence[Array] | None = None,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
+) -> tuple[list[Array], list[Array]]: ...
+@overload
+def signed_distance(
+    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, positive: Literal["outside", "inside"] = "outside",
+    squared: bool = False, indices: Literal[False] = False, limit: float | None = None, border: bool = False,
+    surface: Surface = "centre", fill: float | None = None, axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
+) -> Array: ...
+@overload
+def signed_distance(
+    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, positive: Literal["outside", "inside"] = "outside",
+    squared: bool = False, indices: Literal[True], limit: float | None = None, border: bool = False,
+    surface: Surface = "centre", fill: float | None = None, axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
+) -> tuple[Array, Array]: ...
 def expand_labels(
     labels: Array, distance: float = 1, sampling: Spacing = None, *, axes: Axes = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
-) -> Any: ...
+    progress: Progress = None,
+) -> Array: ...
+@overload
 def feature_transform(
-    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, coords: bool = False, distances: bool = False,
+    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, coords: bool = False, distances: Literal[False] = False,
     limit: float | None = None, border: bool = False, axes: Axes = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
-) -> Any: ...
+    progress: Progress = None,
+) -> Array: ...
+@overload
+def feature_transform(
+    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, coords: bool = False, distances: Literal[True],
+    limit: float | None = None, border: bool = False, axes: Axes = None, out: Array | None = None,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
+) -> tuple[Array, Array]: ...
 def chamfer(
     mask: Array, weights: Literal["cityblock", "chessboard"] | Sequence[int] | None = None, sites: Sites = "zero", *,
     dtype: DType = "int32", limit: float | None = None, border: bool = False, fill: float | None = None, axes: Axes = None,
     out: Array | None = None, device: str | None = None, threads: int | None = None, method: str | None = None,
-) -> Any: ...
+    progress: Progress = None,
+) -> Array: ...
+@overload
 def esf(
     mask: Array, rho: float, *, steps: int | None = None, tolerance: float | None = None, dt: float | None = None,
     sites: Sites = "nonzero", axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
-    convergence: bool = False, device: str | None = None, threads: int | None = None, method: str | None = None,
-) -> Any: ...
+    convergence: Literal[False] = False, device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
+) -> Array: ...
+@overload
+def esf(
+    mask: Array, rho: float, *, steps: int | None = None, tolerance: float | None = None, dt: float | None = None,
+    sites: Sites = "nonzero", axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
+    convergence: Literal[True], device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
+) -> tuple[Array, Convergence]: ...
+@overload
 def skeleton(
     mask: Array, sampling: Spacing = None, sites: Sites = "zero", *,
     pruning: Literal["square_root", "linear", "constant"] = "square_root", gamma: float | None = None,
-    distances: bool = False, border: bool = False, axes: Axes = None, out: Array | None = None,
+    distances: Literal[False] = False, border: bool = False, axes: Axes = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
-) -> Any: ...
+    progress: Progress = None,
+) -> Array: ...
+@overload
+def skeleton(
+    mask: Array, sampling: Spacing = None, sites: Sites = "zero", *,
+    pruning: Literal["square_root", "linear", "constant"] = "square_root", gamma: float | None = None,
+    distances: Literal[True], border: bool = False, axes: Axes = None, out: Array | None = None,
+    device: str | None = None, threads: int | None = None, method: str | None = None,
+    progress: Progress = None,
+) -> tuple[Array, Array]: ...
 def dilate(
     mask: Array, radius: float, sampling: Spacing = None, sites: Sites = "nonzero", *, outside: bool = False,
     labels: bool = False, axes: Axes = None, out: Array | None = None, device: str | None = None, threads: int | None = None,
     method: str | None = None,
-) -> Any: ...
+    progress: Progress = None,
+) -> Array: ...
 def erode(
     mask: Array, radius: float, sampling: Spacing = None, sites: Sites = "nonzero", *, outside: bool = False,
     labels: bool = False, axes: Axes = None, out: Array | None = None, device: str | None = None, threads: int | None = None,
     method: str | None = None,
-) -> Any: ...
+    progress: Progress = None,
+) -> Array: ...
 def opening(
     mask: Array, radius: float, sampling: Spacing = None, sites: Sites = "nonzero", *, outside: bool = False,
     labels: bool = False, axes: Axes = None, out: Array | None = None, device: str | None = None, threads: int | None = None,
     method: str | None = None,
-) -> Any: ...
+    progress: Progress = None,
+) -> Array: ...
 def closing(
     mask: Array, radius: float, sampling: Spacing = None, sites: Sites = "nonzero", *, outside: bool = False,
     axes: Axes = None, out: Array | None = None, device: str | None = None, threads: int | None = None,
     method: str | None = None,
-) -> Any: ...
+    progress: Progress = None,
+) -> Array: ...
 def compare(
     a: Array, b: Array, sampling: Spacing = None, sites: Sites = "nonzero", *,
     points: Literal["surface", "set"] = "surface", tolerance: float = 0, percentiles: float | Sequence[float] = 95,
@@ -90,11 +161,12 @@ def local_thickness(
     mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, squared_radius: bool = False, border: bool = False,
     fill: float | None = None, axes: Axes = None, dtype: DType | None = None, out: Array | None = None, device: str | None = None,
     threads: int | None = None, method: str | None = None,
-) -> Any: ...
+    progress: Progress = None,
+) -> Array: ...
 def cvt(
     density: Array, points: int, sampling: Spacing = None, *, steps: int = 30, omega: float = 1.0, seed: int = 0,
     grids: int | None = None, labels: bool = False, device: str | None = None, threads: int | None = None,
-    method: str | None = None, progress: Callable[[float], Any] | None = None,
+    method: str | None = None, progress: Progress = None,
 ) -> Cvt: ...
 def transform(
     input: Array, *, kind: Kind = "mask", want: Output | Iterable[Output] | Mapping[Output, DType | None] = "distance",
@@ -105,7 +177,7 @@ def transform(
     sign: Sign | None = None, surface: Surface = "centre", fill: float | None = None,
     out: Array | Mapping[Output, Array] | None = None, device: str | None = None, threads: int | None = None,
     method: str | None = None, params: Mapping[str, int | str] | None = None,
-    progress: Callable[[float], Any] | None = None,
+    progress: Progress = None,
 ) -> Result: ...
 def scratch_bytes(
     shape: Sequence[int], dtype: DType, want: Mapping[Output, DType], *, context: Context | None = None,
@@ -118,7 +190,8 @@ def imread(path: str | PathLike[str], *, channel: int | str | None = None, time:
 def imwrite(
     path: str | PathLike[str], array: Array | Image, like: Image | None = None, *, axes: Sequence[Axis] | None = None,
     nodata: float | None = None, kind: Literal["mask", "labels", "intensity", "unknown"] | None = None,
-    compress: bool | str | None = None,
+    compress: bool | str | None = None, chunks: int | Sequence[int] | None = None, shards: int | Sequence[int] | None = None,
+    zarr_format: Literal[2, 3] | None = None, sync: bool = True,
 ) -> None: ...
 
 class Axis:
@@ -201,7 +274,7 @@ class Context:
     device: str
     def __init__(
         self, device: str = "cpu", threads: int | None = None, stream: int | None = None,
-        progress: Callable[[float], Any] | None = None,
+        progress: Progress = None,
     ) -> None: ...
     @property
     def isa(self) -> str: ...

@@ -6,17 +6,19 @@ name; any other object is asked for `__cuda_array_interface__`, then for DLPack.
 comes from: results are made there, on the same device.
 """
 
-import ctypes as c
 import numbers
 import sys
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from . import _dlpack, _structs
+from . import _names
 from ._library import library
-from ._problem import dtype_code, number
+from ._problem import dtype_code, name_of, number
 
+
+CUDA_DEVICES = (2, 13)  # kDLCUDA, kDLCUDAManaged of DLPack
+LEGACY_STREAM = 1  # the default stream, in the numbering of CUDA and of DLPack
 
 # How what is no array becomes one, by its type's module and name; the last one is for all.
 CONVERSIONS = (
@@ -62,13 +64,16 @@ def to_numpy(given, name):
     raise TypeError(f"{name} is a {type_name}, which is no array: {how}")
 
 
+HALVES = ("float16", "bfloat16")  # inputs of these are copied to float32, which holds all of their values
+
+
 class Numpy:
-    """Host memory. Strides of any kind are passed on; only foreign byte order and misaligned elements make a copy."""
+    """Host memory. Strides of any kind are passed on; only foreign byte order, misaligned elements and half precision make a copy."""
 
     @staticmethod
     def look(array, name, writable):
         given, array = array, to_numpy(array, name)
-        if writable and array is not given:
+        if writable and not isinstance(given, np.ndarray):
             raise TypeError(f"{name} must be an array to write into, is {type(given).__name__}")
         if writable and not array.flags.writeable:
             raise ValueError(f"{name} is read-only")
@@ -76,6 +81,8 @@ class Numpy:
             if writable:
                 raise ValueError(f"{name} must have aligned elements in the machine's byte order")
             array = array.astype(array.dtype.newbyteorder("="))
+        if array.dtype.name in HALVES and not writable:
+            array = array.astype(np.float32)
         return array.ctypes.data, array.dtype, array.shape, array.strides, None, array
 
     @staticmethod
@@ -92,6 +99,8 @@ class Cupy:
 
     @staticmethod
     def look(array, name, writable):
+        if array.dtype.name in HALVES and not writable:
+            array = array.astype(np.float32)
         return array.data.ptr, array.dtype, array.shape, array.strides, array.device.id, array
 
     @staticmethod
@@ -122,6 +131,8 @@ class Torch:
         if writable and array.requires_grad:
             raise ValueError(f"{name} requires a gradient, which an output cannot")
         array = array.detach().resolve_neg()
+        if name_of(array.dtype) in HALVES and not writable:
+            array = array.float()
         strides = [step * array.element_size() for step in array.stride()]
         ordinal = array.device.index if array.device.type == "cuda" else None
         return array.data_ptr(), array.dtype, tuple(array.shape), strides, ordinal, array
@@ -177,7 +188,7 @@ class Interface:
     @staticmethod
     def stream(like):
         told = getattr(like.array, "__cuda_array_interface__", {})
-        return told.get("stream") or _dlpack.LEGACY_STREAM, None
+        return told.get("stream") or LEGACY_STREAM, None
 
 
 class Dlpack(Interface):
@@ -185,6 +196,7 @@ class Dlpack(Interface):
 
     @staticmethod
     def look(array, name, writable):
+        from . import _dlpack  # which needs ctypes
         tensor = _dlpack.take(array)
         if writable and tensor.read_only:
             raise ValueError(f"{name} is read-only")
@@ -213,18 +225,14 @@ class Taken:
 
     def order(self):
         """Its axes in memory, slowest first."""
-        order = (c.c_int * _structs.MAX_AXES)()
-        library().distmap_view_order(c.byref(self.view()), order)
-        return order[:len(self.shape)]
+        return library().order(self.view())
 
     def view(self, at=None):
         """The view of it all, or of the slice at that index of the first axis."""
         first = 0 if at is None else 1
-        ndim = len(self.shape) - first
-        view = _structs.View(data=(self.data or 0) + (at * self.strides[0] if first else 0) or None, dtype=self.dtype,
-                             ndim=ndim, space=_structs.SPACES.index("host" if self.ordinal is None else "cuda"))
-        view.shape[:ndim], view.strides[:ndim] = self.shape[first:], self.strides[first:]
-        return view
+        return {"data": (self.data or 0) + (at * self.strides[0] if first else 0), "dtype": self.dtype,
+                "ndim": len(self.shape) - first, "shape": self.shape[first:], "strides": self.strides[first:],
+                "space": _names.SPACES.index("host" if self.ordinal is None else "cuda")}
 
 
 def empty(shape, dtype, like, order):
@@ -238,7 +246,7 @@ def empty(shape, dtype, like, order):
 
 def fill(array, value, name):
     """Puts `value` where a new or given output of NumPy, CuPy or PyTorch has no distance: infinity, of integers the largest."""
-    kind = _structs.DTYPES[array.dtype]
+    kind = _names.DTYPES[array.dtype]
     if array.home not in (Numpy, Cupy, Torch):
         raise TypeError(f"fill goes with arrays of NumPy, CuPy and PyTorch, not with a {type(array.array).__name__}")
     at = array.array
@@ -274,7 +282,7 @@ def home_of(array):
         return Numpy
     if hasattr(array, "__cuda_array_interface__"):
         return Interface
-    if hasattr(array, "__dlpack_device__") and _dlpack.is_on_gpu(array):
+    if hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] in CUDA_DEVICES:
         return Dlpack
     return Numpy
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import _arrays, _problem, _structs
+from . import _arrays, _names, _problem
 from ._context import context_for
 from ._plan import Plan, scratch_of
 from ._transform import chosen_device
@@ -78,11 +78,11 @@ def compare(a, b, sampling=None, sites="nonzero", *, points="surface", tolerance
     if masks[0].shape != masks[1].shape:
         raise ValueError(f"a has shape {tuple(masks[0].shape)}, b {tuple(masks[1].shape)}, must be the same")
     percents = tuple(percentiles) if np.iterable(percentiles) else (percentiles,)
-    dtypes = [_structs.DTYPES[mask.dtype] for mask in masks]
+    dtypes = [_names.DTYPES[mask.dtype] for mask in masks]
     problem = _problem.make(masks[0].shape, dtypes[0], sites=sites, spacing=sampling,
                             comparison={"other": dtypes[1], "points": points, "tolerance": tolerance,
                                         "percentiles": percents}, order=masks[0].order())
-    context = context_for(chosen_device(device, masks), threads, None)
+    context = context_for(chosen_device(device, masks), threads)
     staged = context.device != "cpu" and any(mask.ordinal is None for mask in masks)
     scratch = None
     if on_gpu := next((mask for mask in masks if mask.ordinal is not None), None):
@@ -92,12 +92,12 @@ def compare(a, b, sampling=None, sites="nonzero", *, points="surface", tolerance
     plan = Plan.of(context, problem, method, host_views=staged, scratch=scratch)
     plan.bind(masks[0], other=masks[1])()
     told = plan.agreement()
-    distances = [distances_of(told.forward, percents), distances_of(told.backward, percents)]
-    both = distances_of(told.symmetric, percents)
-    return Agreement(both.hausdorff, both.mean, both.rms, both.percentiles, told.surface_dice, told.dice, told.jaccard,
-                     *distances, tuple(told.elements), told.common, plan.describe().method)
+    both = distances_of(told["symmetric"], percents)
+    return Agreement(both.hausdorff, both.mean, both.rms, both.percentiles, told["surface_dice"], told["dice"], told["jaccard"],
+                     distances_of(told["forward"], percents), distances_of(told["backward"], percents), tuple(told["elements"]),
+                     told["common"], plan.describe().method)
 
 
 def distances_of(told, percents):
-    return Directed(told.points, told.within, told.hausdorff, told.mean, told.rms,
-                    dict(zip(percents, told.percentile)))
+    return Directed(told["points"], told["within"], told["hausdorff"], told["mean"], told["rms"],
+                    dict(zip(percents, told["percentile"])))

@@ -7,8 +7,8 @@ which the tensor keeps for as long as its memory is used.
 import ctypes as c
 from dataclasses import dataclass
 
-CUDA, CUDA_MANAGED = 2, 13  # kDLCUDA, kDLCUDAManaged
-LEGACY_STREAM = 1           # the default stream, in the numbering of the protocol and of CUDA
+from ._arrays import LEGACY_STREAM
+
 KINDS = {0: "int", 1: "uint", 2: "float", 6: "bool"}
 
 
@@ -29,10 +29,6 @@ class Handed:
     shape: list
     strides: list | None
     read_only: bool = False
-
-
-def is_on_gpu(array):
-    return array.__dlpack_device__()[0] in (CUDA, CUDA_MANAGED)
 
 
 def take(array):

@@ -1,52 +1,41 @@
 """Image files as arrays, and what they mean: the model of distmap/io.h, by way of libdistmap_io.
 
 The library is the file that the environment variable DISTMAP_IO_LIBRARY names, else the one beside the core library, else what the
-system's loader finds. It has the file formats' own libraries under it, so that wheels are without it.
+system's loader finds. It needs the file formats' own libraries, and has those that were found when it was compiled.
 """
 
-import ctypes as c
 import functools
 import os
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 
-from . import _io_structs, _structs
+from . import _names
 from ._arrays import to_numpy
-from ._library import EXCEPTIONS, bind, check_structs, library
+from ._library import core, library
 from ._problem import dtype_code, number, sequence, whole
 
 NAME = "libdistmap_io.so.1"
-ERRORS = EXCEPTIONS | {"io": OSError, "format": ValueError}
 
 
 def find():
     if named := os.environ.get("DISTMAP_IO_LIBRARY"):
         return named
-    core = Path(library().path)
-    beside = core.parent / NAME  # of a bare name, which the loader found somewhere, that would be the current folder
-    return str(beside) if core.name != str(core) and beside.exists() else NAME
+    core_path = library().path
+    beside = os.path.join(os.path.dirname(core_path), NAME)
+    # A bare name, which the loader found somewhere, has nothing beside it: that would be the current folder.
+    return beside if os.path.dirname(core_path) and os.path.exists(beside) else NAME
 
 
 @functools.cache
-def io_library():
-    """The library. Its functions are called without Python's global lock."""
+def open_library():
+    """Whatever takes long is done without Python's global lock."""
     path = find()
     try:
-        loaded = c.CDLL(path)
-        bind(loaded, _io_structs.FUNCTIONS, _io_structs.GROWING)
-        check_structs(loaded.distmap_io_struct_bytes, _io_structs.STRUCTS, _io_structs.GROWING)
-    except (OSError, AttributeError) as error:
-        raise ImportError(f"cannot use the library of file formats, {path}: {error}. pip's package is without it; `make build`"
-                          " and `make install` make it; DISTMAP_IO_LIBRARY names another file") from error
-    return loaded
-
-
-def check(status):
-    if status:
-        name = _structs.STATUS[status] if 0 <= status < len(_structs.STATUS) else "unknown"
-        raise ERRORS.get(name, RuntimeError)(io_library().distmap_error_text().decode(errors="replace"))
+        core.open_io(path)
+    except ImportError as error:
+        raise ImportError(f"cannot use the library of file formats, {path}: {error}. `pip install .` makes it, as `make build` and"
+                          " `make install` do; DISTMAP_IO_LIBRARY names another file") from error
 
 
 @dataclass(frozen=True)
@@ -107,41 +96,40 @@ class Image:
 
 
 def model_of(info, array):
-    spaces = sum(axis.type == 0 for axis in info.axis[:info.ndim])
-    affine = np.array([[*row[:spaces], at] for row, at in zip(info.matrix, info.origin)][:info.world_ndim])
+    ndim, world = info["ndim"], info["world_ndim"]
+    axes = tuple(Axis(axis["name"], _names.AXIS_TYPES[axis["type"]], axis["pitch"] or None, axis["unit"]) for axis in info["axis"][:ndim])
+    spaces = sum(axis.type == "space" for axis in axes)
+    matrix = np.array(info["matrix"]).reshape(3, 3)[:world, :spaces]
     return Image(
-        array=array, format=info.format.decode(), packing=info.packing.decode(errors="replace"),
-        axes=tuple(Axis(axis.name.decode(errors="replace"), _io_structs.AXIS_TYPES[axis.type], axis.pitch or None,
-                        axis.unit.decode(errors="replace")) for axis in info.axis[:info.ndim]),
-        affine=affine if info.world_ndim else None, world=_io_structs.WORLDS[info.world],
-        crs=info.crs.decode(errors="replace") if info.crs else None, nodata=info.nodata if info.has_nodata else None,
-        kind=_io_structs.KINDS[info.kind], sample=_io_structs.SAMPLES[info.sample] if info.sample else None,
-        native=tuple((n.family.decode(), n.name.decode(), c.string_at(n.data, n.bytes))
-                     for n in info.native[:info.native_count]))
+        array=array, format=info["format"], packing=info["packing"], axes=axes,
+        affine=np.column_stack([matrix, info["origin"][:world]]) if world else None, world=_names.WORLDS[info["world"]],
+        crs=info["crs"], nodata=info["nodata"] if info["has_nodata"] else None, kind=_names.KINDS[info["kind"]],
+        sample=_names.SAMPLES[info["sample"]] if info["sample"] else None, native=tuple(info["native"]))
 
 
 def choose(reader, path, kind, place):
     """Place `place` alone of the axis of that type."""
-    info = io_library().distmap_reader_info(reader).contents
-    found = [a for a in range(info.ndim) if info.axis[a].type == _io_structs.AXIS_TYPES.index(kind)]
+    info = reader.info()
+    axes = info["axis"][:info["ndim"]]
+    found = [a for a, axis in enumerate(axes) if axis["type"] == _names.AXIS_TYPES.index(kind)]
     if not found:
-        raise ValueError(f"{kind}: {path} has no such axis; it has {', '.join(a.name.decode() for a in info.axis[:info.ndim])}")
-    place = whole(kind, place)
-    if not 0 <= place < info.shape[found[0]]:
-        raise ValueError(f"{kind} is {place}, {path} has {info.shape[found[0]]}, from 0 on")
-    check(io_library().distmap_reader_select(reader, found[0], place))
+        raise ValueError(f"{kind}: {path} has no such axis; it has {', '.join(axis['name'] for axis in axes)}")
+    place, length = whole(kind, place), info["shape"][found[0]]
+    if not 0 <= place < length:
+        raise ValueError(f"{kind} is {place}, {path} has {length}, from 0 on")
+    reader.select(found[0], place)
 
 
 def choose_sample(reader, path, name):
-    info = io_library().distmap_reader_info(reader).contents
-    names = [sample for s, sample in enumerate(_io_structs.SAMPLES) if s and info.samples >> s & 1]
+    info = reader.info()
+    names = [sample for s, sample in enumerate(_names.SAMPLES) if s and info["samples"] >> s & 1]
     if name is None:
-        if names and not info.sample:
+        if names and not info["sample"]:
             raise ValueError(f"{path}: its elements have several samples: choose one by channel= ({', '.join(names)})")
         return
-    if name not in _io_structs.SAMPLES[1:]:
-        raise ValueError(f"channel is {name!r}, must be a number or one of {', '.join(_io_structs.SAMPLES[1:])}")
-    check(io_library().distmap_reader_sample(reader, _io_structs.SAMPLES.index(name)))
+    if name not in _names.SAMPLES[1:]:
+        raise ValueError(f"channel is {name!r}, must be a number or one of {', '.join(_names.SAMPLES[1:])}")
+    reader.sample(_names.SAMPLES.index(name))
 
 
 def file_name(path):
@@ -186,21 +174,19 @@ def imread(path, *, channel=None, time=None):
     >>> edt(image.array, sampling=image.pitches, axes=image.space)[0].tolist()
     [6.0, 3.0, 0.0]
     """
-    io, reader = io_library(), c.c_void_p()
-    check(io.distmap_reader_open(file_name(path), c.byref(reader)))
-    try:
-        if time is not None:
-            choose(reader, path, "time", time)
-        if channel is not None and not isinstance(channel, str):
-            choose(reader, path, "channel", channel)
-        choose_sample(reader, path, channel if isinstance(channel, str) else None)
-        info = io.distmap_reader_info(reader).contents
-        array = np.empty(info.shape[:info.ndim], _structs.DTYPES[info.dtype])
-        if array.size:
-            check(io.distmap_reader_read(reader, 0, info.shape[0], array.ctypes.data))
-        return model_of(info, array)
-    finally:
-        io.distmap_reader_close(c.byref(reader))
+    name = file_name(path)
+    open_library()
+    reader = core.Reader(name)
+    if time is not None:
+        choose(reader, path, "time", time)
+    if channel is not None and not isinstance(channel, str):
+        choose(reader, path, "channel", channel)
+    choose_sample(reader, path, channel if isinstance(channel, str) else None)
+    info = reader.info()
+    array = np.empty(info["shape"][:info["ndim"]], _names.DTYPES[info["dtype"]])
+    if array.size:
+        reader.read(array.ctypes.data)
+    return model_of(info, array)
 
 
 def place(name, value, names):
@@ -214,50 +200,55 @@ def short(name, text):
         raise TypeError(f"{name} is {text!r}, must be a string")
     if len(data := text.encode()) > 15 or b"\0" in data:
         raise ValueError(f"{name} is {text!r}, must have at most 15 bytes")
-    return data
+    return text
+
+
+def axis_of(axis):
+    if not isinstance(axis, Axis):
+        raise TypeError(f"axes has a {type(axis).__name__}, must have an Axis for each axis")
+    pitch = 0 if axis.pitch is None else number("an axis's pitch", axis.pitch)
+    if axis.pitch is not None and not 0 < pitch < np.inf:
+        raise ValueError(f"an axis's pitch is {pitch:g}, must be positive and finite")
+    return {"name": short("an axis's name", axis.name), "unit": short("an axis's unit", axis.unit), "pitch": pitch,
+            "type": place("an axis's type", axis.type, _names.AXIS_TYPES)}
+
+
+def affine_of(image):
+    """The members of the matrix; none where there is no affine."""
+    if image.affine is None:
+        return {}
+    affine, spaces = np.asarray(image.affine, float), len(image.space)
+    if affine.ndim != 2 or not 1 <= affine.shape[0] <= 3 or affine.shape[1] != spaces + 1 or spaces > 3:
+        raise ValueError(f"affine has shape {affine.shape}, must be (1 to 3, {spaces} space axes + 1)")
+    matrix = np.zeros((3, 3))
+    matrix[:len(affine), :spaces] = affine[:, :-1]
+    return {"world_ndim": len(affine), "matrix": matrix.ravel().tolist(), "origin": affine[:, -1].tolist()}
 
 
 def info_of(image):
-    """The structure, and what it points to."""
-    array, info = image.array, _io_structs.ImageInfo()
-    if not 1 <= array.ndim <= _io_structs.MAX_AXES:
-        raise ValueError(f"the array has {array.ndim} axes, must have 1 to {_io_structs.MAX_AXES}")
-    info.dtype, info.ndim = dtype_code("the array", array.dtype), array.ndim
-    info.shape[:array.ndim] = array.shape
+    """The image's meaning by the names of distmap_image_info."""
+    array = image.array
+    if not 1 <= array.ndim <= _names.MAX_AXES:
+        raise ValueError(f"the array has {array.ndim} axes, must have 1 to {_names.MAX_AXES}")
+    dtype = dtype_code("the array", array.dtype)
     axes = sequence("axes", image.axes, "an Axis for each axis of the array")
     if axes and len(axes) != array.ndim:
         raise ValueError(f"axes has {len(axes)} axes, the array has {array.ndim}")
-    for to, axis in zip(info.axis, axes):
-        if not isinstance(axis, Axis):
-            raise TypeError(f"axes has a {type(axis).__name__}, must have an Axis for each axis")
-        to.name, to.unit = short("an axis's name", axis.name), short("an axis's unit", axis.unit)
-        to.type = place("an axis's type", axis.type, _io_structs.AXIS_TYPES)
-        to.pitch = 0 if axis.pitch is None else number("an axis's pitch", axis.pitch)
-        if axis.pitch is not None and not 0 < to.pitch < np.inf:
-            raise ValueError(f"an axis's pitch is {to.pitch:g}, must be positive and finite")
-    info.world = place("world", image.world, _io_structs.WORLDS)
-    info.kind = place("kind", image.kind, _io_structs.KINDS)
-    if image.affine is not None:
-        affine = np.asarray(image.affine, float)
-        spaces = len(image.space)
-        if affine.ndim != 2 or not 1 <= affine.shape[0] <= 3 or affine.shape[1] != spaces + 1 or spaces > 3:
-            raise ValueError(f"affine has shape {affine.shape}, must be (1 to 3, {spaces} space axes + 1)")
-        info.world_ndim = affine.shape[0]
-        for w, row in enumerate(affine):
-            info.matrix[w][:spaces], info.origin[w] = row[:-1], row[-1]
-    info.packing = short("packing", image.packing)
-    info.crs = image.crs.encode() if image.crs else None
-    info.has_nodata = image.nodata is not None
-    info.nodata = 0 if image.nodata is None else number("nodata", image.nodata)
-    kept = [(family.encode(), name.encode(), c.create_string_buffer(data, len(data))) for family, name, data in image.native]
-    natives = (_io_structs.Native * max(len(kept), 1))()
-    for to, (family, name, data) in zip(natives, kept):
-        to.family, to.name, to.data, to.bytes = family, name, c.addressof(data), len(data)
-    info.native, info.native_count = c.cast(natives, c.POINTER(_io_structs.Native)), len(kept)
-    return info, (natives, kept)
+    return {"dtype": dtype, "ndim": array.ndim, "shape": array.shape, "axis": [axis_of(axis) for axis in axes],
+            "world": place("world", image.world, _names.WORLDS), "kind": place("kind", image.kind, _names.KINDS), **affine_of(image),
+            "packing": short("packing", image.packing), "crs": image.crs or None, "has_nodata": image.nodata is not None,
+            "nodata": 0 if image.nodata is None else number("nodata", image.nodata)}
 
 
-def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compress=None):
+def lengths_of(name, lengths, array):
+    """One length for all axes, or one for each."""
+    lengths = [lengths] * array.ndim if np.ndim(lengths) == 0 else sequence(name, lengths, "a length, or one for each axis of the array")
+    if len(lengths) != array.ndim:
+        raise ValueError(f"{name} has {len(lengths)} lengths, the array has {array.ndim} axes")
+    return [whole(name, length, 1) for length in lengths]
+
+
+def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compress=None, chunks=None, shards=None, zarr_format=None, sync=True):
     """Writes an image or volume in the format that the name's ending tells, with as much of its meaning as the format holds.
 
     Parameters
@@ -276,8 +267,20 @@ def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compre
         Whether the elements are packed, or by what, as the format has it: "deflate" (or "gzip", "zlib": TIFF, MetaImage, NRRD, HDF5, Zarr),
         "zstd" (TIFF, Zarr), "lzw" (TIFF), "blosc" (Zarr). NotImplementedError where it has it not. None: where the Image, or `like`, comes
         from a packed file; HDF5, Zarr and PNG always, and NIfTI where the name ends in .gz.
+    chunks : int, or one for each axis
+        The lengths of the chunks of a .zarr or .precomputed. None: of 512 KiB or less.
+    shards : int, or one for each axis
+        Puts the chunks of a .zarr together in shards of these lengths, as files that hold many; they grow to whole chunks. None: none.
+    zarr_format : 2 or 3
+        The version of Zarr. None: that of the group that the array is put into, else 3. Version 2 has no shards.
 
-    The file takes its name when it is whole. Raises as imread() does; TypeError for what is no array.
+    sync : bool
+        Whether the file is on the disk before it takes its name. False is faster, by as long as the disk takes, but after a power failure
+        soon after, the file may be of zeros.
+
+    NotImplementedError where the format has not what is asked for.
+
+    The file takes its name when it is whole. Raises as imread() does; TypeError for what is no array. Ctrl-C ends a wait for a pipe.
 
     Examples
     --------
@@ -308,16 +311,15 @@ def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compre
         image = replace(image, array=image.array.astype(image.array.dtype.newbyteorder("=")))
     if compress is not None and not isinstance(compress, (bool, str)):
         raise TypeError(f"compress is {compress!r}, must be True, False or a name, as \"deflate\"")
-    info, kept = info_of(image)
+    if not isinstance(sync, (bool, np.bool_)):
+        raise TypeError(f"sync is {sync!r}, must be True or False")
+    info = info_of(image)
     if compress is not None:
-        info.packing = short("compress", compress) if isinstance(compress, str) else b"yes" if compress else b"none"
-        info.packing_asked = True
-    io, writer = io_library(), c.c_void_p()
-    check(io.distmap_writer_open(name, c.byref(info), c.byref(writer)))
-    try:
-        if info.shape[0]:
-            check(io.distmap_writer_write(writer, info.shape[0], image.array.ctypes.data))
-        check(io.distmap_writer_finish(c.byref(writer)))
-    finally:
-        io.distmap_writer_abort(c.byref(writer))
-        del kept
+        info["packing"] = short("compress", compress) if isinstance(compress, str) else "yes" if compress else "none"
+        info["packing_asked"] = True
+    for member, name, lengths in ("chunk", "chunks", chunks), ("shard", "shards", shards):
+        if lengths is not None:
+            info[member], info[f"{member}_asked"] = lengths_of(name, lengths, image.array), True
+    info["zarr_format"] = 0 if zarr_format is None else whole("zarr_format", zarr_format, 2, 3)
+    open_library()
+    core.write_file(name, info, list(image.native), image.array.ctypes.data, bool(sync))

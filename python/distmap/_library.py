@@ -1,110 +1,101 @@
-"""Finds and loads the shared library, once, and turns its statuses into exceptions.
+"""Finds the compiled half of the package and the shared library that it opens, once.
 
-In this order: the file that the environment variable DISTMAP_LIBRARY names; the one inside the installed package; in a
-source tree the release build's, else the newest build's; what the system's loader finds.
+The library, in this order: the file that the environment variable DISTMAP_LIBRARY names; the one inside the installed package; in a
+source tree the release build's, else the newest build's; what the system's loader finds. The compiled half lies in the installed
+package; builds have it in python/ beside the folder of their library; DISTMAP_BINDING names another one.
 """
 
-import ctypes
 import functools
+import importlib.util
 import os
-from pathlib import Path
+import sys
 
-from . import _structs
-
-NAME = "libdistmap.so.1"
-
-EXCEPTIONS = {
-    "argument": ValueError, "value": ValueError, "memory": MemoryError, "unsupported": NotImplementedError,
-}  # all others: RuntimeError
+NAME, BINDING = "libdistmap.so.1", "_core.abi3.so"
+PACKAGE = os.path.dirname(os.path.abspath(__file__))
+TREE = os.path.dirname(os.path.dirname(PACKAGE))
+CURE = "`pip install .` puts it into the package, `make build` into build/release; DISTMAP_LIBRARY names another file"
 
 
-def candidates():
-    """Files to try, the first that exists first."""
-    package = Path(__file__).resolve().parent
-    yield package / "lib" / NAME
-    tree = package.parent.parent
-    if (tree / "include" / "distmap.h").exists():
-        yield tree / "build" / "release" / "src" / NAME
-        builds = [path for path in tree.glob(f"build/*/src/{NAME}") if not is_sanitized(path.parent.parent)]
-        yield from sorted(builds, key=lambda path: path.stat().st_mtime, reverse=True)
+def builds():
+    """Folders of a source tree's builds, the first to try first."""
+    if not os.path.exists(os.path.join(TREE, "include", "distmap.h")):
+        return
+    place = os.path.join(TREE, "build")
+    yield os.path.join(place, "release")
+    found = [entry.path for entry in os.scandir(place) if entry.is_dir()] if os.path.isdir(place) else []
+    libraries = [library for library in (os.path.join(build, "src", NAME) for build in found) if os.path.exists(library)]
+    for library in sorted(libraries, key=os.path.getmtime, reverse=True):
+        build = os.path.dirname(os.path.dirname(library))
+        if not is_sanitized(build):
+            yield build
 
 
 def is_sanitized(build):
     """Whether the build has its own allocator or counters, with which Python does not load it."""
-    cache = build / "CMakeCache.txt"
-    return cache.exists() and any(line.startswith("DISTMAP_SANITIZE:") and not line.endswith("=")
-                                  for line in cache.read_text().splitlines())
+    try:
+        with open(os.path.join(build, "CMakeCache.txt")) as cache:
+            return any(line.startswith("DISTMAP_SANITIZE:") and not line.endswith("=\n") for line in cache)
+    except OSError:
+        return False
+
+
+def first(candidates):
+    return next((path for path in candidates if os.path.exists(path)), None)
 
 
 def find():
     if named := os.environ.get("DISTMAP_LIBRARY"):
         return named
-    return str(next((path for path in candidates() if path.exists()), NAME))
+    inside = os.path.join(PACKAGE, "lib", NAME)
+    return first([inside]) or first(os.path.join(build, "src", NAME) for build in builds()) or NAME
 
 
-def bind(loaded, functions, growing):
-    """Gives the library's functions their types. Those that take or fill structures of `growing` are called by the names that end in
-    _sized, with the size of each behind its address (include/distmap/sized.h)."""
-    for name, (result, arguments) in functions.items():
-        sizes = [ctypes.sizeof(kind._type_) if getattr(kind, "_type_", None) in growing else 0 for kind in arguments]
-        function = getattr(loaded, name + "_sized" if any(sizes) else name)
-        function.restype = result
-        function.argtypes = list(with_sizes(arguments, [size and ctypes.c_size_t for size in sizes]))
-        if any(sizes):
-            setattr(loaded, name, functools.partial(call_sized, function, sizes))
+def find_binding():
+    """The file that DISTMAP_BINDING names; in an installed package; beside the library that is named; in a build of this tree."""
+    if named := os.environ.get("DISTMAP_BINDING"):
+        return named
+    inside = os.path.join(PACKAGE, BINDING)
+    named = os.path.dirname(os.path.abspath(os.environ.get("DISTMAP_LIBRARY") or inside))
+    return first([inside, os.path.join(os.path.dirname(named), "python", BINDING)]) or first(
+        os.path.join(build, "python", BINDING) for build in builds())
 
 
-def call_sized(function, sizes, *arguments):
-    return function(*with_sizes(arguments, sizes))
+def load_binding():
+    path = find_binding()
+    if not path:
+        raise ImportError(f"cannot find the compiled half of the package distmap, {BINDING}: {CURE}. Builds have it where Python's"
+                          " headers are (python3-dev)")
+    spec = importlib.util.spec_from_file_location("distmap._core", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.modules["distmap._core"] = module
+    return module
 
 
-def with_sizes(arguments, sizes):
-    """The arguments, each followed by its size where it has one."""
-    for argument, size in zip(arguments, sizes):
-        yield argument
-        if size:
-            yield size
+core = load_binding()
 
 
-def check_structs(told, structs, growing):
-    """Raises where a structure of the library, which tells its size by the function `told`, is not that of this package."""
-    for name, struct in structs.items():
-        ours, theirs = ctypes.sizeof(struct), told(name.encode())
-        if theirs != ours and not (struct in growing and theirs > ours):
-            raise OSError(f"{name} has {theirs} bytes in it, this package expects {ours}")
+class Library:
+    """The functions of the library that was opened, and its file."""
 
+    def __init__(self, path):
+        self.path = path
 
-def check_version(loaded):
-    """Raises where the library is older than this package."""
-    loaded.distmap_version.restype = ctypes.c_char_p
-    told = loaded.distmap_version().decode()
-    if [int(part) for part in told.split(".")] < [int(part) for part in _structs.VERSION.split(".")]:
-        raise OSError(f"it is version {told}, this package expects {_structs.VERSION} or newer")
+    def __getattr__(self, name):
+        return getattr(core, name)
 
 
 @functools.cache
 def library():
-    """The library. Its functions are called without Python's global lock."""
+    """The library. What takes long is done without Python's global lock."""
     path = find()
     try:
-        loaded = ctypes.CDLL(path)
-        check_version(loaded)
-        bind(loaded, _structs.FUNCTIONS, _structs.GROWING)
-        check_structs(loaded.distmap_struct_bytes, _structs.STRUCTS, _structs.GROWING)
-    except (OSError, AttributeError) as error:
-        raise ImportError(f"cannot use the distmap library {path}: {error}. `pip install .` puts it into the package,"
-                          " `make build` into build/release; DISTMAP_LIBRARY names another file") from error
-    loaded.path = path
-    return loaded
-
-
-def check(status):
-    """Raises what a call returned, with the library's text."""
-    if status:
-        name = _structs.STATUS[status] if 0 <= status < len(_structs.STATUS) else "unknown"
-        raise EXCEPTIONS.get(name, RuntimeError)(library().distmap_error_text().decode())
+        core.open_core(path)
+    except ImportError as error:
+        raise ImportError(f"cannot use the distmap library {path}: {error}. {CURE}") from error
+    return Library(path)
 
 
 def version():
     """The library's version, as "0.2.0"."""
-    return library().distmap_version().decode()
+    return library().version()

@@ -2,27 +2,27 @@
 
 import sys
 
-from . import _arrays
 from ._problem import axes_bits, choice, number
-from ._transform import transform
+from ._transform import call, transform
 
 LEAST = sys.float_info.min  # a limit that nothing but 0 is within
 
 
 def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labels=False, limit=None, border=False,
         signed=False, surface="centre", fill=None, axes=None, dtype=None, out=None, device=None, threads=None,
-        method=None):
+        method=None, progress=None):
     """The exact Euclidean distance from every element to the nearest site.
 
     Parameters
     ----------
-    mask : array of one to four axes, any strides
-        bool, integers, float32 or float64; NumPy, CuPy, PyTorch, or see transform(). Sites are its zeros, so that
-        inside the objects of a mask the result is the distance to the background.
+    mask : array of one to eight axes, of which up to four are measured (see `axes`), any strides
+        bool, integers, float32 or float64, float16 and bfloat16 (copied to float32); NumPy, CuPy, PyTorch, or see transform().
+        Sites are its zeros, so that inside the objects of a mask the result is the distance to the background.
     sampling : float or floats
-        Pitch of the elements along each axis, in any unit of length, which is then that of the result. None: 1. A pitch
-        means the decimal that Python prints for it (numpy.float32(0.7) means 0.7), and maps are exact for these: each
-        value is the true distance, rounded once. It is the `spacing` of transform(), which says more, and of errors.
+        Pitch of the elements along each axis, in any unit of length, which is then that of the result: one for all, one for each
+        axis, or one for each of `axes`, in the order in which it names them. None: 1. A pitch means the decimal that Python
+        prints for it (numpy.float32(0.7) means 0.7), and maps are exact for these: each value is the true distance, rounded
+        once. It is the `spacing` of transform(), which says more, and of errors.
     sites : "zero", "nonzero", a number, or a range (lo, hi) with both ends, None for an open one
     squared : bool
         Squared distances instead: uint32 (uint64 where the largest possible one needs it), float64 where the sampling is
@@ -54,6 +54,8 @@ def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labe
     device : "cpu", "cuda", "cuda:N", several GPUs "cuda:0-3" or "cuda:0,2"; None: where the array lies.
     threads : int; None: as many as the process may use.
     method : a name in methods(); None: the fastest.
+    progress : function
+        Called now and then with the share done, 0 to 1; a true result ends the work with RuntimeError.
 
     Returns
     -------
@@ -80,20 +82,27 @@ def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labe
     >>> edt(np.array([1, 1, 0, 0, 0]), signed=True, surface="half").tolist()
     [1.5, 0.5, -0.5, -1.5, -2.5]
     """
-    output = "squared" if squared else "distance"
-    common = {"axes": axes, "spacing": sampling, "limit": limit, "border": border, "fill": fill, "device": device, "threads": threads,
-              "method": method, "want": {output: dtype} | ({"index": None} if indices else {})}
+    return call(edt_arguments, progress, mask, out, sampling, sites, squared, indices, labels, limit, border, signed, surface, fill, axes,
+                dtype, device, threads, method)
+
+
+def edt_arguments(ndim, sampling, sites, squared, indices, labels, limit, border, signed, surface, fill, axes, dtype, device, threads,
+                  method):
+    """Those of transform(), as all functions of such names have them."""
     if signed and labels:
         raise ValueError("signed does not go with labels, which have no two sides")
-    result = transform(mask, kind="labels" if labels else "mask", sites=sites, sign="outside" if signed else None,
-                       surface=surface, out=None if out is None else {output: out}, **common)
-    distance = getattr(result, output)
-    return (distance, result.index) if indices else distance
+    return {"kind": "labels" if labels else "mask", "want": wanted(squared, indices, dtype), "sites": sites,
+            "sign": "outside" if signed else None, "surface": surface, "axes": axes, "spacing": sampling, "limit": limit,
+            "border": border, "fill": fill, "device": device, "threads": threads, "method": method}
+
+
+def wanted(squared, indices, dtype):
+    return {"squared" if squared else "distance": dtype} | ({"index": None} if indices else {})
 
 
 def signed_distance(mask, sampling=None, sites="zero", *, positive="outside", squared=False, indices=False, limit=None,
                     border=False, surface="centre", fill=None, axes=None, dtype=None, out=None, device=None, threads=None,
-                    method=None):
+                    method=None, progress=None):
     """A signed map of a mask's objects, by default negative inside them, as ITK's signed maps are.
 
     edt() with ``signed=True``, but for the signs: that is positive off the sites, which are the background by default, and
@@ -101,7 +110,7 @@ def signed_distance(mask, sampling=None, sites="zero", *, positive="outside", sq
 
     Parameters
     ----------
-    mask, sampling, squared, indices, limit, border, surface, fill, axes, dtype, out, device, threads, method : as of edt()
+    mask, sampling, squared, indices, limit, border, surface, fill, axes, dtype, out, device, threads, method, progress : as of edt()
     sites : "zero" or "nonzero", a number, a range
         Which elements are the background where it is "zero", else the objects.
     positive : "outside", "inside"
@@ -121,18 +130,19 @@ def signed_distance(mask, sampling=None, sites="zero", *, positive="outside", sq
     >>> signed_distance(np.array([0, 0, 1, 1, 1]), positive="inside", surface="half").tolist()
     [-1.5, -0.5, 0.5, 1.5, 2.5]
     """
+    return call(signed_arguments, progress, mask, out, sampling, sites, positive, squared, indices, limit, border, surface, fill, axes,
+                dtype, device, threads, method)
+
+
+def signed_arguments(ndim, sampling, sites, positive, squared, indices, limit, border, surface, fill, axes, dtype, device, threads, method):
     side = choice("positive", positive, ("outside", "inside"))
     of_background = isinstance(sites, str) and sites == "zero"
-    output = "squared" if squared else "distance"
-    result = transform(mask, want={output: dtype} | ({"index": None} if indices else {}), sites=sites,
-                       sign=("outside", "inside")[side != of_background], spacing=sampling, limit=limit, border=border,
-                       surface=surface, fill=fill, axes=axes, out=None if out is None else {output: out}, device=device,
-                       threads=threads, method=method)
-    distance = getattr(result, output)
-    return (distance, result.index) if indices else distance
+    return {"want": wanted(squared, indices, dtype), "sites": sites, "sign": ("outside", "inside")[side != of_background],
+            "spacing": sampling, "limit": limit, "border": border, "surface": surface, "fill": fill, "axes": axes, "device": device,
+            "threads": threads, "method": method}
 
 
-def expand_labels(labels, distance=1, sampling=None, *, axes=None, out=None, device=None, threads=None, method=None):
+def expand_labels(labels, distance=1, sampling=None, *, axes=None, out=None, device=None, threads=None, method=None, progress=None):
     """Labels grown by `distance` into the background, which is 0, until they meet.
 
     An element of the background gets the label of the nearest labelled one, where that is at most `distance` away (in
@@ -141,9 +151,9 @@ def expand_labels(labels, distance=1, sampling=None, *, axes=None, out=None, dev
 
     Parameters
     ----------
-    labels : array of integers or bool, of one to four axes, any strides
+    labels : array of integers or bool, of one to eight axes, of which up to four are measured, any strides
     distance : float >= 0, in the unit of `sampling`
-    sampling, axes, device, threads, method : as of edt()
+    sampling, axes, device, threads, method, progress : as of edt()
     out : array of any integer type that holds the labels, of any strides
 
     Returns
@@ -159,20 +169,24 @@ def expand_labels(labels, distance=1, sampling=None, *, axes=None, out=None, dev
     >>> expand_labels(np.array([[0, 0, 0], [0, 5, 0], [0, 0, 0]]), 1).tolist()
     [[0, 5, 0], [5, 5, 5], [0, 5, 0]]
     """
+    return call(expand_arguments, progress, labels, out, distance, sampling, axes, device, threads, method)
+
+
+def expand_arguments(ndim, distance, sampling, axes, device, threads, method):
     limit = number("distance", distance)
     if not limit >= 0:
         raise ValueError(f"distance is {limit:g}, must not be negative")
-    return transform(labels, want="label", sites="nonzero", spacing=sampling, axes=axes, limit=limit or LEAST, out=out,
-                     device=device, threads=threads, method=method).label
+    return {"want": {"label": None}, "sites": "nonzero", "spacing": sampling, "axes": axes, "limit": limit or LEAST, "device": device,
+            "threads": threads, "method": method}
 
 
 def feature_transform(mask, sampling=None, sites="zero", *, coords=False, distances=False, limit=None, border=False,
-                      axes=None, out=None, device=None, threads=None, method=None):
+                      axes=None, out=None, device=None, threads=None, method=None, progress=None):
     """The nearest site of every element.
 
     Parameters
     ----------
-    mask, sampling, sites, limit, border, axes, device, threads, method : as of edt()
+    mask, sampling, sites, limit, border, axes, device, threads, method, progress : as of edt()
     coords : bool
         Coordinates rather than linear indices: int32, of shape (ndim, ...), slowest axis first.
     distances : bool
@@ -196,22 +210,22 @@ def feature_transform(mask, sampling=None, sites="zero", *, coords=False, distan
     >>> feature_transform(mask, coords=True)[1].tolist()
     [[0, 0, 3, 3], [0, 0, 3, 3]]
     """
-    name = "coords" if coords else "index"
-    result = transform(mask, want=(name, "distance") if distances else name, sites=sites, axes=axes, spacing=sampling,
-                       limit=limit,
-                       border=border, out=None if out is None else {name: out}, device=device, threads=threads,
-                       method=method)
-    found = getattr(result, name)
-    return (found, result.distance) if distances else found
+    return call(feature_arguments, progress, mask, out, sampling, sites, coords, distances, limit, border, axes, device, threads, method)
+
+
+def feature_arguments(ndim, sampling, sites, coords, distances, limit, border, axes, device, threads, method):
+    want = {"coords" if coords else "index": None} | ({"distance": None} if distances else {})
+    return {"want": want, "sites": sites, "axes": axes, "spacing": sampling, "limit": limit, "border": border, "device": device,
+            "threads": threads, "method": method}
 
 
 def chamfer(mask, weights=None, sites="zero", *, dtype="int32", limit=None, border=False, fill=None, axes=None,
-            out=None, device=None, threads=None, method=None):
+            out=None, device=None, threads=None, method=None, progress=None):
     """City-block, chessboard and chamfer distances: the lengths of shortest walks from element to element.
 
     Parameters
     ----------
-    mask, sites, border, fill, axes, device, threads, method : as of edt()
+    mask, sites, border, fill, axes, device, threads, method, progress : as of edt()
     weights : "cityblock", "chessboard", (a, b) or (a, b, c)
         What a step along one axis costs, a diagonal one, and c: with three measured axes a step along all three, else a
         knight's step. (3, 4), (5, 7, 11) and, in volumes, (3, 4, 5) are usual; None: (3, 4), in volumes (3, 4, 5). Rules:
@@ -237,20 +251,22 @@ def chamfer(mask, weights=None, sites="zero", *, dtype="int32", limit=None, bord
     >>> chamfer(mask, "cityblock", dtype=np.uint8)[2].tolist()
     [2, 3, 4, 5, 6]
     """
+    return call(chamfer_arguments, progress, mask, out, weights, sites, dtype if out is None else None, limit, border, fill, axes, device,
+                threads, method)
+
+
+def chamfer_arguments(ndim, weights, sites, dtype, limit, border, fill, axes, device, threads, method):
     if weights is None:
-        mask = _arrays.take(mask, "the input")
-        ndim = len(mask.shape)
         weights = (3, 4, 5) if (axes_bits(axes, ndim).bit_count() or ndim) == 3 else (3, 4)
     if isinstance(weights, str):
         choice("weights", weights, ("cityblock", "chessboard"))
     metric, weights = (weights, None) if isinstance(weights, str) else ("chamfer", weights)
-    return transform(mask, metric=metric, chamfer=weights, sites=sites, axes=axes, limit=limit, border=border, fill=fill,
-                     want={"distance": dtype if out is None else None}, out=out, device=device, threads=threads,
-                     method=method).distance
+    return {"want": {"distance": dtype}, "metric": metric, "chamfer": weights, "sites": sites, "axes": axes, "limit": limit,
+            "border": border, "fill": fill, "device": device, "threads": threads, "method": method}
 
 
 def esf(mask, rho, *, steps=None, tolerance=None, dt=None, sites="nonzero", axes=None, dtype=None, out=None,
-        convergence=False, device=None, threads=None, method=None):
+        convergence=False, device=None, threads=None, method=None, progress=None):
     """The edge strength function of a shape: 1 on it, falling off over lengths of about `rho` elements.
 
     The solution of dv/dt = (Laplacian - 1/rho^2) v from v = 0 elsewhere, with no flux through the array's border: after
@@ -258,7 +274,7 @@ def esf(mask, rho, *, steps=None, tolerance=None, dt=None, sites="nonzero", axes
 
     Parameters
     ----------
-    mask, axes, device, threads, method : as of edt()
+    mask, axes, device, threads, method, progress : as of edt()
     rho : float, 1e-15 to 1e15 elements
     steps : int > 0; None: the state at rest.
     tolerance : float
@@ -286,14 +302,20 @@ def esf(mask, rho, *, steps=None, tolerance=None, dt=None, sites="nonzero", axes
     >>> how.residual <= 1e-5
     True
     """
-    result = transform(mask, want={"strength": dtype}, sites=sites, axes=axes, out=out,
-                       device=device, threads=threads, method=method,
-                       esf={"rho": rho, "steps": steps, "dt": dt, "tolerance": tolerance})
-    return (result.strength, result.convergence) if convergence else result.strength
+    options = rho, steps, tolerance, dt, sites, axes, dtype, device, threads, method
+    if not convergence:
+        return call(esf_arguments, progress, mask, out, *options)
+    result = transform(mask, out=out, progress=progress, **esf_arguments(None, *options))
+    return result.strength, result.convergence
+
+
+def esf_arguments(ndim, rho, steps, tolerance, dt, sites, axes, dtype, device, threads, method):
+    return {"want": {"strength": dtype}, "sites": sites, "axes": axes, "device": device, "threads": threads, "method": method,
+            "esf": {"rho": rho, "steps": steps, "dt": dt, "tolerance": tolerance}}
 
 
 def skeleton(mask, sampling=None, sites="zero", *, pruning="square_root", gamma=None, distances=False, border=False,
-             axes=None, out=None, device=None, threads=None, method=None):
+             axes=None, out=None, device=None, threads=None, method=None, progress=None):
     """The Euclidean skeleton of a shape, in two or three dimensions: its integer medial axis.
 
     An element of the shape is on it where its nearest background element and a neighbour's are neither the same nor
@@ -301,7 +323,7 @@ def skeleton(mask, sampling=None, sites="zero", *, pruning="square_root", gamma=
 
     Parameters
     ----------
-    mask, sampling, sites, axes, device, threads, method : as of edt()
+    mask, sampling, sites, axes, device, threads, method, progress : as of edt()
         The sites are the background, so that by default the shape is what is not zero. Up to three axes are measured.
     pruning : "square_root" (default), "linear" or "constant"
         Which branches are left out: those that discretisation makes, whatever the shape's size; those that span less than
@@ -329,8 +351,9 @@ def skeleton(mask, sampling=None, sites="zero", *, pruning="square_root", gamma=
            [0, 0, 1, 1, 1, 1, 1, 0, 0],
            [0, 0, 0, 0, 0, 0, 0, 0, 0]])
     """
-    want = {"mask": None} | ({"distance": None} if distances else {})
-    result = transform(mask, want=want, spacing=sampling, sites=sites, border=border, axes=axes,
-                       skeleton={"pruning": pruning, "gamma": gamma}, out=None if out is None else {"mask": out},
-                       device=device, threads=threads, method=method)
-    return (result.mask, result.distance) if distances else result.mask
+    return call(skeleton_arguments, progress, mask, out, sampling, sites, pruning, gamma, distances, border, axes, device, threads, method)
+
+
+def skeleton_arguments(ndim, sampling, sites, pruning, gamma, distances, border, axes, device, threads, method):
+    return {"want": {"mask": None} | ({"distance": None} if distances else {}), "spacing": sampling, "sites": sites, "border": border,
+            "axes": axes, "skeleton": {"pruning": pruning, "gamma": gamma}, "device": device, "threads": threads, "method": method}

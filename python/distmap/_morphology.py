@@ -1,21 +1,23 @@
 """Ball morphology: dilation, erosion, opening and closing by exact Euclidean balls of any radius."""
 
-from ._transform import transform
+from ._transform import call
 
 
-def _apply(step, mask, radius, sampling, sites, outside, labels, axes, out, device, threads, method):
-    name = "label" if labels else "mask"
+def _apply(step, mask, radius, sampling, sites, outside, labels, axes, out, device, threads, method, progress):
+    return call(arguments, progress, mask, out, step, radius, sampling, sites, outside, labels, axes, device, threads, method)
+
+
+def arguments(ndim, step, radius, sampling, sites, outside, labels, axes, device, threads, method):
+    """Those of transform()."""
     if labels and sites not in (None, "nonzero"):
         raise ValueError(f"sites is {sites!r}, has no meaning for labels, whose background is 0")
-    result = transform(mask, kind="labels" if labels else "mask", want={name: None}, spacing=sampling,
-                       sites="zero" if labels else sites, axes=axes,
-                       morphology={"step": step, "radius": radius, "outside": outside},
-                       out=None if out is None else {name: out}, device=device, threads=threads, method=method)
-    return getattr(result, name)
+    return {"kind": "labels" if labels else "mask", "want": {"label" if labels else "mask": None}, "spacing": sampling,
+            "sites": "zero" if labels else sites, "axes": axes, "morphology": {"step": step, "radius": radius, "outside": outside},
+            "device": device, "threads": threads, "method": method}
 
 
 def dilate(mask, radius, sampling=None, sites="nonzero", *, outside=False, labels=False, axes=None, out=None, device=None,
-           threads=None, method=None):
+           threads=None, method=None, progress=None):
     """The elements that are within `radius` of a set; of labels, what those become that expand by as much.
 
     Parameters
@@ -32,7 +34,7 @@ def dilate(mask, radius, sampling=None, sites="nonzero", *, outside=False, label
     labels : bool
         The array holds labels, integers, 0 being the background: background within `radius` of a label gets the nearest
         one's, of several as near that of the first element.
-    axes, device, threads, method : as of edt()
+    axes, device, threads, method, progress : as of edt()
     out : array of the result's shape and type, any strides, to write into and to return.
 
     Returns
@@ -53,11 +55,11 @@ def dilate(mask, radius, sampling=None, sites="nonzero", *, outside=False, label
     >>> dilate(np.array([5, 0, 0, 0, 0, 0, 7]), 2, labels=True).tolist()
     [5, 5, 5, 0, 7, 7, 7]
     """
-    return _apply("dilate", mask, radius, sampling, sites, outside, labels, axes, out, device, threads, method)
+    return _apply("dilate", mask, radius, sampling, sites, outside, labels, axes, out, device, threads, method, progress)
 
 
 def erode(mask, radius, sampling=None, sites="nonzero", *, outside=False, labels=False, axes=None, out=None, device=None,
-          threads=None, method=None):
+          threads=None, method=None, progress=None):
     """The elements of a set with nothing but the set within `radius`; of labels, with nothing but their own label.
 
     Arguments as of dilate(). What lies outside the array is not of the set and eats from the border, unless `outside`
@@ -71,11 +73,11 @@ def erode(mask, radius, sampling=None, sites="nonzero", *, outside=False, labels
     >>> erode(np.array([5, 5, 5, 5, 7, 7, 0]), 1, labels=True, outside=True).tolist()
     [5, 5, 5, 0, 0, 0, 0]
     """
-    return _apply("erode", mask, radius, sampling, sites, outside, labels, axes, out, device, threads, method)
+    return _apply("erode", mask, radius, sampling, sites, outside, labels, axes, out, device, threads, method, progress)
 
 
 def opening(mask, radius, sampling=None, sites="nonzero", *, outside=False, labels=False, axes=None, out=None, device=None,
-            threads=None, method=None):
+            threads=None, method=None, progress=None):
     """The union of the balls of `radius` that lie within a set: its erosion, dilated; of labels, that of each by itself.
 
     Arguments as of dilate(). The array is part of an infinite one, whose rest is not of the set, or is, with `outside`
@@ -89,11 +91,11 @@ def opening(mask, radius, sampling=None, sites="nonzero", *, outside=False, labe
     >>> opening(np.array([0, 5, 5, 5, 7, 7, 9, 9, 9, 0]), 1, labels=True).tolist()
     [0, 5, 5, 5, 0, 0, 9, 9, 9, 0]
     """
-    return _apply("open", mask, radius, sampling, sites, outside, labels, axes, out, device, threads, method)
+    return _apply("open", mask, radius, sampling, sites, outside, labels, axes, out, device, threads, method, progress)
 
 
 def closing(mask, radius, sampling=None, sites="nonzero", *, outside=False, axes=None, out=None, device=None, threads=None,
-            method=None):
+            method=None, progress=None):
     """A set with what no ball of `radius` covers that lies beside it: its dilation, eroded.
 
     Arguments as of dilate(). The array is part of an infinite one, whose rest is not of the set, or is, with `outside`.
@@ -104,4 +106,4 @@ def closing(mask, radius, sampling=None, sites="nonzero", *, outside=False, axes
     >>> closing(np.array([1, 0, 0, 1, 0, 0, 0, 1]), 1).astype(int).tolist()
     [1, 1, 1, 1, 0, 0, 0, 1]
     """
-    return _apply("close", mask, radius, sampling, sites, outside, False, axes, out, device, threads, method)
+    return _apply("close", mask, radius, sampling, sites, outside, False, axes, out, device, threads, method, progress)

@@ -1,11 +1,10 @@
 """Plans as objects; each keeps its context, which is destroyed after it."""
 
-import ctypes as c
 from typing import NamedTuple
 
-from . import _arrays, _problem, _structs
-from ._context import Context, destroy_with
-from ._library import check, library
+from . import _arrays, _names, _problem
+from ._context import Context
+from ._library import core
 from ._tables import param_value
 
 
@@ -62,17 +61,16 @@ class Plan:
                      plan_options(method, params, host_views, timed))
 
     def _set_up(self, context, problem, scratch, options):
-        self.context, self.handle, self.ndim = context, c.c_void_p(), problem.ndim
+        self.context, self.ndim = context, problem["ndim"]
         if scratch is not None:
             room = _arrays.take(scratch, "scratch", writable=True)
             contiguous = len(room.shape) == 1 and (room.strides[0] == 1 or room.shape[0] == 0)  # then they say nothing
-            if _structs.DTYPES[room.dtype] != "uint8" or not contiguous:
+            if _names.DTYPES[room.dtype] != "uint8" or not contiguous:
                 raise ValueError("scratch must be a contiguous array of uint8 with one axis")
             if (room.ordinal is None) != (context.device == "cpu"):
                 raise ValueError(f"scratch must lie in the memory of the context's device, {context.device}")
-            options.scratch, options.scratch_bytes = room.data, room.shape[0]
-        check(library().distmap_plan_create(context.handle, c.byref(problem), c.byref(options), c.byref(self.handle)))
-        destroy_with(self, "distmap_plan_destroy", self.handle, context, scratch)
+            options[0].update(scratch=room.data, scratch_bytes=room.shape[0])
+        self.handle = core.Plan(context.handle, problem, *options, scratch)
 
     @classmethod
     def of(cls, context, problem, method=None, params=None, host_views=False, scratch=None):
@@ -84,11 +82,10 @@ class Plan:
     def bind(self, input, payload=None, other=None, **outputs):
         """A function without arguments that executes the plan from these arrays into those; it keeps them all."""
         arrays, keep = fill(input, {"payload": payload, "other": other}, outputs)
-        execute, reference, context = library().distmap_plan_execute, c.byref(arrays), self.context
-        plan = self
+        context, execute = self.context, self.handle.execute
 
-        def run():
-            context.progress.check(context.turn.run(lambda: execute(plan.handle, reference)))
+        def run(progress=None):
+            execute(arrays, progress or context.progress)
         run.keep = keep
         return run
 
@@ -97,12 +94,12 @@ class Plan:
 
     def wait(self):
         """Until the last execution is complete (GPU, device arrays alone); raises what it met."""
-        check(library().distmap_plan_wait(self.handle))
+        self.handle.wait()
 
     @property
     def flags(self):
         """FLAG_NO_SITE, FLAG_NAN, FLAG_UNREST: what the last execution met. Waits for it."""
-        return library().distmap_plan_flags(self.handle)
+        return self.handle.flags()
 
     def phases(self):
         """What the last execution of a timed plan took, by phases in the order in which they began.
@@ -113,40 +110,29 @@ class Plan:
         >>> all(phase.kind == "compute" and phase.seconds >= 0 for phase in plan.phases())
         True
         """
-        told, found = _structs.Phase(), []
-        for at in range(library().distmap_plan_phase_count(self.handle)):
-            check(library().distmap_plan_phase_get(self.handle, at, c.byref(told)))
-            found.append(Phase(told.name.decode(), _structs.PHASES[told.kind], told.seconds))
-        return found
+        return [Phase(told["name"], _names.PHASES[told["kind"]], told["seconds"]) for told in self.handle.phases()]
 
     def convergence(self):
         """Of the last execution of a plan of edge strengths, for which this waits."""
-        told = _structs.Convergence()
-        check(library().distmap_plan_convergence(self.handle, c.byref(told)))
-        return Convergence(told.iterations, told.residual)
+        return Convergence(**self.handle.convergence())
 
     def agreement(self):
-        """The structure of what the last execution of a plan of comparison found, for which this waits."""
-        told = _structs.Agreement()
-        check(library().distmap_plan_agreement(self.handle, c.byref(told)))
-        return told
+        """What the last execution of a plan of comparison found, for which this waits: {name: value} of distmap_agreement."""
+        return self.handle.agreement()
 
     def describe(self):
-        told = _structs.Description()
-        library().distmap_plan_describe(self.handle, c.byref(told))
-        return Description(told.method.decode(), told.isa.decode(), told.threads, told.scratch_bytes, told.integer,
-                           told.squared_bits, told.unit, tuple(told.multiples[:self.ndim]))
+        told = self.handle.describe()
+        return Description(**told | {"multiples": tuple(told["multiples"][:self.ndim])})
 
 
 def plan_options(method, params, host_views, timed=False):
+    """The options by their names in distmap.h, and the parameters: ((name, value), ...)."""
     if method is not None and not isinstance(method, str):
         raise TypeError(f"method is {method!r}, must be a name in methods()")
     if params is not None and not (hasattr(params, "keys") and all(isinstance(name, str) for name in params)):
         raise TypeError(f"params is {params!r}, must be {{name: value}}")
-    values = [_structs.Param(name.encode(), param_value(method, name, value)) for name, value in (params or {}).items()]
-    return _structs.PlanOptions(method=method.encode() if method else None, host_views=host_views,
-                                timed=timed, param_count=len(values),
-                                params=(_structs.Param * len(values))(*values) if values else None)
+    values = tuple((name, param_value(method, name, value)) for name, value in (params or {}).items())
+    return {"method": method or None, "host_views": bool(host_views), "timed": bool(timed)}, values
 
 
 def context_of(context):
@@ -173,31 +159,22 @@ def scratch_bytes(shape, dtype, want, *, context=None, method=None, params=None,
 
 def scratch_of(context, problem, method=None, params=None, host_views=False):
     """The same from a problem's structure."""
-    result = c.c_size_t()
-    options = plan_options(method, params, host_views)
-    check(library().distmap_scratch_bytes(context.handle, c.byref(problem), c.byref(options), c.byref(result)))
-    return result.value
+    return core.scratch_bytes(context.handle, problem, *plan_options(method, params, host_views))
 
 
 def fill(input, more, outputs):
-    """The structure of all arrays, and what must live as long. `more`: further inputs, None for those that are not."""
+    """All arrays by their names in distmap.h, and what must live as long. `more`: further inputs, None for those that are not."""
     taken = {"input": _arrays.take(input, "the input")}
     taken |= {name: _arrays.take(array, name) for name, array in more.items() if array is not None}
     for name, array in outputs.items():
-        _problem.choice("an output", name, _structs.OUTPUTS)
+        _problem.choice("an output", name, _names.OUTPUTS)
         taken[name] = _arrays.take(array, name, writable=True)
     ndim = len(taken["input"].shape)
     for name, array in taken.items():
         axes = len(array.shape) - (name == "coords")
         if name == "coords" and (axes < 0 or array.shape[0] != ndim):
             raise ValueError(f"coords has shape {array.shape}, must be {(ndim, *taken['input'].shape)}")
-        if not 1 <= axes <= _structs.MAX_NDIM:
+        if not 1 <= axes <= _names.MAX_AXES:
             raise ValueError(f"{name} has shape {array.shape}, the input {taken['input'].shape}")
-    arrays = _structs.Arrays()
-    for name, array in taken.items():
-        if name == "coords":
-            for a in range(ndim):
-                arrays.coords[a] = array.view(a)
-        else:
-            setattr(arrays, name, array.view())
+    arrays = {name: [array.view(a) for a in range(ndim)] if name == "coords" else array.view() for name, array in taken.items()}
     return arrays, [array.owner for array in taken.values()]

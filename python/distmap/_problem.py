@@ -11,10 +11,10 @@ import operator
 
 import numpy as np
 
-from . import _structs
+from . import _names
 
 INT32 = (1 << 31) - 1
-CODES = {name: code for code, name in enumerate(_structs.DTYPES) if code}
+CODES = {name: code for code, name in enumerate(_names.DTYPES) if code}
 
 
 def choice(name, value, names):
@@ -64,7 +64,7 @@ def number(name, value):
 
 
 def whole(name, value, lowest=-1 << 63, highest=(1 << 63) - 1):
-    """An integer; ctypes would drop bits that do not fit."""
+    """An integer in that range."""
     try:
         result = operator.index(value)
     except TypeError:
@@ -105,77 +105,86 @@ def sites_of(rule):
     if isinstance(rule, str):
         if rule not in ("zero", "nonzero", "none"):
             raise ValueError(f"sites is {rule!r}, must be 'zero', 'nonzero', 'none', a value, or a range (lo, hi)")
-        return _structs.Sites(rule=_structs.SITES.index(rule))
+        return {"rule": _names.SITES.index(rule)}
     if isinstance(rule, (tuple, list)):
         if len(rule) != 2:
             raise ValueError(f"sites has {len(rule)} values, a range is two: (lo, hi)")
         low, high = (-math.inf if rule[0] is None else number("sites[0]", rule[0]),
                      math.inf if rule[1] is None else number("sites[1]", rule[1]))
-        return _structs.Sites(rule=_structs.SITES.index("range"), lo=low, hi=high)
+        return {"rule": _names.SITES.index("range"), "lo": low, "hi": high}
     value = number("sites", rule)
-    return _structs.Sites(rule=_structs.SITES.index("value"), lo=value, hi=value)
+    return {"rule": _names.SITES.index("value"), "lo": value, "hi": value}
 
 
-def axes_bits(axes, ndim):
-    """One axis or several, counted from the end where negative; None: all."""
+def axes_named(axes, ndim):
+    """One axis or several, counted from the end where negative, as they are named; None: all."""
     if axes is None:
-        return 0
-    bits = 0
+        return list(range(ndim))
+    named = []
     for axis in axes if np.iterable(axes) and not isinstance(axes, str) else (axes,):
         at = whole("axes", axis)
         if not -ndim <= at < ndim:
             raise ValueError(f"axes names axis {at}, the array has {ndim}")
-        if bits >> at % ndim & 1:
+        if at % ndim in named:
             raise ValueError(f"axes names axis {at} twice")
-        bits |= 1 << at % ndim
-    if bits == 0:
+        named.append(at % ndim)
+    if not named:
         raise ValueError("axes names no axis; None means all")
-    return bits
+    return named
 
 
-def spacing_values(spacing, ndim):
-    """One pitch for all axes, or one for each; None: 1. Zero is refused, which means 1 in C."""
+def axes_bits(axes, ndim):
+    """As C names them; None: all, which are 0 there."""
+    return 0 if axes is None else sum(1 << axis for axis in axes_named(axes, ndim))
+
+
+def spacing_values(spacing, axes, ndim):
+    """One pitch for all axes, or one for each, or one for each that is measured, as `axes` names them; None: 1. Zero is refused, which
+    means 1 in C."""
     if spacing is None:
         return [1.0] * ndim
     values = list(spacing) if np.iterable(spacing) else [spacing] * ndim
-    if len(values) != ndim:
-        raise ValueError(f"spacing has {len(values)} values, the array has {ndim} axes")
+    named = axes_named(axes, ndim)
+    if len(values) not in (ndim, len(named)):
+        measured = "" if len(named) == ndim else f", {len(named)} of them measured"
+        raise ValueError(f"spacing has {len(values)} values, the array has {ndim} axes{measured}")
     values = [number(f"spacing[{a}]", value) for a, value in enumerate(values)]
     for a, value in enumerate(values):
         if not 0 < value < math.inf:
             raise ValueError(f"spacing[{a}] is {value:g}, must be positive and finite")
-    return values
+    if len(values) == ndim:
+        return values
+    pitches = dict(zip(named, values))
+    return [pitches.get(axis, 1.0) for axis in range(ndim)]
 
 
 def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidean", chamfer=None, spacing=None,
          limit=None, border=False, payload=None, esf=None, skeleton=None, morphology=None, sign=None,
          surface="centre", comparison=None, thickness=False, cvt=None, order=None):
-    """The problem without its outputs. `esf`: {"rho": ..., "steps": ..., "dt": ..., "tolerance": ...}, whose absent or
+    """The problem without its outputs, members by their names in distmap.h. `esf`: {"rho": ..., "steps": ..., "dt": ..., "tolerance": ...}, whose absent or
     None members have C's defaults; with it edge strengths are computed. `skeleton`: {"pruning": ..., "gamma": ...}; with
     it a skeleton is. `morphology`: {"step": ..., "radius": ..., "outside": ...}; with it a set, or labels, grow or shrink.
     `comparison`: {"other": dtype, "points": ..., "tolerance": ..., "percentiles": ...}; with it two masks are compared.
     `thickness`: local thickness is computed. `cvt`: {"points": ..., "steps": ..., "omega": ..., "seed": ...,
     "grids": ...}; with it a centroidal Voronoi diagram is. `order`: the axes as they lie in memory, slowest first."""
     ndim = len(shape)
-    if not 1 <= ndim <= _structs.MAX_NDIM:
-        raise ValueError(f"the array has {ndim} axes, must have 1 to {_structs.MAX_NDIM}")
-    problem = _structs.Problem(
-        input=choice("kind", kind, _structs.INPUTS), dtype=dtype_code("the input", dtype), ndim=ndim,
-        axes=axes_bits(axes, ndim), metric=choice("metric", metric, _structs.METRICS), border=bool(border))
-    problem.sites = sites_of(sites)
-    problem.shape[:ndim] = [whole(f"shape[{a}]", size) for a, size in enumerate(shape)]
-    problem.spacing[:ndim] = spacing_values(spacing, ndim)
-    problem.sign = choice("sign", "none" if sign is None else sign, _structs.SIGNS)
-    problem.surface = choice("surface", surface, _structs.SURFACES)
+    if not 1 <= ndim <= _names.MAX_AXES:
+        raise ValueError(f"the array has {ndim} axes, must have 1 to {_names.MAX_AXES}")
+    problem = {
+        "input": choice("kind", kind, _names.INPUTS), "dtype": dtype_code("the input", dtype), "ndim": ndim, "axes": axes_bits(axes, ndim),
+        "metric": choice("metric", metric, _names.METRICS), "border": bool(border), "sites": sites_of(sites),
+        "shape": [whole(f"shape[{a}]", size) for a, size in enumerate(shape)], "spacing": spacing_values(spacing, axes, ndim),
+        "sign": choice("sign", "none" if sign is None else sign, _names.SIGNS),
+        "surface": choice("surface", surface, _names.SURFACES)}
     if order is not None:
         order = [whole(f"order[{i}]", axis, -INT32, INT32) for i, axis in enumerate(sequence("order", order, "axes"))]
         if len(order) != ndim:
             raise ValueError(f"order has {len(order)} axes, the array has {ndim}")
-        problem.order[:ndim] = order
+        problem["order"] = order
     if limit is not None:
-        problem.limit = number("limit", limit)
-        if not problem.limit > 0:
-            raise ValueError(f"limit is {problem.limit:g}, must be positive; None means no limit")
+        problem["limit"] = number("limit", limit)
+        if not problem["limit"] > 0:
+            raise ValueError(f"limit is {problem['limit']:g}, must be positive; None means no limit")
     if chamfer is not None:
         weights = sequence("chamfer", chamfer, "two or three weights")
         if len(weights) not in (2, 3):
@@ -183,55 +192,41 @@ def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidea
         weights = [whole(f"chamfer[{i}]", weight) for i, weight in enumerate(weights)]
         if any(abs(weight) > INT32 for weight in weights):
             raise ValueError(f"chamfer is {tuple(weights)}: weights are at most 65535")
-        problem.chamfer[:len(weights)] = weights
+        problem["chamfer"] = weights
     if payload is not None:
-        problem.payload = dtype_code("payload", payload)
-    if esf is not None:
-        problem.field = _structs.FIELDS.index("edge_strength")
-        problem.esf = members("esf", esf, esf_of)
-    if skeleton is not None:
-        problem.field = _structs.FIELDS.index("skeleton")
-        problem.skeleton = members("skeleton", skeleton, skeleton_of)
-    if morphology is not None:
-        problem.field = _structs.FIELDS.index("morphology")
-        problem.morphology = members("morphology", morphology, morphology_of)
-    if comparison is not None:
-        problem.field = _structs.FIELDS.index("comparison")
-        problem.comparison = members("comparison", comparison, comparison_of)
+        problem["payload"] = dtype_code("payload", payload)
+    for name, given, make_members in (("esf", esf, esf_of), ("skeleton", skeleton, skeleton_of), ("morphology", morphology, morphology_of),
+                                      ("comparison", comparison, comparison_of), ("cvt", cvt, cvt_of)):
+        if given is not None:
+            problem["field"] = _names.FIELDS.index("edge_strength" if name == "esf" else name)
+            problem[name] = members(name, given, make_members)
     if thickness:
-        problem.field = _structs.FIELDS.index("thickness")
-    if cvt is not None:
-        problem.field = _structs.FIELDS.index("cvt")
-        problem.cvt = members("cvt", cvt, cvt_of)
+        problem["field"] = _names.FIELDS.index("thickness")
     return problem
 
 
 def comparison_of(other, points="surface", tolerance=0, percentiles=(95,)):
     percents = [number("a percentile", value) for value in percentiles]
-    if not 1 <= len(percents) <= _structs.MAX_PERCENTILES:
-        raise ValueError(f"percentiles has {len(percents)} values, must have 1 to {_structs.MAX_PERCENTILES}")
-    return _structs.Comparison(other=dtype_code("the other mask", other), points=choice("points", points, _structs.POINTS),
-                               tolerance=number("tolerance", tolerance), percentile_count=len(percents),
-                               percentile=(*percents, *[0] * (_structs.MAX_PERCENTILES - len(percents))))
+    if not 1 <= len(percents) <= _names.MAX_PERCENTILES:
+        raise ValueError(f"percentiles has {len(percents)} values, must have 1 to {_names.MAX_PERCENTILES}")
+    return {"other": dtype_code("the other mask", other), "points": choice("points", points, _names.POINTS),
+            "tolerance": number("tolerance", tolerance), "percentile_count": len(percents), "percentile": percents}
 
 
 def skeleton_of(pruning="square_root", gamma=None):
-    return _structs.Skeleton(pruning=choice("pruning", pruning, _structs.PRUNINGS),
-                             gamma=0 if gamma is None else number("gamma", gamma))
+    return {"pruning": choice("pruning", pruning, _names.PRUNINGS), "gamma": 0 if gamma is None else number("gamma", gamma)}
 
 
 def morphology_of(step, radius, outside=False):
-    return _structs.Morphology(step=choice("step", step, _structs.MORPHOLOGY_STEPS), radius=number("radius", radius),
-                               outside=bool(outside))
+    return {"step": choice("step", step, _names.MORPHOLOGY_STEPS), "radius": number("radius", radius), "outside": bool(outside)}
 
 
 def cvt_of(points, steps=0, omega=1.0, seed=0, grids=None):
     """Zero, which means the default in C, is refused."""
     if number("omega", omega) == 0:
         raise ValueError("omega is 0, must be above 0 and below 2")
-    return _structs.Cvt(points=whole("points", points), steps=whole("steps", steps),
-                        seed=whole("seed", seed, 0, (1 << 64) - 1), omega=number("omega", omega),
-                        grids=0 if grids is None else whole("grids", grids, 1, 16))
+    return {"points": whole("points", points), "steps": whole("steps", steps), "seed": whole("seed", seed, 0, (1 << 64) - 1),
+            "omega": number("omega", omega), "grids": 0 if grids is None else whole("grids", grids, 1, 16)}
 
 
 def esf_of(rho, steps=None, dt=None, tolerance=None):
@@ -242,14 +237,14 @@ def esf_of(rho, steps=None, dt=None, tolerance=None):
     for name, value in given.items():
         if value == 0:
             raise ValueError(f"{name} is 0, must be positive; None means the default")
-    return _structs.Esf(rho=number("rho", rho), steps=steps or 0, **given)
+    return {"rho": number("rho", rho), "steps": steps or 0, **given}
 
 
 def ask(problem, want):
     """Sets the outputs: {name: dtype}."""
     if not hasattr(want, "keys"):
         raise TypeError(f"want is {want!r}, must be {{output: dtype}}")
-    problem.want = _structs.Outputs()
+    problem["want"] = {}
     for name, dtype in want.items():
-        choice("want", name, _structs.OUTPUTS)
-        setattr(problem.want, name, dtype_code(name, dtype))
+        choice("want", name, _names.OUTPUTS)
+        problem["want"][name] = dtype_code(name, dtype)

@@ -1,11 +1,10 @@
 """What the library offers: methods and devices."""
 
-import ctypes as c
 import itertools
 from dataclasses import dataclass
 
-from . import _structs
-from ._library import check, library
+from . import _names
+from ._library import library
 from ._problem import whole
 
 
@@ -47,16 +46,12 @@ class Device:
 
 
 def read_method(row):
-    info = library().distmap_method_get(row)
-    if not info:
+    told = library().method(row)
+    if not told:
         return None
-    info, params = info.contents, []
-    for p in info.params[:info.param_count] if info.param_count else ():
-        names = tuple(p.names[k].decode() for k in range(p.highest - p.lowest + 1)) if p.names else ()
-        params.append(Param(p.name.decode(), p.fallback, p.lowest, p.highest, p.summary.decode(), names))
-    metrics = tuple(name for bit, name in enumerate(_structs.METRICS) if (info.metrics or 1) >> bit & 1)
-    return Method(info.name.decode(), info.summary.decode(), info.source.decode(), info.device.decode(), info.exact,
-                  metrics, tuple(params), _structs.FIELDS[info.field])
+    params = tuple(Param(p["name"], p["fallback"], p["lowest"], p["highest"], p["summary"], tuple(p["names"])) for p in told["params"])
+    metrics = tuple(name for bit, name in enumerate(_names.METRICS) if (told["metrics"] or 1) >> bit & 1)
+    return Method(**told | {"metrics": metrics, "params": params, "field": _names.FIELDS[told["field"]]})
 
 
 def methods():
@@ -74,16 +69,13 @@ def devices():
     >>> devices()[0].device
     'cpu'
     """
-    return [describe(kind, ordinal) for kind in range(len(_structs.DEVICES))
-            for ordinal in range(library().distmap_device_count(kind))]
+    return [describe(kind, ordinal) for kind in range(len(_names.DEVICES))
+            for ordinal in range(library().device_count(kind))]
 
 
 def describe(kind, ordinal):
-    info = _structs.DeviceInfo()
-    check(library().distmap_device_describe(kind, ordinal, c.byref(info)))
-    return Device(f"cuda:{ordinal}" if kind else "cpu", info.name.decode(), info.memory_bytes, info.multiprocessors,
-                  tuple(info.capability), tuple(info.driver), tuple(info.runtime),
-                  info.shared_bytes)
+    told = {key: tuple(value) if isinstance(value, list) else value for key, value in library().describe(kind, ordinal).items()}
+    return Device(f"cuda:{ordinal}" if kind else "cpu", **told)
 
 
 def param_value(method, name, value):

@@ -1,10 +1,10 @@
 """Local thickness: the largest ball within a shape that holds the element."""
 
-from ._transform import transform
+from ._transform import call
 
 
 def local_thickness(mask, sampling=None, sites="zero", *, squared_radius=False, border=False, fill=None, axes=None, dtype=None,
-                    out=None, device=None, threads=None, method=None):
+                    out=None, device=None, threads=None, method=None, progress=None):
     """The local thickness of a shape: at every element the diameter of the largest ball within the shape that holds it.
 
     The radius R(c) of the ball about c is the distance from c to the nearest element that is not of the shape, and it holds
@@ -13,7 +13,7 @@ def local_thickness(mask, sampling=None, sites="zero", *, squared_radius=False, 
 
     Parameters
     ----------
-    mask, sampling, sites, fill, axes, device, threads, method : as of edt()
+    mask, sampling, sites, fill, axes, device, threads, method, progress : as of edt()
         The sites are the background, so that by default the shape is what is not zero. Up to three axes are measured.
     squared_radius : bool
         The squared radius of that ball instead: integers as of edt(), where the sampling is whole numbers.
@@ -40,7 +40,10 @@ def local_thickness(mask, sampling=None, sites="zero", *, squared_radius=False, 
     >>> local_thickness(np.array([0, 1, 1, 1, 1, 0]), squared_radius=True)
     array([0, 4, 4, 4, 4, 0], dtype=uint32)
     """
-    name = "squared" if squared_radius else "distance"
-    result = transform(mask, want={name: dtype}, spacing=sampling, sites=sites, border=border, fill=fill, axes=axes, thickness=True,
-                       out=None if out is None else {name: out}, device=device, threads=threads, method=method)
-    return getattr(result, name)
+    return call(arguments, progress, mask, out, sampling, sites, squared_radius, border, fill, axes, dtype, device, threads, method)
+
+
+def arguments(ndim, sampling, sites, squared_radius, border, fill, axes, dtype, device, threads, method):
+    """Those of transform()."""
+    return {"want": {"squared" if squared_radius else "distance": dtype}, "spacing": sampling, "sites": sites, "border": border,
+            "fill": fill, "axes": axes, "thickness": True, "device": device, "threads": threads, "method": method}

@@ -1,15 +1,19 @@
-"""transform(): every option of the library in one call.
+"""transform(): every option of the library in one call; and prepare(), the first of many calls alike.
 
-A plan is made for each call and given up after it (some microseconds; no memory is held between calls). Contexts, which
-own threads, are kept: one for each calling thread, device and number of threads, until that thread ends.
+Contexts, which own threads, are kept: one for each calling thread, device and number of threads, until that thread ends. So are plans of
+little memory on the CPU, for calls of the everyday functions that come again (python/binding/calls.c); others are made for a call and
+given up after it.
 """
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
-from . import _arrays, _problem, _structs
-from ._context import context_for, place_of
+import numpy as np
+
+from . import _arrays, _names, _problem
+from ._library import core
+from ._context import Context, context_for, place_of
 from ._plan import Convergence, Plan, scratch_of
 
 
@@ -36,7 +40,7 @@ class Result:
     @property
     def arrays(self):
         """{name: array} of what was wanted."""
-        return {f.name: getattr(self, f.name) for f in fields(self)[:len(_structs.OUTPUTS)]
+        return {f.name: getattr(self, f.name) for f in fields(self)[:len(_names.OUTPUTS)]
                 if getattr(self, f.name) is not None}
 
 
@@ -63,13 +67,13 @@ def named_outputs(want, out):
             raise ValueError(f"out is one array, but {len(want)} outputs are wanted: give {{name: array}}")
         out = {next(iter(want)): out}
     for name in [*want, *(out or {})]:
-        _problem.choice("want", name, _structs.OUTPUTS)
+        _problem.choice("want", name, _names.OUTPUTS)
         if name not in want:
             raise ValueError(f"out has {name}, which is not wanted")
     taken = {name: _arrays.take(array, f"out {name}", writable=True) for name, array in (out or {}).items()}
     for name, array in taken.items():
         if want[name] is not None and _problem.dtype_code(name, want[name]) != array.dtype:
-            raise ValueError(f"out {name} has dtype {_structs.DTYPES[array.dtype]}, but "
+            raise ValueError(f"out {name} has dtype {_names.DTYPES[array.dtype]}, but "
                              f"{_problem.name_of(want[name])} is wanted")
     return want, taken
 
@@ -77,25 +81,29 @@ def named_outputs(want, out):
 def settle(context, problem, want, options):
     """Sets the outputs' dtypes: where the caller leaves one open (None), the first of its usual ones that the library
     takes."""
-    few = math.prod(problem.shape[:problem.ndim]) <= _problem.INT32
+    few = math.prod(problem["shape"]) <= _problem.INT32
+    own = _names.DTYPES[problem["dtype"]]
     usual = {"distance": "float32", "index": "int32" if few else "int64", "coords": "int32", "strength": "float32",
-             "label": "int32" if problem.field == _structs.FIELDS.index("cvt") else _structs.DTYPES[problem.dtype],
+             "label": "int32" if "cvt" in problem else own,
              "sites": "int32", "within": "bool", "mask": "bool",
-             "beyond": _structs.DTYPES[problem.dtype] if problem.input == _structs.INPUTS.index("labels") else "bool"}
+             "beyond": own if problem["input"] == _names.INPUTS.index("labels") else "bool"}
     _problem.ask(problem, {name: dtype or usual.get(name, "float64") for name, dtype in want.items()})
     if "squared" in want and want["squared"] is None:
         for dtype in ("uint32", "uint64"):
-            problem.want.squared = _structs.DTYPES.index(dtype)
+            problem["want"]["squared"] = _names.DTYPES.index(dtype)
             try:
                 return scratch_of(context, problem, **options)
             except ValueError:  # too narrow, or no integers; float64 tells if it is anything else
-                problem.want.squared = _structs.DTYPES.index("float64")
+                problem["want"]["squared"] = _names.DTYPES.index("float64")
 
 
 def output_shape(name, shape, problem):
     """Of an output for an input of that shape."""
-    return {"coords": (len(shape), *shape), "sites": (problem.cvt.points, len(shape)),
-            "centroids": (problem.cvt.points, len(shape)), "energies": (problem.cvt.steps + 1,)}.get(name, shape)
+    if name == "coords":
+        return (len(shape), *shape)
+    if name == "energies":
+        return (problem["cvt"]["steps"] + 1,)
+    return (problem["cvt"]["points"], len(shape)) if name in ("sites", "centroids") else shape
 
 
 def leading(source, outputs):
@@ -104,11 +112,11 @@ def leading(source, outputs):
 
 
 def output_order(problem, want, order):
-    """In which order new outputs lie in memory: that of the arrays, where the library goes through memory so."""
-    field, step = _structs.FIELDS[problem.field], _structs.MORPHOLOGY_STEPS[problem.morphology.step]
-    nearest = "label" in want and (field != "morphology" or step == "dilate")
-    if nearest or field in ("skeleton", "edge_strength") or want.keys() & {"index", "coords"}:
-        return range(len(order))
+    """In which order new outputs lie in memory: that of the arrays, where the library goes through memory so; None: in C order."""
+    dilates = _names.MORPHOLOGY_STEPS.index("dilate")
+    nearest = "label" in want and ("morphology" not in problem or problem["morphology"]["step"] == dilates)
+    if nearest or problem.keys() & {"skeleton", "esf"} or want.keys() & {"index", "coords"}:
+        return None
     return order
 
 
@@ -121,7 +129,8 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
     Parameters
     ----------
     input : array of shape (n,), (m, n), (l, m, n) or (k, l, m, n), any strides
-        bool, int8 to int64, uint8 to uint64, float32 or float64. NumPy, CuPy, PyTorch, anything with a buffer,
+        bool, int8 to int64, uint8 to uint64, float32 or float64; float16 and bfloat16 are copied to float32. NumPy, CuPy, PyTorch,
+        anything with a buffer,
         ``__array_interface__``, ``__array__``, ``__cuda_array_interface__`` or DLPack, or nested lists of numbers; what is
         none of these is a TypeError that says how to make an array of it. It is not copied, but for lists.
     kind : "mask", "labels" or "sampled"
@@ -138,15 +147,16 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
         float32, the narrowest that holds the largest possible value, int32 while there are fewer than 2^31 elements,
         int32, the input's, and bool.
     axes : int or ints
-        The axes to measure along; slices along the others are a batch of problems of their own. None: all.
+        The axes to measure along, up to four; slices along the others are a batch of problems of their own. None: all.
     sites : "zero", "nonzero", a number, or (lo, hi)
         Which elements are sites, compared exactly; None for either end of a range leaves it open. NaN is never a site.
     metric : "euclidean", "cityblock", "chessboard", "chamfer" (with `chamfer`, the weights (a, b) or (a, b, c))
     spacing : float or floats
-        Pitch of the elements along each axis, > 0. None: 1. A pitch means the shortest decimal that reads back as it, as
-        float64, or as float32 where it is exactly one and that is shorter. Where the pitches are whole multiples, up to
-        2^20, of one decimal unit (25, 7 and 7 times 0.1 for 2.5, 0.7, 0.7), squared distances are exact integers in that
-        unit, and outputs are rounded once. Others, such as 1 and 0.123456789, are computed in FP64.
+        Pitch of the elements along each axis, > 0: one for all, one for each axis, or one for each of `axes`, as it names them.
+        None: 1. A pitch means the shortest decimal that reads back as it, as float64, or as float32 where it is exactly one and
+        that is shorter. Where the pitches are whole multiples, up to 2^20, of one decimal unit (25, 7 and 7 times 0.1 for 2.5,
+        0.7, 0.7), squared distances are exact integers in that unit, and outputs are rounded once. Others, such as 1 and
+        0.123456789, are computed in FP64.
     limit : float > 0, in the unit of distances
         Elements farther than this from every site have none, and the work shrinks with it. An element is within where its
         distance, rounded to the type of the output "distance" (float64 without one), is at most `limit`. None: no limit.
@@ -214,42 +224,95 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
     >>> np.unique(result.index).tolist(), result.method
     ([5], 'minplus/cpu')
     """
+    given = locals()
+    return compute(**given)[0]
+
+
+def compute(input, *, kind="mask", want="distance", payload=None, fill=None, out=None, device=None, threads=None, method=None,
+            params=None, progress=None, **options):
+    """transform(), and how it was done."""
     source = _arrays.take(input, "the input")
     extra = [] if payload is None else [_arrays.take(payload, "payload")]
     want, outputs = named_outputs(want, out)
-    problem = _problem.make(source.shape, _structs.DTYPES[source.dtype], kind=kind, axes=axes, sites=sites,
-                            metric=metric, chamfer=chamfer, spacing=spacing, limit=limit, border=border,
-                            payload=_structs.DTYPES[extra[0].dtype] if extra else None, esf=esf,
-                            skeleton=skeleton, morphology=morphology, thickness=thickness, cvt=cvt, sign=sign,
-                            surface=surface)
-    order = leading(source, outputs).order()
-    problem.order[:len(order)] = order
+    problem = _problem.make(source.shape, _names.DTYPES[source.dtype], kind=kind,
+                            payload=_names.DTYPES[extra[0].dtype] if extra else None, **options)
+    problem["order"] = order = leading(source, outputs).order()
     arrays = [source, *extra, *outputs.values()]
-    place = chosen_device(device, arrays)
-    context = context_for(place, threads, progress)
+    context = context_for(chosen_device(device, arrays), threads)
     staged = context.device != "cpu" and any(array.ordinal is None for array in arrays)
-    options = {"method": method, "params": params, "host_views": staged}
-    settle(context, problem, want | {name: _structs.DTYPES[array.dtype] for name, array in outputs.items()}, options)
-
-    filled = {} if fill is None else {name: _arrays.fits(fill, _structs.DTYPES[getattr(problem.want, name)], "fill")
-                                      for name in ("distance", "squared") if name in want}
+    choices = {"method": method, "params": params, "host_views": staged}
+    settle(context, problem, want | {name: _names.DTYPES[array.dtype] for name, array in outputs.items()}, choices)
+    dtypes = {name: _names.DTYPES[code] for name, code in problem["want"].items()}
+    filled = {} if fill is None else {name: _arrays.fits(fill, dtypes[name], "fill") for name in ("distance", "squared") if name in want}
 
     scratch = None
     if on_gpu := next((array for array in arrays if array.ordinal is not None), None):
         context.set_stream(*on_gpu.home.stream(on_gpu))
         if on_gpu.home.pooled:
-            scratch = on_gpu.home.empty((scratch_of(context, problem, **options),), "uint8", on_gpu)
+            scratch = on_gpu.home.empty((scratch_of(context, problem, **choices),), "uint8", on_gpu)
     order = output_order(problem, want, order)
     for name in want.keys() - outputs.keys():
         shape = output_shape(name, source.shape, problem)
-        dtype = _structs.DTYPES[getattr(problem.want, name)]
-        made = _arrays.empty(shape, dtype, source, order if shape == source.shape else range(len(shape)))
+        made = _arrays.empty(shape, dtypes[name], source, order if order and shape == source.shape else range(len(shape)))
         outputs[name] = _arrays.take(made, name, writable=True)
-    plan = Plan.of(context, problem, **options, scratch=scratch)
-    plan.bind(source, *extra, **outputs)()
+    plan = Plan.of(context, problem, **choices, scratch=scratch)
+    plan.bind(source, *extra, **outputs)(progress)
     done = on_gpu is None or staged
     for name, value in filled.items():
-        if not done or plan.flags & _structs.FLAG_NO_SITE:
+        if not done or plan.flags & _names.FLAG_NO_SITE:
             _arrays.fill(outputs[name], value, name)
-    return Result(**{name: array.array for name, array in outputs.items()}, flags=plan.flags if done else None,
-                  method=plan.describe().method, convergence=plan.convergence() if esf and done else None)
+    result = Result(**{name: array.array for name, array in outputs.items()}, flags=plan.flags if done else None,
+                    method=plan.describe().method, convergence=plan.convergence() if "esf" in problem and done else None)
+    return result, Done(source, problem, context, order)
+
+
+class Done(NamedTuple):
+    source: _arrays.Taken
+    problem: dict
+    context: Context
+    order: list | None  # in which new outputs lie in memory; None: C order, whatever the input's is
+
+
+def prepare(maker, progress, input, out, *options):
+    """A call of one of the everyday functions: `maker` makes transform()'s arguments of its options, of which `want` has the names of
+    what is returned; the first one goes to `out`. Later calls that are alike do not come here, by what core.keep() is told."""
+    data, like = within(input)
+    if like:
+        results = call(maker, progress, data, out, *options)
+        several = results if isinstance(results, tuple) else (results,)
+        several = tuple(one if one is out else like(one) for one in several)
+        return several if len(several) > 1 else several[0]
+    source = _arrays.take(input, "the input")
+    arguments = maker(len(source.shape), *options)
+    names = list(arguments["want"])
+    result, done = compute(source, out=None if out is None else {names[0]: out}, progress=progress, **arguments)
+    keep(maker, out, options, arguments, names, done)
+    results = tuple(getattr(result, name) for name in names)
+    return results if len(results) > 1 else results[0]
+
+
+def within(given):
+    """The array in a DataArray of xarray, or that of a library of the array API standard in host memory (JAX, array_api_strict), and what
+    makes a result of the same kind; (given, None) for all others."""
+    module = (type(given).__module__ or "").partition(".")[0]
+    if module == "xarray" and hasattr(given, "dims"):  # coordinates of sites have another shape
+        return given.data, lambda result: given.copy(data=result) if result.shape == given.shape else result
+    if (hasattr(given, "__array_namespace__") and module not in ("numpy", "dask", "distmap") and _arrays.home_of(given) is _arrays.Numpy
+            and not isinstance(given, (np.ndarray, type))):
+        return _arrays.to_numpy(given, "the input"), given.__array_namespace__().asarray
+    return given, None
+
+
+def keep(maker, out, options, arguments, names, done):
+    source, problem, context, order = done
+    if context.device != "cpu" or arguments.get("fill") is not None or "coords" in names:
+        return
+    made = names if out is None else names[1:]
+    outputs = tuple((name, np.dtype(_names.DTYPES[problem["want"][name]]) if name in made else None) for name in names)
+    general = arguments["want"].get("squared", "") is not None  # else its type depends on the shape
+    quick = "field" not in problem and arguments["method"] is None
+    core.keep(maker, source.array, out, options, context.handle, problem, arguments["method"], outputs, general, order is not None, quick)
+
+
+core.start(prepare)
+call = core.call  # call(maker, progress, input, out, *options), see prepare()

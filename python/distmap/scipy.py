@@ -8,8 +8,8 @@ extra arguments of ``cupyx.scipy.ndimage``. What differs from SciPy is listed in
 
 import numpy as np
 
-from . import _arrays, _structs
-from ._transform import transform
+from . import _arrays, _names
+from ._transform import call, transform
 
 __all__ = ["distance_transform_bf", "distance_transform_cdt", "distance_transform_edt"]
 
@@ -17,6 +17,7 @@ class Refused(RuntimeError, ValueError):
     """What SciPy raises for wrong arguments, which is the one or the other by its version."""
 
 
+DTYPES = frozenset(np.dtype(name) for name in _names.DTYPES[1:])
 TAXICAB = ("taxicab", "cityblock", "manhattan")
 
 
@@ -52,8 +53,16 @@ def distance_transform_edt(input, sampling=None, return_distances=True, return_i
     array([[0.        , 1.        , 2.        ],
            [2.        , 2.23606798, 2.82842712]])
     """
-    return run(input, "euclidean", sampling, return_distances, return_indices, distances, indices,
-               "float64" if float64_distances else "float32")
+    dtype = "float64" if float64_distances else "float32"
+    if (type(input) is np.ndarray and input.dtype in DTYPES and input.flags.c_contiguous and input.ndim and return_distances is True
+            and return_indices is False and sampling is distances is indices is None):
+        return call(distances_alone, None, input, None, dtype)
+    return run(input, "euclidean", sampling, return_distances, return_indices, distances, indices, dtype)
+
+
+def distances_alone(ndim, dtype):
+    """The everyday call, as call() knows it again."""
+    return {"want": {"distance": dtype}, "method": None}
 
 
 def distance_transform_bf(input, metric="euclidean", sampling=None, return_distances=True, return_indices=False,
@@ -185,7 +194,7 @@ def truth(input):
     if _arrays.home_of(input) is not _arrays.Numpy:
         return input
     array = np.atleast_1d(input if np.isscalar(input) else _arrays.to_numpy(input, "input"))
-    return array if array.dtype.name in _structs.DTYPES else array.astype(bool)
+    return array if array.dtype.name in _names.DTYPES else array.astype(bool)
 
 
 def checked(name, array, shape, dtypes):
@@ -193,6 +202,6 @@ def checked(name, array, shape, dtypes):
         raise TypeError(f"{name} must be an array, is {type(array).__name__}")
     if tuple(array.shape) != tuple(shape):
         raise Refused(f"{name} array has wrong shape")
-    if _structs.DTYPES[_arrays.take(array, name).dtype] not in dtypes:
+    if _names.DTYPES[_arrays.take(array, name).dtype] not in dtypes:
         raise Refused(f"{name} array must be {' or '.join(dtypes)}")
     return array

@@ -121,7 +121,9 @@ static distmap_status check_view(const distmap_plan *plan, const char *name, con
                        (long long)v->strides[a], (long long)size);
         if (v->strides[a] == INT64_MIN)
             return bad("arrays.%s: strides[%d] is out of range", name, a);
-        normal->stride[plan->place[a] + DM_NDIM - shape.ndim] = v->shape[a] > 1 ? v->strides[a] : 0;
+        const int to = plan->split.given.ndim ? dm_split_place(&plan->split, a) : plan->place[a] + DM_NDIM - shape.ndim;
+        if (to >= 0)
+            normal->stride[to] = v->shape[a] > 1 ? v->strides[a] : 0;
     }
     if (!view_span(v, span))
         return bad("arrays.%s: strides reach beyond the address space", name);
@@ -130,18 +132,27 @@ static distmap_status check_view(const distmap_plan *plan, const char *name, con
     return DISTMAP_OK;
 }
 
+/* Where the coordinates along an axis of the caller's go: those of batches are finished by split.c. */
+static dm_array *coord_of(const distmap_plan *plan, const distmap_problem *p, int a, dm_arrays *normal,
+                          dm_array *none) {
+    if (plan->split.given.ndim)
+        return p->axes >> a & 1 ? &normal->coords[dm_split_place(&plan->split, a)] : none;
+    return a < p->ndim ? &normal->coords[a + DM_NDIM - p->ndim] : none;
+}
+
 distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *arrays, dm_arrays *normal) {
     enum { INPUTS = 5, OTHERS = 16 }; /* how many of the entries are inputs, and how many there are but for coords */
     static const char *const coord_names[] = {"coords[0]", "coords[1]", "coords[2]", "coords[3]",
                                               "coords[4]", "coords[5]", "coords[6]", "coords[7]"};
-    const distmap_problem *p = &plan->problem;
+    const dm_split *split = plan->split.given.ndim ? &plan->split : NULL;
+    const distmap_problem *p = split ? &split->given : &plan->problem;
     if (!arrays)
         return bad("arrays is NULL");
     *normal = (dm_arrays){0};
-    dm_array none = {0};
+    dm_array none[DISTMAP_MAX_AXES] = {{0}};
     int64_t extent[DISTMAP_MAX_AXES] = {0}; /* along the caller's axes */
     for (int a = 0; a < p->ndim; a++)
-        extent[a] = p->shape[plan->place[a]];
+        extent[a] = split ? p->shape[a] : p->shape[plan->place[a]];
     extent[0] = p->window.count ? p->window.count : extent[0];
     const int64_t points[] = {p->cvt.points, p->ndim}, steps[] = {p->cvt.steps + 1};
     struct entry {
@@ -171,7 +182,7 @@ distmap_status dm_arrays_check(const distmap_plan *plan, const distmap_arrays *a
     for (int a = 0; a < DISTMAP_MAX_AXES; a++) /* those of axes that the problem has not must stay zero */
         entries[count++] =
             (struct entry){coord_names[a], &arrays->coords[a], a < p->ndim ? p->want.coords : DISTMAP_NONE,
-                           a < p->ndim ? &normal->coords[a + DM_NDIM - p->ndim] : &none};
+                           coord_of(plan, p, a, normal, &none[a])};
     struct span spans[OTHERS + DISTMAP_MAX_AXES] = {{0, 0}};
     for (int i = 0; i < count; i++) {
         const struct entry *e = &entries[i];

@@ -11,6 +11,7 @@
 #include "core/comparison.h"
 #include "core/metric.h"
 #include "core/phases.h"
+#include "core/split.h"
 #include "core/unit.h"
 #include "distmap.h"
 
@@ -133,6 +134,7 @@ struct distmap_plan {
      * image: its axes, and all members below, are in that order. */
     distmap_problem problem;
     int place[DISTMAP_MAX_AXES]; /* the caller's axis a is axis place[a] of the problem; a itself if the order is not used */
+    dm_split split;              /* of a problem with more than four axes */
 
     /* The problem in normal form. */
     int64_t shape[DM_NDIM];
@@ -176,6 +178,7 @@ struct distmap_plan {
     dm_outcome outcome; /* edge strengths at rest: by the method, or fetched from a GPU */
     atomic_int failure; /* the first distmap_status met by a worker */
     pthread_t caller;
+    bool goes_on;         /* a further run of the same execution (split.c): its flags are added to those of the earlier runs */
     double progress_base; /* fraction of the work done by earlier parallel regions */
     double progress_span; /* this plan's part of the progress that the caller sees: 1, less for inner plans */
     double progress_from; /* the start of that part: 0, more for later inner plans */
@@ -330,9 +333,26 @@ distmap_status dm_phases_stop(distmap_plan *plan, distmap_status status);
 /* ---- Pieces of plan creation ---- */
 
 distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *plan); /* fills the normal form */
+/* The pitch of each of the caller's axes as a multiple of the unit; 0 for an axis that is not measured. */
+void dm_multiples(const distmap_plan *plan, int64_t multiples[DISTMAP_MAX_AXES]);
 /* Checks that the problem sets no member of another field (fields.c). The work of a field's methods: "computes distances". */
 distmap_status dm_field_check(const distmap_problem *problem);
 const char *dm_field_computes(distmap_field field);
+/* Checks the shape, of up to 8 axes. Checks the pitches and fills them in. */
+distmap_status dm_shape_check(const distmap_problem *problem);
+distmap_status dm_spacing_check(distmap_problem *problem);
+/* Problems with more axes than the normal form (split.c): `part` is the problem of the plan; then its second plan. */
+distmap_status dm_split_make(const distmap_problem *problem, dm_split *split, distmap_problem *part);
+size_t dm_split_scratch_bytes(const distmap_plan *plan, const distmap_plan_options *options); /* of the second plan; they take turns */
+distmap_status dm_split_merge(distmap_plan *plan, const distmap_plan_options *options);
+/* The axis of the normal form for the caller's axis `a`; -1: none. */
+int dm_split_place(const dm_split *split, int a);
+/* `arrays` are the views in the normal form, at the first place of all loops. */
+distmap_status dm_split_execute(distmap_plan *plan, const distmap_arrays *views, const dm_arrays *arrays);
+/* The plan that did the last execution. */
+static inline distmap_plan *dm_plan_ran(const distmap_plan *plan) {
+    return plan->split.ran_merged ? plan->split.merged : (distmap_plan *)plan;
+}
 /* The memory order of the axes (order.c): checks it; whether it changes only the speed; changes the plan to that order. */
 distmap_status dm_order_check(const distmap_problem *problem);
 bool dm_order_counts(const distmap_plan *plan);

@@ -27,7 +27,7 @@ static uint64_t pitch_of(const distmap_view *v, int a) {
 
 void distmap_view_order(const distmap_view *view, int order[DISTMAP_MAX_AXES]) {
     memset(order, 0, DISTMAP_MAX_AXES * sizeof *order);
-    if (!view || view->ndim < 1 || view->ndim > DISTMAP_MAX_NDIM)
+    if (!view || view->ndim < 1 || view->ndim > DISTMAP_MAX_AXES)
         return;
     for (int a = 0; a < view->ndim; a++) {
         int at = a;
@@ -79,7 +79,7 @@ bool dm_order_counts(const distmap_plan *plan) {
 /* The order to use. Rows of a few elements, such as the channels of an image, cost more than larger strides: such axes at the
  * end go outermost. (2048 x 2048 x 4 elements, on the CPU: as a batch 86 ms instead of 390, as a volume 99 instead of 266; of 16
  * 109 instead of 161, and 152 instead of 102.) */
-static void find_order(const distmap_problem *p, int order[DISTMAP_MAX_NDIM]) {
+static void find_order(const distmap_problem *p, int order[DISTMAP_MAX_AXES]) {
     int last = p->ndim - 1;
     while (last > 0 && p->shape[p->order[last]] <= SHORT_ROW)
         last--;
@@ -88,7 +88,7 @@ static void find_order(const distmap_problem *p, int order[DISTMAP_MAX_NDIM]) {
 }
 
 void dm_order_take(distmap_plan *plan) {
-    int order[DISTMAP_MAX_NDIM];
+    int order[DISTMAP_MAX_AXES];
     distmap_problem *p = &plan->problem;
     const distmap_plan given = *plan;
     find_order(p, order);

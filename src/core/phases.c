@@ -38,9 +38,17 @@ void dm_phase_begin(distmap_plan *plan, const char *name, distmap_phase_kind kin
 
 void dm_phases_start(distmap_plan *plan) { plan->phases = (dm_phases){.on = plan->timed, .current = -1}; }
 
+/* A further run of an execution begins with what the first one began with. */
+static const char *first_name(const distmap_plan *plan) {
+    for (int i = 0; i < plan->phases.count && plan->goes_on; i++)
+        if (plan->phases.phase[i].kind == DISTMAP_PHASE_COMPUTE)
+            return plan->phases.phase[i].name;
+    return "compute";
+}
+
 distmap_status dm_phases_run(distmap_plan *plan, const dm_arrays *arrays) {
-    dm_phase(plan, "compute");
-    plan->phases.unnamed = plan->phases.on;
+    dm_phase(plan, first_name(plan));
+    plan->phases.unnamed = plan->phases.on && !plan->goes_on;
     return plan->method->run(plan, arrays);
 }
 
@@ -57,14 +65,15 @@ distmap_status dm_phases_stop(distmap_plan *plan, distmap_status status) {
 }
 
 size_t distmap_plan_phase_count(const distmap_plan *plan) {
-    return dm_plan_check(plan) == DISTMAP_OK ? (size_t)plan->phases.count : 0;
+    return dm_plan_check(plan) == DISTMAP_OK ? (size_t)dm_plan_ran(plan)->phases.count : 0;
 }
 
 distmap_status distmap_plan_phase_get_sized(const distmap_plan *plan, size_t i, distmap_phase *phase,
                                             size_t phase_bytes) {
     TRY(dm_plan_check(plan));
-    if (i >= (size_t)plan->phases.count)
-        return dm_error(DISTMAP_ERROR_ARGUMENT, "i is %zu, the plan's last execute has %d phases%s", i,
-                        plan->phases.count, plan->timed ? "" : ": the plan is not timed");
-    return distmap_sized_fill("phase", phase, phase_bytes, &plan->phases.phase[i], sizeof *phase);
+    const dm_phases *phases = &dm_plan_ran(plan)->phases;
+    if (i >= (size_t)phases->count)
+        return dm_error(DISTMAP_ERROR_ARGUMENT, "i is %zu, the plan's last execute has %d phases%s", i, phases->count,
+                        plan->timed ? "" : ": the plan is not timed");
+    return distmap_sized_fill("phase", phase, phase_bytes, &phases->phase[i], sizeof *phase);
 }

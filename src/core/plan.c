@@ -28,6 +28,8 @@ static const char *refusal(const distmap_plan *plan, const dm_method *method) {
         return why;
     if (!method->spread)
         return "runs on one GPU, but this context has several";
+    if (plan->split.given.ndim)
+        return "takes up to four axes over several GPUs";
     return plan->problem.ndim < 2 ? "needs two axes or more over several GPUs" : method->spread->refuses(plan);
 }
 
@@ -113,6 +115,10 @@ static distmap_status prepare(const distmap_context *context, const distmap_prob
     take_order(plan, options->method);
     TRY(set_params(plan, options));
     plan->scratch_bytes = plan->elements ? context->device->scratch_bytes(plan) : 0;
+    if (plan->split.given.ndim) {
+        const size_t merged = dm_split_scratch_bytes(plan, options);
+        plan->scratch_bytes = merged > plan->scratch_bytes ? merged : plan->scratch_bytes;
+    }
     return DISTMAP_OK;
 }
 
@@ -170,6 +176,8 @@ distmap_status distmap_plan_create_sized(distmap_context *context, const distmap
         status = bad("options.scratch_bytes is %zu, the plan needs %zu", options->scratch_bytes, self->scratch_bytes);
     else
         status = context->device->reserve(self, scratch);
+    if (status == DISTMAP_OK)
+        status = dm_split_merge(self, options);
     if (status != DISTMAP_OK)
         distmap_plan_destroy(&self);
     *plan = self;
@@ -202,7 +210,8 @@ distmap_status dm_plan_execute(distmap_plan *plan, const distmap_arrays *arrays)
     dm_execution_start(plan);
     if (plan->elements == 0)
         return DISTMAP_OK;
-    return explain(plan->context->device->execute(plan, &normal));
+    return explain(plan->split.given.ndim ? dm_split_execute(plan, arrays, &normal)
+                                          : plan->context->device->execute(plan, &normal));
 }
 
 distmap_status distmap_plan_execute_sized(distmap_plan *plan, const distmap_arrays *arrays, size_t arrays_bytes) {
@@ -239,13 +248,16 @@ distmap_status distmap_plan_slab(const distmap_plan *plan, int i, int64_t *first
         return bad("i is %d, but the context has one device", i);
     const int ndim = plan->problem.ndim;
     *first = plan->first_row;
-    *count = ndim > 1 ? plan->shape[plan->place[ndim - 2] + DM_NDIM - ndim] : 1;
+    if (plan->split.given.ndim)
+        *count = plan->split.given.shape[plan->split.given.ndim - 2];
+    else
+        *count = ndim > 1 ? plan->shape[plan->place[ndim - 2] + DM_NDIM - ndim] : 1;
     return DISTMAP_OK;
 }
 
 distmap_status distmap_plan_wait(distmap_plan *plan) {
     TRY(dm_use_begin(plan));
-    const distmap_status status = explain(plan->context->device->wait(plan));
+    const distmap_status status = explain(plan->context->device->wait(dm_plan_ran(plan)));
     dm_use_end(plan);
     return status;
 }
@@ -263,18 +275,18 @@ void distmap_plan_describe_sized(const distmap_plan *plan, distmap_description *
     };
     if (made.integer)
         made.unit = plan->unit.high;
-    for (int a = 0; a < plan->problem.ndim && made.integer; a++)
-        made.multiples[a] = (int64_t)plan->multiple[plan->place[a] + DM_NDIM - plan->problem.ndim];
+    if (made.integer)
+        dm_multiples(plan, made.multiples);
     distmap_sized_fill("description", description, description_bytes, &made, sizeof made);
 }
 
 unsigned distmap_plan_flags(const distmap_plan *plan) {
     distmap_plan *self = (distmap_plan *)plan;
     if (dm_use_begin(self) == DISTMAP_OK) {
-        self->context->device->wait(self);
+        self->context->device->wait(dm_plan_ran(self));
         dm_use_end(self);
     }
-    return dm_plan_check(self) == DISTMAP_OK ? atomic_load(&self->flags) : 0;
+    return dm_plan_check(self) == DISTMAP_OK ? atomic_load(&dm_plan_ran(self)->flags) : 0;
 }
 
 distmap_status distmap_plan_convergence_sized(distmap_plan *plan, distmap_convergence *convergence,
@@ -302,6 +314,7 @@ void distmap_plan_destroy(distmap_plan **plan) {
         return;
     }
     distmap_context *context = self->context;
+    distmap_plan_destroy(&self->split.merged);
     dm_plan_end(self);
     context->device->release(self);
     dm_release(context, self, sizeof *self);

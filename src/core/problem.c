@@ -17,9 +17,9 @@ static const uint64_t largest_u64 = (uint64_t)1 << 61;
 
 static bool is_dtype(distmap_dtype t) { return distmap_dtype_size(t) > 0; }
 
-static distmap_status check_shape(const distmap_problem *p) {
-    if (p->ndim < 1 || p->ndim > DISTMAP_MAX_NDIM)
-        return bad("problem.ndim is %d, must be 1 to %d", p->ndim, DISTMAP_MAX_NDIM);
+distmap_status dm_shape_check(const distmap_problem *p) {
+    if (p->ndim < 1 || p->ndim > DISTMAP_MAX_AXES)
+        return bad("problem.ndim is %d, must be 1 to %d", p->ndim, DISTMAP_MAX_AXES);
     int64_t elements = 1; /* of the axes that are not empty: no product of some of them overflows either */
     for (int a = 0; a < p->ndim; a++) {
         if (p->shape[a] < 0 || p->shape[a] > INT32_MAX)
@@ -83,7 +83,7 @@ static distmap_status check_sites(const distmap_problem *p) {
 }
 
 /* The pitches in the plan's problem: checked, 1 for 0, and replaced by the double nearest to their decimal (core/unit.h). */
-static distmap_status check_spacing(distmap_problem *p) {
+distmap_status dm_spacing_check(distmap_problem *p) {
     for (int a = 0; a < p->ndim; a++) {
         double *w = &p->spacing[a];
         if (*w == 0)
@@ -135,7 +135,7 @@ static bool find_unit(distmap_plan *plan) {
 /* Fills spacing, unit, multiple, number, w2, max2. */
 static distmap_status set_spacing(distmap_plan *plan) {
     distmap_problem *p = &plan->problem;
-    TRY(check_spacing(p));
+    TRY(dm_spacing_check(p));
     bool integer = find_unit(plan);
     uint64_t to_border = UINT64_MAX; /* least over the axes of the largest distance to the border */
     double largest = 0;
@@ -420,7 +420,9 @@ distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *pl
         return bad("problem is NULL");
     plan->problem = *problem;
     distmap_problem *p = &plan->problem;
-    TRY(check_shape(p));
+    if (p->ndim > DM_NDIM)
+        TRY(dm_split_make(problem, &plan->split, p));
+    TRY(dm_shape_check(p));
     TRY(dm_order_check(p));
     TRY(check_input(p));
     TRY(check_sites(p));
@@ -463,6 +465,17 @@ distmap_status dm_problem_check(const distmap_problem *problem, distmap_plan *pl
     return dm_window_check(plan);
 }
 
+void dm_multiples(const distmap_plan *plan, int64_t multiples[DISTMAP_MAX_AXES]) {
+    const distmap_problem *p = &plan->problem;
+    memset(multiples, 0, DISTMAP_MAX_AXES * sizeof *multiples);
+    for (int a = 0; a < DISTMAP_MAX_AXES; a++) {
+        const int n = plan->split.given.ndim ? dm_split_place(&plan->split, a)
+                      : a < p->ndim          ? plan->place[a] + DM_NDIM - p->ndim
+                                             : -1;
+        multiples[a] = n >= 0 ? (int64_t)plan->multiple[n] : 0;
+    }
+}
+
 distmap_status distmap_problem_unit_sized(const distmap_problem *problem, size_t problem_bytes, double *unit,
                                           int64_t multiples[DISTMAP_MAX_AXES]) {
     if (!unit || !multiples)
@@ -472,7 +485,6 @@ distmap_status distmap_problem_unit_sized(const distmap_problem *problem, size_t
     DISTMAP_SIZED_TAKE(problem, room);
     TRY(dm_problem_check(problem, &plan));
     *unit = plan.number == DM_F64 ? 0 : plan.unit.high;
-    for (int a = 0; a < DISTMAP_MAX_AXES; a++)
-        multiples[a] = a < problem->ndim ? (int64_t)plan.multiple[a + DM_NDIM - problem->ndim] : 0;
+    dm_multiples(&plan, multiples);
     return DISTMAP_OK;
 }

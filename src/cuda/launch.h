@@ -59,8 +59,13 @@ static inline void dm_launch_early(void (*kernel)(Parameters...), unsigned grid,
 #define DM_UNROLL
 #endif
 
-/* A function of kernels. */
+/* A function of kernels; one that stands apart from what calls it, which is shorter for it. */
 #define DM_DEVICE static __device__ __forceinline__
+#ifdef __CUDACC__
+#define DM_DEVICE_APART static __device__ __noinline__
+#else
+#define DM_DEVICE_APART static __attribute__((noinline, unused))
+#endif
 
 #ifdef __cplusplus
 DM_DEVICE void dm_let_next_begin(void) {

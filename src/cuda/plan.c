@@ -172,7 +172,7 @@ static distmap_status fetch_outcome(distmap_plan *plan) {
 distmap_status dm_cuda_upload(distmap_plan *plan, const dm_arrays *arrays, dm_arrays *device) {
     struct dm_cuda *cuda = plan->context->cuda;
     struct dm_cuda_plan *own = plan->cuda;
-    if (!plan->method->cleans || !plan->method->cleans(plan))
+    if (!plan->goes_on && (!plan->method->cleans || !plan->method->cleans(plan)))
         TRY_CUDA(cuda, cudaMemsetAsync(own->outcome, 0, sizeof *own->outcome, cuda->stream));
     dm_staging_replace(plan, arrays, device);
     return dm_cuda_any_host(arrays) ? dm_staging_in(plan, arrays, device) : DISTMAP_OK;

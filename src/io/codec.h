@@ -1,4 +1,4 @@
-/* A codec: what reads or writes one file format. One row in the table of codecs.c, one file or a read/write pair here.
+/* A codec: what reads or writes one file format. One row in the table of codec_table.c, one file or a read/write pair here.
  *
  * The public functions (reader.c, writer.c) check arguments, find the row and keep the count of slices; a codec sees only
  * what it can hold. Its open functions fill reader->info or start the file, its state hangs on `state` and is freed by its
@@ -91,6 +91,7 @@ struct dm_codec {
     unsigned holds; /* bit d: elements of distmap_dtype d */
     int min_ndim, max_ndim;
     bool holds_empty, holds_palette, holds_datasets;
+    bool holds_shards;  /* and versions: distmap_image_info.zarr_format */
     bool is_plain;  /* what is written lies in the file as it is */
     bool is_folder; /* what is written is a folder */
     /* Of a folder: the one that takes its name at the end, `path` or what that is in. The caller frees it. */

@@ -1,4 +1,4 @@
-/* The codec table, and the small things that every codec uses: names' endings, error texts, size checks. */
+/* Which codec a name means, and the small things that every codec uses: names' endings, error texts, size checks. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,20 +7,11 @@
 
 #include "io/codec.h"
 
-const dm_codec *const dm_codecs[] = {
-    &dm_codec_npy,  &dm_codec_png,         &dm_codec_tiff,      &dm_codec_jpeg, &dm_codec_pgm,     &dm_codec_pbm,
-    &dm_codec_ppm,  &dm_codec_nifti,       &dm_codec_metaimage, &dm_codec_nrrd, &dm_codec_ros_map,
-#ifdef DISTMAP_HAVE_HDF5
-    &dm_codec_hdf5,
-#endif
-#ifdef DISTMAP_HAVE_ZARR
-    &dm_codec_zarr, &dm_codec_precomputed,
-#endif
-    NULL,
-};
-
 const distmap_format_info *distmap_format_get(size_t row) {
-    return row < sizeof dm_codecs / sizeof *dm_codecs - 1 ? &dm_codecs[row]->info : NULL;
+    for (size_t i = 0; dm_codecs[i]; i++)
+        if (i == row)
+            return &dm_codecs[i]->info;
+    return NULL;
 }
 
 static bool lists(const char *list, const char *name) {

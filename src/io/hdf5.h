@@ -33,6 +33,8 @@ const char *dm_hdf5_why(char text[200]);
  * sources of virtual datasets) are not found. Negative after an error, and then `why` tells it. */
 hid_t dm_hdf5_open_input(dm_input *input, char why[200]);
 hid_t dm_hdf5_open_output(dm_output *output, bool fresh, char why[200]);
+/* Closes such a file; negative after an error. */
+herr_t dm_hdf5_close(hid_t opened);
 
 /* The element type in memory for a type in a file: NONE if there is none. *type is to be closed. */
 distmap_dtype dm_hdf5_dtype(hid_t stored, hid_t *type);
@@ -50,7 +52,7 @@ void dm_hdf5_haunt(const void *ghost, haddr_t *at);
 
 enum { DM_HDF5_GZIP = 1 }; /* level */
 
-/* Whether chunks are shuffled and deflated. */
+/* Whether the elements are in chunks, shuffled and deflated; else they are in one piece. */
 bool dm_hdf5_is_packed(const distmap_image_info *info);
 /* The shape of a dataset's chunks; the image has elements. */
 void dm_hdf5_chunk(const distmap_image_info *info, hsize_t chunk[DISTMAP_MAX_AXES]);

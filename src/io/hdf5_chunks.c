@@ -1,7 +1,7 @@
 /* The chunks of HDF5 datasets that are written: their shape is that of chunks.c; what is in the file of each.
  *
  * A chunk is stored whole, with zeros where it sticks out of the image, shuffled (the first byte of all elements, then
- * the second, ...) and deflated, as libhdf5's filters would do it, or as it is.
+ * the second, ...) and deflated, as libhdf5's filters would do it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ void dm_hdf5_chunk_origin(const distmap_image_info *info, const hsize_t *chunk, 
 
 int64_t dm_hdf5_depth(const distmap_image_info *info) {
     hsize_t chunk[DISTMAP_MAX_AXES] = {1};
-    if (!is_empty(info))
+    if (!is_empty(info) && dm_hdf5_is_packed(info))
         dm_hdf5_chunk(info, chunk);
     return (int64_t)chunk[0];
 }
@@ -89,6 +89,8 @@ static void shuffle(const char *from, size_t count, size_t size, char *to) {
 }
 
 distmap_status dm_hdf5_pack(const distmap_image_info *info, int64_t count, const void *slices, distmap_pieces *pieces) {
+    if (!is_empty(info) && !dm_hdf5_is_packed(info))
+        return dm_raw_pack(info, count, slices, pieces);
     hsize_t chunk[DISTMAP_MAX_AXES], origin[DISTMAP_MAX_AXES];
     const size_t size = distmap_dtype_size(info->dtype);
     size_t elements = 1;
@@ -102,15 +104,6 @@ distmap_status dm_hdf5_pack(const distmap_image_info *info, int64_t count, const
     for (int64_t i = 0; i < pieces->count && !status; i++) {
         uLongf bytes = bound;
         dm_hdf5_chunk_origin(info, chunk, i, origin);
-        if (!dm_hdf5_is_packed(info)) {
-            pieces->bytes[i] = elements * size;
-            pieces->data[i] = malloc(elements * size);
-            if (pieces->data[i])
-                gather(info, count, slices, chunk, origin, pieces->data[i]);
-            else
-                status = DISTMAP_ERROR_MEMORY;
-            continue;
-        }
         gather(info, count, slices, chunk, origin, plain);
         shuffle(plain, elements, size, shuffled);
         status = compress2((Bytef *)packed, &bytes, (Bytef *)shuffled, elements * size, DM_HDF5_GZIP)

@@ -146,10 +146,9 @@ bool dm_hdf5_model_write(hid_t dataset, const distmap_image_info *info) {
     const char *unit = distmap_image_unit(info), *names[DISTMAP_MAX_AXES];
     distmap_image_info plain = {.ndim = info->ndim};
     double pitches[DISTMAP_MAX_AXES], offset[3];
-    bool named = false, told = *unit, good = true;
+    bool named = false, told = *unit, good;
     const hid_t text = H5Tcopy(H5T_C_S1);
-    H5Tset_size(text, H5T_VARIABLE);
-    H5Tset_cset(text, H5T_CSET_UTF8);
+    good = H5Tset_size(text, H5T_VARIABLE) >= 0 && H5Tset_cset(text, H5T_CSET_UTF8) >= 0;
     dm_axes_name(&plain);
     for (int a = 0; a < info->ndim; a++) {
         names[a] = info->axis[a].name;
@@ -158,7 +157,7 @@ bool dm_hdf5_model_write(hid_t dataset, const distmap_image_info *info) {
         told |= info->axis[a].pitch > 0;
     }
     if (named)
-        good = put(dataset, labels, text, info->ndim, names);
+        good = good && put(dataset, labels, text, info->ndim, names);
     if (told && strcmp(unit, "um") == 0)
         good = good && put(dataset, microns, H5T_NATIVE_DOUBLE, info->ndim, pitches);
     else if (told)

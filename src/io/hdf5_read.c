@@ -241,7 +241,7 @@ static void close_all(dm_hdf5_set *s) {
     if (s->dataset >= 0)
         H5Dclose(s->dataset);
     if (s->file >= 0)
-        H5Fclose(s->file);
+        dm_hdf5_close(s->file);
     s->file = s->dataset = s->type = s->stored = -1;
 }
 

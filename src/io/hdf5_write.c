@@ -1,4 +1,4 @@
-/* Writing HDF5: one dataset, in chunks packed by shuffling and gzip unless that is not wanted.
+/* Writing HDF5: one dataset, in chunks packed by shuffling and gzip; or in one piece, where packing is not wanted.
  *
  * A name with a dataset in it, out.h5:/a/b, adds that to the file if there is one. Nothing in it is overwritten, and it
  * is never written to itself: the work is done on a copy (a clone, where the file system has them), which takes the
@@ -9,6 +9,9 @@
  * belongs. It is given one of that length to write, of which our driver notes the place instead. So no process needs a
  * libhdf5 that knows of the others, and a full disk stays an error of ours; and since chunks are always stored in their
  * order, the file is always the same.
+ *
+ * A dataset in one piece has its place from the beginning: elements go there as into any file that has them as they are (raw.c), which
+ * readers can map.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -49,7 +52,10 @@ static distmap_status check_place(const distmap_writer *writer, hid_t file) {
         H5O_info_t object;
         *end = 0;
         if (part[1] && end[-1] != '/') {
-            if (H5Lexists(file, part, H5P_DEFAULT) <= 0)
+            const htri_t exists = H5Lexists(file, part, H5P_DEFAULT);
+            if (exists < 0)
+                status = failed(writer);
+            if (exists <= 0)
                 break;
             if (!next)
                 status = distmap_error_set(
@@ -74,16 +80,23 @@ static distmap_status make_dataset(distmap_writer *writer, state *s) {
     /* Each counts: a chunk is read by the filters that the file tells. */
     bool good = space >= 0 && H5Pset_create_intermediate_group(links, 1) >= 0 &&
                 H5Pset_obj_track_times(made, 0) >= 0; /* the same result is the same file */
-    if (writer->slice_bytes && info->shape[0]) {
+    const bool any = writer->slice_bytes && info->shape[0], packed = dm_hdf5_is_packed(info);
+    if (any && packed) {
         dm_hdf5_chunk(info, s->chunk);
         s->rows.row = (int64_t)s->chunk[0];
-        good = good && H5Pset_chunk(made, info->ndim, s->chunk) >= 0;
-        if (dm_hdf5_is_packed(info))
-            good = good && H5Pset_shuffle(made) >= 0 && H5Pset_deflate(made, DM_HDF5_GZIP) >= 0;
+        good = good && H5Pset_chunk(made, info->ndim, s->chunk) >= 0 && H5Pset_shuffle(made) >= 0 &&
+               H5Pset_deflate(made, DM_HDF5_GZIP) >= 0;
+    } else if (any) {
+        good = good && H5Pset_alloc_time(made, H5D_ALLOC_TIME_EARLY) >= 0 && H5Pset_fill_time(made, H5D_FILL_TIME_NEVER) >= 0;
     }
     if (good)
         s->dataset = H5Dcreate2(s->file, path_of(writer), s->type, space, links, made, H5P_DEFAULT);
     good = good && s->dataset >= 0 && dm_hdf5_model_write(s->dataset, info);
+    if (good && any && !packed) {
+        const haddr_t at = H5Dget_offset(s->dataset);
+        good = at != HADDR_UNDEF;
+        writer->raw_offset = good ? (int64_t)at : 0;
+    }
     const distmap_status status = good ? DISTMAP_OK : failed(writer);
     H5Pclose(made);
     H5Pclose(links);
@@ -147,6 +160,9 @@ static distmap_status put(distmap_writer *writer, const dm_box *box, const void 
 
 distmap_status dm_hdf5_write(distmap_writer *writer, int64_t count, const void *slices) {
     state *s = writer->state;
+    if (writer->raw_offset)
+        return dm_output_write_at(&writer->output, writer->raw_offset + writer->done * (int64_t)writer->slice_bytes, slices,
+                                  (size_t)count * writer->slice_bytes);
     dm_hdf5_call call;
     dm_hdf5_begin(&call);
     const distmap_status status = dm_rows_write(writer, &s->rows, count, slices, put);
@@ -171,6 +187,8 @@ static distmap_status place(distmap_writer *writer, state *s, int64_t count, con
 }
 
 distmap_status dm_hdf5_place(distmap_writer *writer, int64_t count, const uint64_t *bytes, int64_t *offsets) {
+    if (writer->raw_offset)
+        return dm_raw_place(writer, count, bytes, offsets);
     const int64_t chunks = dm_hdf5_chunk_count(&writer->info, writer->info.shape[0]);
     if (count != chunks)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: count: %lld pieces, the image has %lld",
@@ -194,7 +212,7 @@ distmap_status dm_hdf5_place(distmap_writer *writer, int64_t count, const uint64
 static bool close_all(state *s) {
     bool good = s->type < 0 || H5Tclose(s->type) >= 0;
     good = (s->dataset < 0 || H5Dclose(s->dataset) >= 0) && good;
-    good = (s->file < 0 || H5Fclose(s->file) >= 0) && good;
+    good = (s->file < 0 || dm_hdf5_close(s->file) >= 0) && good;
     s->file = s->dataset = s->type = -1;
     return good;
 }

@@ -197,7 +197,8 @@ static json_object *axis_of(const dm_ome *ome, int a) {
 json_object *dm_ome_attributes(const dm_ome *ome, int zarr_version) {
     json_object *attributes = json_object_new_object(), *list = json_object_new_array(),
                 *image = json_object_new_object(), *axes = json_object_new_array(), *datasets = json_object_new_array(),
-                *dataset = json_object_new_object(), *steps = json_object_new_array(), *holder = attributes;
+                *dataset = json_object_new_object(), *steps = json_object_new_array(),
+                *holder = zarr_version == 3 ? json_object_new_object() : attributes;
     bool moved = false;
     for (int a = 0; a < ome->ndim; a++) {
         dm_json_append(axes, axis_of(ome, a));
@@ -211,14 +212,14 @@ json_object *dm_ome_attributes(const dm_ome *ome, int zarr_version) {
     dm_json_append(datasets, dataset);
     dm_json_put(image, "axes", axes);
     dm_json_put(image, "datasets", datasets);
-    dm_json_append(list, image);
-    if (zarr_version == 3) {
-        holder = json_object_new_object();
-        dm_json_put(holder, "version", json_object_new_string("0.5"));
-        dm_json_put(attributes, "ome", holder);
-    } else
+    if (zarr_version == 2)
         dm_json_put(image, "version", json_object_new_string("0.4"));
+    dm_json_append(list, image);
+    if (zarr_version == 3)
+        dm_json_put(holder, "version", json_object_new_string("0.5"));
     dm_json_put(holder, "multiscales", list);
+    if (zarr_version == 3)
+        dm_json_put(attributes, "ome", holder);
     return attributes;
 }
 

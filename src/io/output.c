@@ -62,16 +62,17 @@ static distmap_status create_temp(dm_output *output) {
     return status;
 }
 
+/* What cannot be opened holds what others have put into it, and is not removed with this output. */
 static distmap_status open_part(dm_output *output, const char *part) {
-    output->temp = strdup(part);
-    if (!output->temp)
-        return dm_no_memory(output->name);
     if (!output->is_folder)
         output->fd = open(part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     else if (!mkdir(part, 0777) || errno == EEXIST)
         output->fd = open(part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (output->fd < 0)
         return fail(output, "cannot create the file for its parts");
+    output->temp = strdup(part);
+    if (!output->temp)
+        return dm_no_memory(output->name);
     dm_target_hand_on(output);
     return DISTMAP_OK;
 }
@@ -124,6 +125,11 @@ static distmap_status write_all(dm_output *output, int64_t offset, const void *d
         }
         from += n;
         bytes -= (size_t)n;
+        errno = EINTR; /* a signal cuts a long write to a pipe short, and the next one would wait */
+        if (bytes && !dm_goes_on()) {
+            output->error = EINTR;
+            return dm_output_failed(output);
+        }
     }
     return DISTMAP_OK;
 }

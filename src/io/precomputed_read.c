@@ -17,6 +17,7 @@ enum { LOOKED_AT = 1 << 16, LEVELS = 3 }; /* LEVELS: how deep below its volume a
 typedef struct state {
     dm_precomputed volume;
     int folder; /* the scale's; -1: there is none, and no chunk */
+    dm_zarr_present present;
     int workers;
     struct {
         dm_zarr_room file, rooms[2];
@@ -103,6 +104,7 @@ typedef struct reading {
     const dm_input *input;
     state *s;
     const dm_zarr_target *target;
+    const int64_t *parts; /* of chunks that are there; NULL: each is looked for */
 } reading;
 
 /* The chunk's bytes from the open file, unpacked; they stay in one of the worker's rooms. */
@@ -146,7 +148,7 @@ static distmap_status read_chunk(void *user, int worker, int64_t part) {
     int64_t at[DISTMAP_MAX_AXES], shape[DISTMAP_MAX_AXES];
     char name[DM_PRECOMPUTED_NAME + 4], brotli[DM_PRECOMPUTED_NAME + 8], *chunk = NULL;
     bool packed;
-    dm_zarr_target_place(r->target, v->chunk, part, at);
+    dm_zarr_target_place(r->target, v->chunk, r->parts ? r->parts[part] : part, at);
     const size_t bytes = dm_precomputed_chunk(v, at, shape, name);
     const dm_zarr_target cut = dm_zarr_target_cut(r->target, v->chunk, at);
     snprintf(brotli, sizeof brotli, "%s.br", name);
@@ -168,11 +170,46 @@ static distmap_status read_chunk(void *user, int worker, int64_t part) {
     return DISTMAP_OK;
 }
 
+/* Packed or not: "0-64_64-128_0-64.gz". */
+static bool find_place(const void *user, const char *name, int64_t at[DISTMAP_MAX_AXES]) {
+    const dm_precomputed *v = user;
+    int64_t shape[DISTMAP_MAX_AXES];
+    char same[DM_PRECOMPUTED_NAME];
+    const char *number = name;
+    for (int i = 0; i < 3; i++) {
+        const int a = DISTMAP_MAX_AXES - 1 - i;
+        char *end;
+        int64_t from_start;
+        if (__builtin_sub_overflow(strtoll(number, &end, 10), v->offset[i], &from_start) || from_start < 0 ||
+            from_start >= v->shape[a])
+            return false;
+        at[a] = from_start / v->chunk[a];
+        number = end + strcspn(end, "_");
+        number += *number == '_';
+    }
+    dm_precomputed_chunk(v, at, shape, same);
+    const size_t bytes = strlen(same);
+    return !strncmp(name, same, bytes) && (!name[bytes] || !strcmp(name + bytes, ".gz") || !strcmp(name + bytes, ".br"));
+}
+
 static distmap_status precomputed_read_box(distmap_reader *reader, const dm_box *box, void *out) {
     state *s = reader->state;
-    const dm_zarr_target target = dm_zarr_target_make(box, out, s->volume.bytes);
-    reading r = {&reader->input, s, &target};
-    return dm_threads_each(dm_zarr_target_chunks(&target, s->volume.chunk), s->workers, read_chunk, &r);
+    const dm_precomputed *v = &s->volume;
+    const dm_zarr_target target = dm_zarr_target_make(box, out, v->bytes);
+    const dm_zarr_grid grid = {&reader->input, s->folder, 1, v->shape, v->chunk, find_place, v};
+    reading r = {&reader->input, s, &target, NULL};
+    int64_t *parts = NULL, count = dm_zarr_target_chunks(&target, v->chunk);
+    distmap_status status = DISTMAP_OK;
+    if (dm_zarr_is_many(&grid, &target)) {
+        status = dm_zarr_present_list(&grid, &s->present, &target, &parts, &count);
+        r.parts = parts;
+        if (!status)
+            dm_zarr_fill(&target, &(uint64_t){0}, v->bytes);
+    }
+    if (!status)
+        status = dm_threads_each(count, s->workers, read_chunk, &r);
+    free(parts);
+    return status;
 }
 
 static distmap_status precomputed_read(distmap_reader *reader, int64_t first, int64_t count, void *out) {
@@ -186,6 +223,7 @@ static void precomputed_close(distmap_reader *reader) {
         return;
     if (s->folder >= 0)
         close(s->folder);
+    free(s->present.number);
     for (int w = 0; w < DM_ZARR_WORKERS; w++) {
         free(s->worker[w].file.data);
         free(s->worker[w].rooms[0].data);

@@ -50,13 +50,14 @@ static distmap_status store_info(const distmap_writer *writer, json_object *info
     if (other)
         return distmap_error_set(DISTMAP_ERROR_IO, "%s: %s holds another volume", writer->output.name,
                                  writer->output.temp);
-    return same ? DISTMAP_OK : dm_zarr_store(writer->output.name, writer->output.fd, "info", text, strlen(text));
+    return same ? DISTMAP_OK : dm_zarr_store(writer->output.name, writer->output.fd, "info", text, strlen(text),
+                         writer->shared);
 }
 
 static distmap_status make_volume(distmap_writer *writer, state *s) {
     const dm_input messages = {.name = writer->output.name};
     char *text = dm_precomputed_text(&writer->info);
-    json_object *info = text ? json_tokener_parse(text) : NULL;
+    json_object *info = text ? dm_json_own(text) : NULL;
     distmap_status status =
         info ? dm_precomputed_parse(&messages, info, NULL, &s->volume) : dm_no_memory(messages.name);
     if (!status)
@@ -121,7 +122,7 @@ static distmap_status write_chunk(void *user, int worker, int64_t part) {
     dm_zarr_copy(&cut, shape, v->bytes, s->chunk[worker], true);
     if (DM_HOST_BIG)
         dm_swap(s->chunk[worker], bytes / v->bytes, v->bytes);
-    return dm_zarr_store(w->writer->output.name, s->folder, name, s->chunk[worker], bytes);
+    return dm_zarr_store(w->writer->output.name, s->folder, name, s->chunk[worker], bytes, false);
 }
 
 distmap_status dm_precomputed_put(distmap_writer *writer, const dm_box *box, const void *elements) {

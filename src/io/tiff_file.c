@@ -102,8 +102,16 @@ distmap_status dm_tiff_open_output(dm_tiff *file, dm_output *output, bool big) {
     return dm_output_write(output, zeros, ALIGNMENT - (size_t)on_size(file) % ALIGNMENT);
 }
 
+void dm_tiff_set(TIFF *tiff, bool *refused, uint32_t tag, ...) {
+    va_list values;
+    va_start(values, tag);
+    if (!*refused && !TIFFVSetField(tiff, tag, values))
+        *refused = true;
+    va_end(values);
+}
+
 void dm_tiff_close(dm_tiff *file) {
-    if (file->tiff)
+    if (file->tiff && !file->refused)
         TIFFClose(file->tiff);
     *file = (dm_tiff){0};
 }

@@ -13,12 +13,16 @@ typedef struct dm_tiff {
     dm_output *output; /* writing */
     int64_t at;
     char message[300]; /* of the first error since it was cleared */
+    bool refused;      /* a tag was not taken, for want of memory */
 } dm_tiff;
 
 distmap_status dm_tiff_open_input(dm_tiff *file, dm_input *input);
 /* `big`: BigTIFF. */
 distmap_status dm_tiff_open_output(dm_tiff *file, dm_output *output, bool big);
 void dm_tiff_close(dm_tiff *file);
+/* TIFFSetField(), and *refused where it does not take the tag. libtiff (4.5) has counted a tag of ours then that it does not hold: the
+ * handle is not to be used any more, and not to be closed. */
+void dm_tiff_set(TIFF *tiff, bool *refused, uint32_t tag, ...);
 
 /* How the samples of every page are to be read. */
 typedef enum dm_tiff_colour { DM_TIFF_GREY, DM_TIFF_PALETTE, DM_TIFF_RGB, DM_TIFF_CMYK } dm_tiff_colour;
@@ -79,7 +83,7 @@ distmap_status dm_tiff_text_stack(distmap_reader *reader, const dm_tiff_text *te
                                   dm_tiff_stack *stack);
 /* Spacing of rows and columns, and the unit, from the resolution tags and the text. */
 void dm_tiff_spacing_read(TIFF *tiff, const dm_tiff_text *text, distmap_image_info *info);
-void dm_tiff_spacing_write(TIFF *tiff, const distmap_image_info *info);
+void dm_tiff_spacing_write(dm_tiff *file, const distmap_image_info *info);
 
 /* ---- OME-XML (tiff_ome.c) ---- */
 
@@ -89,7 +93,7 @@ distmap_status dm_ome_read(distmap_reader *reader, const char *text, const dm_ti
                            const int64_t *ifd, dm_tiff_stack *stack);
 /* Whether such a file is wanted, by its name or since the input is one. */
 bool dm_ome_wanted(const distmap_writer *writer);
-distmap_status dm_ome_write(const distmap_writer *writer, TIFF *tiff);
+distmap_status dm_ome_write(const distmap_writer *writer, dm_tiff *file);
 /* From a stack's numbers into axes: what both texts have in common. */
 distmap_status dm_tiff_stack_pitches(distmap_reader *reader, const dm_tiff_stack *stack, const char *where);
 
@@ -99,7 +103,7 @@ distmap_status dm_tiff_stack_pitches(distmap_reader *reader, const dm_tiff_stack
 distmap_status dm_tiff_geo_read(distmap_reader *reader, TIFF *tiff);
 /* Whether the image is a map, or comes from a file with such a place. */
 bool dm_tiff_geo_is(const distmap_image_info *info);
-distmap_status dm_tiff_geo_write(const distmap_writer *writer, TIFF *tiff);
+distmap_status dm_tiff_geo_write(const distmap_writer *writer, dm_tiff *file);
 /* What of GDAL's metadata is true of another image of the same place: items of the whole file, none of a band (statistics, scale,
  * unit, name). Into `out`, which has room for as many bytes as came; how many, 0 if none. NULL: only checked. *fault: why it is
  * none, or NULL. */

@@ -160,7 +160,7 @@ bool dm_tiff_geo_is(const distmap_image_info *info) {
 }
 
 /* libtiff must know tags before it sets them, and forgets them with each directory. */
-static void declare(TIFF *tiff) {
+static void declare(dm_tiff *file) {
     static const TIFFFieldInfo fields[] = {
         {SCALE, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, true, true, (char *)"ModelPixelScale"},
         {TIEPOINTS, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, true, true, (char *)"ModelTiepoint"},
@@ -171,11 +171,12 @@ static void declare(TIFF *tiff) {
         {GDAL_METADATA, -1, -1, TIFF_ASCII, FIELD_CUSTOM, true, false, (char *)"GDAL_METADATA"},
         {GDAL_NODATA, -1, -1, TIFF_ASCII, FIELD_CUSTOM, true, false, (char *)"GDAL_NODATA"},
     };
-    TIFFMergeFieldInfo(tiff, fields, sizeof fields / sizeof *fields);
+    if (TIFFMergeFieldInfo(file->tiff, fields, sizeof fields / sizeof *fields))
+        file->refused = true;
 }
 
 /* A native block as a tag, as it was. */
-static distmap_status put(const distmap_writer *writer, TIFF *tiff, const struct tag *tag) {
+static distmap_status put(const distmap_writer *writer, dm_tiff *file, const struct tag *tag) {
     const distmap_native *native = dm_native_find(&writer->info, tag->family, tag->name);
     if (!native || !native->bytes)
         return DISTMAP_OK;
@@ -185,9 +186,9 @@ static distmap_status put(const distmap_writer *writer, TIFF *tiff, const struct
     memcpy(copy, native->data, native->bytes);
     copy[native->bytes] = '\0';
     if (tag->type == TIFF_ASCII)
-        TIFFSetField(tiff, tag->number, copy);
+        dm_tiff_set(file->tiff, &file->refused, tag->number, copy);
     else
-        TIFFSetField(tiff, tag->number, (int)(native->bytes / tag->size), copy);
+        dm_tiff_set(file->tiff, &file->refused, tag->number, (int)(native->bytes / tag->size), copy);
     free(copy);
     return DISTMAP_OK;
 }
@@ -212,7 +213,7 @@ static bool place_of(const distmap_image_info *info, const dm_geo *was, dm_geo *
     return true;
 }
 
-static void put_place(TIFF *tiff, const dm_geo *g) {
+static void put_place(dm_tiff *file, const dm_geo *g) {
     const double centre = g->is_point ? 0 : 0.5;
     double x[3], y[3];
     for (int i = 0; i < 3; i++) {
@@ -222,16 +223,16 @@ static void put_place(TIFF *tiff, const dm_geo *g) {
     const double left = x[0] - centre * (x[1] + x[2]), top = y[0] - centre * (y[1] + y[2]);
     if (x[2] == 0 && y[1] == 0 && x[1] > 0 && y[2] < 0) {
         const double scale[3] = {x[1], -y[2], g->scale_z}, tie[6] = {0, 0, 0, left, top, g->z};
-        TIFFSetField(tiff, SCALE, 3, scale);
-        TIFFSetField(tiff, TIEPOINTS, 6, tie);
+        dm_tiff_set(file->tiff, &file->refused, SCALE, 3, scale);
+        dm_tiff_set(file->tiff, &file->refused, TIEPOINTS, 6, tie);
     } else {
         const double m[16] = {x[1], x[2], 0, left, y[1], y[2], 0, top, 0, 0, g->scale_z, g->z, 0, 0, 0, 1};
-        TIFFSetField(tiff, TRANSFORMATION, 16, m);
+        dm_tiff_set(file->tiff, &file->refused, TRANSFORMATION, 16, m);
     }
 }
 
 /* Keys of a coordinate system that another format told by its EPSG code. */
-static void put_keys(TIFF *tiff, const distmap_image_info *info) {
+static void put_keys(dm_tiff *file, const distmap_image_info *info) {
     const bool projected = info->world == DISTMAP_WORLD_PROJECTED;
     unsigned code = 0, unit = 0;
     if (info->crs && sscanf(info->crs, "EPSG:%5u", &code) != 1)
@@ -259,7 +260,7 @@ static void put_keys(TIFF *tiff, const distmap_image_info *info) {
                                0,
                                1,
                                (uint16_t)unit};
-    TIFFSetField(tiff, KEYS, unit ? 20 : 16, keys);
+    dm_tiff_set(file->tiff, &file->refused, KEYS, unit ? 20 : 16, keys);
 }
 
 static bool same_place(const dm_geo *a, const dm_geo *b) {
@@ -267,9 +268,9 @@ static bool same_place(const dm_geo *a, const dm_geo *b) {
            a->scale_z == b->scale_z && a->z == b->z;
 }
 
-distmap_status dm_tiff_geo_write(const distmap_writer *writer, TIFF *tiff) {
+distmap_status dm_tiff_geo_write(const distmap_writer *writer, dm_tiff *file) {
     const distmap_image_info *info = &writer->info;
-    declare(tiff);
+    declare(file);
     const distmap_native *metadata = dm_native_find(info, "gdal", "metadata");
     if (metadata) {
         static const char head[] = "<GDALMetadata>", tail[] = "</GDALMetadata>\n";
@@ -281,12 +282,13 @@ distmap_status dm_tiff_geo_write(const distmap_writer *writer, TIFF *tiff) {
                      kept = dm_tiff_geo_metadata(metadata->data, metadata->bytes, text + begin, &fault);
         strcpy(text + begin + kept, tail);
         if (kept)
-            TIFFSetField(tiff, GDAL_METADATA, text);
+            dm_tiff_set(file->tiff, &file->refused, GDAL_METADATA, text);
         free(text);
     }
     if (info->has_nodata) {
         char text[40];
-        TIFFSetField(tiff, GDAL_NODATA, isnan(info->nodata) ? "nan" : dm_decimal(info->nodata, text));
+        dm_tiff_set(file->tiff, &file->refused, GDAL_NODATA,
+                    isnan(info->nodata) ? "nan" : dm_decimal(info->nodata, text));
     }
     if (!dm_tiff_geo_is(info))
         return DISTMAP_OK;
@@ -300,11 +302,11 @@ distmap_status dm_tiff_geo_write(const distmap_writer *writer, TIFF *tiff) {
     for (int t = 0; t < TAGS; t++) {
         const bool of_keys = tags[t].number >= KEYS, of_place = !of_keys;
         if (!strcmp(tags[t].family, "geotiff") && (of_keys || (of_place && as_it_was && info->world == was.world)))
-            TRY(put(writer, tiff, &tags[t]));
+            TRY(put(writer, file, &tags[t]));
     }
     if (!as_it_was)
-        put_place(tiff, &now);
+        put_place(file, &now);
     if (!has_keys && info->world != DISTMAP_WORLD_UNKNOWN)
-        put_keys(tiff, info);
+        put_keys(file, info);
     return DISTMAP_OK;
 }

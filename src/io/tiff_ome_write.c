@@ -111,7 +111,7 @@ static void add_pixels(struct text *to, const distmap_image_info *info) {
     add(to, "<TiffData IFD=\"0\" PlaneCount=\"%lld\"/></Pixels>", (long long)planes);
 }
 
-distmap_status dm_ome_write(const distmap_writer *writer, TIFF *tiff) {
+distmap_status dm_ome_write(const distmap_writer *writer, dm_tiff *file) {
     const distmap_image_info *info = &writer->info;
     int64_t channels = 1;
     for (int a = 0; a < info->ndim; a++)
@@ -134,7 +134,7 @@ distmap_status dm_ome_write(const distmap_writer *writer, TIFF *tiff) {
         distmap_version());
     add_pixels(&text, info);
     add(&text, "</Image></OME>");
-    TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, text.at);
+    dm_tiff_set(file->tiff, &file->refused, TIFFTAG_IMAGEDESCRIPTION, text.at);
     free(text.at);
     return DISTMAP_OK;
 }

@@ -57,15 +57,15 @@ dm_tiff_form dm_tiff_form_of(const distmap_image_info *info, uint16_t compressio
                                                   : PREDICTOR_HORIZONTAL};
 }
 
-void dm_tiff_form_set(TIFF *t, const dm_tiff_form *form, uint32_t strip_rows) {
-    TIFFSetField(t, TIFFTAG_IMAGEWIDTH, form->width);
-    TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, form->bits);
-    TIFFSetField(t, TIFFTAG_SAMPLEFORMAT, form->sample_format);
-    TIFFSetField(t, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
-    TIFFSetField(t, TIFFTAG_COMPRESSION, form->compression);
+void dm_tiff_form_set(TIFF *t, bool *refused, const dm_tiff_form *form, uint32_t strip_rows) {
+    dm_tiff_set(t, refused, TIFFTAG_IMAGEWIDTH, form->width);
+    dm_tiff_set(t, refused, TIFFTAG_BITSPERSAMPLE, form->bits);
+    dm_tiff_set(t, refused, TIFFTAG_SAMPLEFORMAT, form->sample_format);
+    dm_tiff_set(t, refused, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+    dm_tiff_set(t, refused, TIFFTAG_COMPRESSION, form->compression);
     if (form->predictor)
-        TIFFSetField(t, TIFFTAG_PREDICTOR, form->predictor);
-    TIFFSetField(t, TIFFTAG_ROWSPERSTRIP, strip_rows);
+        dm_tiff_set(t, refused, TIFFTAG_PREDICTOR, form->predictor);
+    dm_tiff_set(t, refused, TIFFTAG_ROWSPERSTRIP, strip_rows);
 }
 
 /* ---- A file in memory ---- */
@@ -143,13 +143,14 @@ distmap_status dm_tiff_pack(const char *name, const dm_tiff_form *form, size_t b
         free(m.data);
         return dm_no_memory(name);
     }
-    TIFFSetField(t, TIFFTAG_IMAGELENGTH, strip->count);
-    dm_tiff_form_set(t, form, strip->count);
+    bool refused = false;
+    dm_tiff_set(t, &refused, TIFFTAG_IMAGELENGTH, strip->count);
+    dm_tiff_form_set(t, &refused, form, strip->count);
     if (form->compression == COMPRESSION_ADOBE_DEFLATE)
-        TIFFSetField(t, TIFFTAG_ZIPQUALITY, DEFLATE_LEVEL);
+        dm_tiff_set(t, &refused, TIFFTAG_ZIPQUALITY, DEFLATE_LEVEL);
     if (form->compression == COMPRESSION_ZSTD)
-        TIFFSetField(t, TIFFTAG_ZSTD_LEVEL, ZSTD_LEVEL);
-    const bool good = TIFFWriteEncodedStrip(t, 0, (void *)strip->rows, (tmsize_t)bytes) >= 0;
+        dm_tiff_set(t, &refused, TIFFTAG_ZSTD_LEVEL, ZSTD_LEVEL);
+    const bool good = !refused && TIFFWriteEncodedStrip(t, 0, (void *)strip->rows, (tmsize_t)bytes) >= 0;
     const uint64_t at = TIFFGetStrileOffset(t, 0), packed = TIFFGetStrileByteCount(t, 0);
     TIFFCleanup(t); /* no directory is written */
     if (!good || at + packed > m.bytes) {

@@ -13,7 +13,7 @@ typedef struct dm_tiff_form {
 /* The form of elements; compression is one of libtiff's numbers. */
 dm_tiff_form dm_tiff_form_of(const distmap_image_info *info, uint16_t compression);
 /* Sets those tags, and that of rows per strip. */
-void dm_tiff_form_set(TIFF *tiff, const dm_tiff_form *form, uint32_t strip_rows);
+void dm_tiff_form_set(TIFF *tiff, bool *refused, const dm_tiff_form *form, uint32_t strip_rows);
 
 /* libtiff's number of what is packed by, NONE for a name that is none. */
 uint16_t dm_tiff_compression(const char *packing);

@@ -207,7 +207,7 @@ static void add_kept(struct lines *to, const distmap_image_info *info) {
 
 /* Without "images=": by that, ImageJ and tifffile take all planes to follow the first one with nothing between, and look at no other
  * directory. */
-static void add_text(TIFF *tiff, const distmap_image_info *info, double dz, bool spaced) {
+static void add_text(dm_tiff *file, const distmap_image_info *info, double dz, bool spaced) {
     struct lines lines = {.used = 0};
     const int64_t channels = length_of(info, DISTMAP_AXIS_CHANNEL), slices = length_of(info, DISTMAP_AXIS_SPACE),
                   frames = length_of(info, DISTMAP_AXIS_TIME);
@@ -232,10 +232,10 @@ static void add_text(TIFF *tiff, const distmap_image_info *info, double dz, bool
     if (spaced)
         add(&lines, "unit=%s\nspacing=%s\n", *unit ? unit : "pixel", dm_decimal(dz, number));
     add_kept(&lines, info);
-    TIFFSetField(tiff, TIFFTAG_IMAGEDESCRIPTION, lines.text);
+    dm_tiff_set(file->tiff, &file->refused, TIFFTAG_IMAGEDESCRIPTION, lines.text);
 }
 
-void dm_tiff_spacing_write(TIFF *tiff, const distmap_image_info *info) {
+void dm_tiff_spacing_write(dm_tiff *file, const distmap_image_info *info) {
     const double dy = distmap_image_pitch(info, info->ndim - 2), dx = distmap_image_pitch(info, info->ndim - 1);
     double dz = 1;
     for (int a = 0; a < info->ndim - 2; a++)
@@ -243,10 +243,10 @@ void dm_tiff_spacing_write(TIFF *tiff, const distmap_image_info *info) {
             dz = distmap_image_pitch(info, a);
     const bool spaced = dx != 1 || dy != 1 || dz != 1 || *distmap_image_unit(info);
     if (spaced) {
-        TIFFSetField(tiff, TIFFTAG_XRESOLUTION, 1 / dx);
-        TIFFSetField(tiff, TIFFTAG_YRESOLUTION, 1 / dy);
-        TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_NONE);
+        dm_tiff_set(file->tiff, &file->refused, TIFFTAG_XRESOLUTION, 1 / dx);
+        dm_tiff_set(file->tiff, &file->refused, TIFFTAG_YRESOLUTION, 1 / dy);
+        dm_tiff_set(file->tiff, &file->refused, TIFFTAG_RESOLUTIONUNIT, RESUNIT_NONE);
     }
     if (spaced || info->ndim > 2)
-        add_text(tiff, info, dz, spaced);
+        add_text(file, info, dz, spaced);
 }

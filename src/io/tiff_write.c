@@ -92,33 +92,36 @@ static bool moves(const distmap_writer *writer, const state *s) {
 }
 
 /* The text of the first page, and a map's place. */
-static distmap_status describe(distmap_writer *writer, const state *s) {
+static distmap_status describe(distmap_writer *writer, state *s) {
     distmap_image_info page = writer->info;
     if (s->bands || page.axis[0].type == DISTMAP_AXIS_OTHER)
         dm_image_drop_axis(&page, 0, 0);
     if (dm_ome_wanted(writer))
-        TRY(dm_ome_write(writer, s->file.tiff));
+        TRY(dm_ome_write(writer, &s->file));
     else if (page.ndim > 2 || !dm_tiff_geo_is(&page))
-        dm_tiff_spacing_write(s->file.tiff, &page);
-    return dm_tiff_geo_write(writer, s->file.tiff);
+        dm_tiff_spacing_write(&s->file, &page);
+    return dm_tiff_geo_write(writer, &s->file);
 }
 
 /* The tags of the page that begins. */
 static distmap_status begin_page(distmap_writer *writer, state *s) {
     TIFF *t = s->file.tiff;
     const distmap_image_info *info = &writer->info;
-    dm_tiff_form_set(t, &s->form, (uint32_t)s->strip_rows);
-    TIFFSetField(t, TIFFTAG_IMAGELENGTH, (uint32_t)height_of(info));
-    TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, s->bands ? (int)s->bands : 1);
-    TIFFSetField(t, TIFFTAG_PLANARCONFIG, s->bands > 1 ? PLANARCONFIG_SEPARATE : PLANARCONFIG_CONTIG);
+    bool *refused = &s->file.refused;
+    dm_tiff_form_set(t, refused, &s->form, (uint32_t)s->strip_rows);
+    dm_tiff_set(t, refused, TIFFTAG_IMAGELENGTH, (uint32_t)height_of(info));
+    dm_tiff_set(t, refused, TIFFTAG_SAMPLESPERPIXEL, s->bands ? (int)s->bands : 1);
+    dm_tiff_set(t, refused, TIFFTAG_PLANARCONFIG, s->bands > 1 ? PLANARCONFIG_SEPARATE : PLANARCONFIG_CONTIG);
     if (s->bands > 1) {
         uint16_t *kinds = calloc((size_t)s->bands, sizeof *kinds); /* unspecified */
         if (!kinds)
             return dm_no_memory(writer->output.name);
-        TIFFSetField(t, TIFFTAG_EXTRASAMPLES, (int)s->bands - 1, kinds);
+        dm_tiff_set(t, refused, TIFFTAG_EXTRASAMPLES, (int)s->bands - 1, kinds);
         free(kinds);
     }
-    return s->page ? DISTMAP_OK : describe(writer, s);
+    if (!s->page)
+        TRY(describe(writer, s));
+    return *refused ? failed(writer) : DISTMAP_OK;
 }
 
 distmap_status dm_tiff_create(distmap_writer *writer) {

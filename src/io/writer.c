@@ -69,10 +69,22 @@ static distmap_status check(const char *path, const distmap_image_info *info) {
         if (info->shard[a] < 0)
             return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->shard[%d]: is negative", a);
     }
+    if (info->zarr_format && info->zarr_format != 2 && info->zarr_format != 3)
+        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info->zarr_format: is %d, must be 2, 3 or 0", info->zarr_format);
     char fault[200];
     if (dm_image_fault(info, fault, sizeof fault))
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "info: %s", fault);
     return DISTMAP_OK;
+}
+
+/* What is asked for must be there to be had. */
+static distmap_status check_layout(const char *path, const dm_codec *codec, const distmap_image_info *info) {
+    const char *fault = info->chunk_asked && !codec->info.chunked        ? "has no chunks of a shape that can be chosen"
+                        : info->shard_asked && !codec->holds_shards      ? "has no shards"
+                        : info->zarr_format && !codec->holds_shards      ? "is not Zarr, of which a version was asked for"
+                        : info->shard_asked && info->zarr_format == 2    ? "of version 2 has no shards; version 3 has"
+                                                                         : NULL;
+    return fault ? distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: %s %s", path, codec->info.name, fault) : DISTMAP_OK;
 }
 
 static distmap_status not_shared(const char *path, const dm_codec *codec) {
@@ -126,6 +138,7 @@ static distmap_status create(const char *path, const char *part, bool shared, co
     if (palette && !codec->holds_palette)
         return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: %s is not written with a palette; .png can", path,
                                  codec->info.name);
+    TRY(check_layout(path, codec, info));
     if (shared && !codec->info.shares)
         return not_shared(path, codec);
     if (part && !shared && !codec->is_plain)

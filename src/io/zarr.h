@@ -61,7 +61,13 @@ typedef struct dm_zarr {
     char names[DISTMAP_MAX_AXES][16]; /* of the file's axes; "" where it tells none */
 } dm_zarr;
 
-/* ---- zarr_json.c: JSON texts ---- */
+/* ---- json_parse.c, zarr_json.c: JSON texts ---- */
+
+typedef enum dm_json_end { DM_JSON_GOOD, DM_JSON_BROKEN, DM_JSON_TWICE, DM_JSON_NO_MEMORY } dm_json_end;
+/* The value that the text of `bytes` bytes and a zero is, to be put by the caller: NULL where it is null, and where it cannot be had. */
+dm_json_end dm_json_parse(const char *text, size_t bytes, json_object **value);
+/* The same of a text that was made here: NULL without memory. */
+json_object *dm_json_own(const char *text);
 
 /* A file of the folder as an object, to be put by the caller; NULL in *object where there is none. */
 distmap_status dm_zarr_load(const dm_input *input, int folder, const char *file, json_object **object);
@@ -70,7 +76,7 @@ json_object *dm_zarr_member(json_object *object, const char *name);
 /* A string's text, else "". */
 const char *dm_zarr_text(json_object *string);
 /* Makes an object: what cannot be added, or could not be made itself (NULL), is noted, and makes the text NULL in the end. They take
- * `value`. */
+ * `value`, which is not to be touched any more: so what is within comes first. */
 void dm_json_put(json_object *object, const char *name, json_object *value);
 void dm_json_put_null(json_object *object, const char *name);
 void dm_json_append(json_object *array, json_object *value);
@@ -170,12 +176,41 @@ dm_zarr_target dm_zarr_target_cut(const dm_zarr_target *target, const int64_t ch
                                   const int64_t at[DISTMAP_MAX_AXES]);
 /* The chunks that it meets: how many, and the place of one of them in the grid, in order. */
 int64_t dm_zarr_target_chunks(const dm_zarr_target *target, const int64_t chunk[DISTMAP_MAX_AXES]);
+/* The number of the chunk at that place of the grid among them; -1: it is none of them. */
+int64_t dm_zarr_target_part(const dm_zarr_target *target, const int64_t chunk[DISTMAP_MAX_AXES],
+                            const int64_t at[DISTMAP_MAX_AXES]);
 void dm_zarr_target_place(const dm_zarr_target *target, const int64_t chunk[DISTMAP_MAX_AXES], int64_t number,
                           int64_t at[DISTMAP_MAX_AXES]);
 /* Copies from a row-major chunk of that shape to the target, or the other way. */
 void dm_zarr_copy(const dm_zarr_target *target, const int64_t shape[DISTMAP_MAX_AXES], size_t size, char *chunk,
                   bool to_chunk);
 void dm_zarr_fill(const dm_zarr_target *target, const void *value, size_t size);
+
+/* ---- zarr_present.c: which chunks there are ---- */
+
+/* An array's chunks, as files. */
+typedef struct dm_zarr_grid {
+    const dm_input *input; /* for messages */
+    int folder;            /* -1: there are none */
+    int levels;            /* folders below one another, with that, down to the files */
+    const int64_t *shape, *chunk; /* of DISTMAP_MAX_AXES axes */
+    /* Whether the file of that name, "3/0/1", is a chunk, and at which place of the grid. */
+    bool (*place)(const void *form, const char *name, int64_t at[DISTMAP_MAX_AXES]);
+    const void *form;
+} dm_zarr_grid;
+
+typedef struct dm_zarr_present {
+    bool listed;
+    int64_t *number; /* in the grid, row-major, rising; owned */
+    size_t count, room;
+} dm_zarr_present;
+
+/* Whether so many chunks are asked for that the folder is worth a look. */
+bool dm_zarr_is_many(const dm_zarr_grid *grid, const dm_zarr_target *target);
+/* Those of the target that are there, rising, as numbers for dm_zarr_target_place(), into *parts, which the caller frees, also after an
+ * error. */
+distmap_status dm_zarr_present_list(const dm_zarr_grid *grid, dm_zarr_present *present, const dm_zarr_target *target, int64_t **parts,
+                                    int64_t *count);
 
 /* ---- zarr_chunk.c: what chunks' files hold ---- */
 
@@ -186,6 +221,7 @@ typedef struct dm_zarr_array {
     const dm_input *input; /* for messages */
     int folder;
     dm_zarr form;
+    dm_zarr_present present;
     int workers;
     struct dm_zarr_worker {
         dm_zarr_room file, rooms[2]; /* a chunk as it is in the file, and unpacked */
@@ -235,7 +271,8 @@ int dm_zarr_open_below(int folder, const char *path);
 /* ---- zarr_store.c: files of a store, written. `name` is for messages ---- */
 
 /* With the folders that it is in, where they are missing. */
-distmap_status dm_zarr_store(const char *name, int folder, const char *file, const void *data, size_t bytes);
+distmap_status dm_zarr_store(const char *name, int folder, const char *file, const void *data, size_t bytes,
+                             bool synced);
 
 /* ---- zarr_place.c ---- */
 
@@ -244,7 +281,7 @@ distmap_status dm_zarr_store(const char *name, int folder, const char *file, con
 char *dm_zarr_place_home(const char *target);
 /* The folder that takes its name at the end, for an output of that name: the outermost that is not there yet. The caller frees it. */
 distmap_status dm_zarr_place(const char *path, char **target);
-/* The version of the group that it is put into, or of a new store. */
+/* The version of the group that it is put into; 0: it is put into none. */
 distmap_status dm_zarr_parent_version(const char *name, const char *target, int *version);
 
 /* ---- zarr_nodes.c: what is added to a store ---- */
@@ -252,7 +289,8 @@ distmap_status dm_zarr_parent_version(const char *name, const char *target, int 
 enum { DM_ZARR_TEXTS = 40, DM_ZARR_GROUPS = 16 };
 
 typedef struct dm_zarr_nodes {
-    char *name; /* for messages */
+    char *name;  /* for messages */
+    bool synced; /* each file is on the disk before it has its name */
     int texts, groups;
     struct dm_zarr_node_text {
         char *path;       /* below the folder that takes its name at the end */

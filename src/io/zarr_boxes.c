@@ -62,6 +62,18 @@ void dm_zarr_target_place(const dm_zarr_target *target, const int64_t chunk[DIST
     }
 }
 
+int64_t dm_zarr_target_part(const dm_zarr_target *target, const int64_t chunk[DISTMAP_MAX_AXES],
+                            const int64_t at[DISTMAP_MAX_AXES]) {
+    int64_t part = 0;
+    for (int a = 0; a < DISTMAP_MAX_AXES; a++) {
+        const int64_t count = chunks_along(target, chunk, a), place = at[a] - target->box.first[a] / chunk[a];
+        if (place < 0 || place >= count)
+            return -1;
+        part = part * count + place;
+    }
+    return part;
+}
+
 static void copy_elements(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t count,
                           size_t size) {
     if (to_stride == (int64_t)size && from_stride == (int64_t)size) {

@@ -233,7 +233,16 @@ static distmap_status read_chunk(dm_zarr_array *array, int worker, const dm_zarr
 typedef struct reading {
     dm_zarr_array *array;
     const dm_zarr_target *target;
+    const int64_t *parts; /* of chunks that are there; NULL: each is looked for */
 } reading;
+
+static distmap_status chunk_missing(const dm_zarr_array *array, const dm_zarr_target *target, int64_t part) {
+    int64_t at[DISTMAP_MAX_AXES];
+    char name[DM_ZARR_NAME];
+    dm_zarr_target_place(target, array->form.chunk, part, at);
+    dm_zarr_chunk_name(&array->form, at, name);
+    return chunk_broken(array, &(source){.name = name, .inner = -1}, "is missing, and there is no fill value");
+}
 
 static distmap_status read_file(void *user, int worker, int64_t part) {
     const reading *r = user;
@@ -241,7 +250,7 @@ static distmap_status read_file(void *user, int worker, int64_t part) {
     const dm_zarr *form = &array->form;
     int64_t at[DISTMAP_MAX_AXES];
     char name[DM_ZARR_NAME];
-    dm_zarr_target_place(r->target, form->chunk, part, at);
+    dm_zarr_target_place(r->target, form->chunk, r->parts ? r->parts[part] : part, at);
     dm_zarr_chunk_name(form, at, name);
     const dm_zarr_target cut = dm_zarr_target_cut(r->target, form->chunk, at);
     source from = {.name = name, .inner = -1, .fd = openat(array->folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
@@ -249,7 +258,7 @@ static distmap_status read_file(void *user, int worker, int64_t part) {
         return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot open its chunk %s: %s", array->input->name, name,
                                  strerror(errno));
     if (from.fd < 0 && !form->filled)
-        return chunk_broken(array, &from, "is missing, and there is no fill value");
+        return chunk_missing(array, r->target, r->parts ? r->parts[part] : part);
     if (from.fd < 0) {
         dm_zarr_fill(&cut, form->fill, form->size);
         return DISTMAP_OK;
@@ -267,10 +276,53 @@ static distmap_status read_file(void *user, int worker, int64_t part) {
     return status;
 }
 
+static bool find_place(const void *user, const char *name, int64_t at[DISTMAP_MAX_AXES]) {
+    const dm_zarr *form = user;
+    char same[DM_ZARR_NAME];
+    const char *number = name + (form->prefixed ? 2 : 0);
+    for (int a = DISTMAP_MAX_AXES - form->ndim; a < DISTMAP_MAX_AXES && number <= name + strlen(name); a++) {
+        char *end;
+        at[a] = strtoll(number, &end, 10);
+        number = end + 1;
+    }
+    dm_zarr_chunk_name(form, at, same);
+    return !strcmp(name, same);
+}
+
+/* Of many chunks those that are there; the rest has the fill value. */
+static distmap_status read_present(dm_zarr_array *array, const dm_zarr_grid *grid, const dm_zarr_target *target) {
+    const dm_zarr *form = &array->form;
+    reading r = {array, target, NULL};
+    int64_t *parts = NULL, count, gap = 0;
+    distmap_status status = dm_zarr_present_list(grid, &array->present, target, &parts, &count);
+    const bool all = !status && count == dm_zarr_target_chunks(target, form->chunk);
+    while (!status && !form->filled && gap < count && parts[gap] == gap)
+        gap++;
+    if (!status && !all && !form->filled)
+        status = chunk_missing(array, target, gap);
+    else if (!status && !all)
+        dm_zarr_fill(target, form->fill, form->size);
+    r.parts = parts;
+    if (!status)
+        status = each(array, EVERY_WORKER, count, form->pipeline.shard != NULL, read_file, &r);
+    free(parts);
+    return status;
+}
+
 distmap_status dm_zarr_array_read(dm_zarr_array *array, const dm_zarr_target *target) {
-    reading r = {array, target};
-    return each(array, EVERY_WORKER, dm_zarr_target_chunks(target, array->form.chunk),
-                array->form.pipeline.shard != NULL, read_file, &r);
+    const dm_zarr *form = &array->form;
+    const dm_zarr_grid grid = {array->input,
+                               array->folder,
+                               form->separator == '/' ? form->ndim + form->prefixed : 1,
+                               form->shape,
+                               form->chunk,
+                               find_place,
+                               form};
+    if (dm_zarr_is_many(&grid, target))
+        return read_present(array, &grid, target);
+    reading r = {array, target, NULL};
+    return each(array, EVERY_WORKER, dm_zarr_target_chunks(target, form->chunk), form->pipeline.shard != NULL, read_file,
+                &r);
 }
 
 /* ---- Sizes ---- */
@@ -313,5 +365,6 @@ void dm_zarr_array_free(dm_zarr_array *array) {
         free(array->worker[w].rooms[0].data);
         free(array->worker[w].rooms[1].data);
     }
+    free(array->present.number);
     dm_zarr_free(&array->form);
 }

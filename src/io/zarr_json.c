@@ -1,7 +1,8 @@
-/* JSON files of a Zarr store, by json-c. */
+/* JSON files of a Zarr store, as objects of json-c. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 
 #include "io/zarr.h"
 
-enum { MOST_TEXT = 64 << 20, FIRST_TEXT = 1 << 14, DEEPEST = 64 };
+enum { MOST_TEXT = 64 << 20, FIRST_TEXT = 1 << 14 };
 
 /* The whole file, which grows with what is there rather than by its word. NULL and 0: none; NULL and errno. */
 static char *load_text(int folder, const char *file, size_t *bytes) {
@@ -45,67 +46,6 @@ static char *load_text(int folder, const char *file, size_t *bytes) {
     return text;
 }
 
-/* ---- Whether json-c kept all that it parsed: it drops a member, or an element, that it has no memory for, and says nothing ---- */
-
-typedef struct counts {
-    int64_t members, items, containers, empty, nulls;
-} counts;
-
-static counts count_text(const char *text, size_t bytes) {
-    counts c = {0};
-    int64_t commas = 0;
-    for (const char *p = text, *end = text + bytes; p < end; p++) {
-        if (*p == '"') {
-            for (p++; p < end && *p != '"'; p++)
-                p += *p == '\\';
-            continue;
-        }
-        c.members += *p == ':';
-        commas += *p == ',';
-        c.nulls += p + 1 < end && (*p | 32) == 'n' && (p[1] | 32) == 'u';
-        if (*p == '{' || *p == '[') {
-            c.containers++;
-            const char next = p[1 + strspn(p + 1, " \t\r\n")];
-            c.empty += next == '}' || next == ']';
-        }
-    }
-    c.items = commas + c.containers - c.empty;
-    return c;
-}
-
-static void count_value(json_object *value, counts *c);
-
-static void count_inside(json_object *value, counts *c) {
-    if (json_object_is_type(value, json_type_object)) {
-        json_object_object_foreach(value, name, inner) {
-            (void)name;
-            count_value(inner, c);
-        }
-    } else
-        for (size_t i = 0; i < json_object_array_length(value); i++)
-            count_value(json_object_array_get_idx(value, i), c);
-}
-
-static void count_value(json_object *value, counts *c) {
-    const bool object = json_object_is_type(value, json_type_object);
-    c->nulls += value == NULL;
-    if (!object && !json_object_is_type(value, json_type_array))
-        return;
-    const int64_t length = object ? json_object_object_length(value) : (int64_t)json_object_array_length(value);
-    c->containers++;
-    c->items += length;
-    c->members += object ? length : 0;
-    c->empty += length == 0;
-    count_inside(value, c);
-}
-
-static bool is_whole(const char *text, size_t bytes, json_object *value) {
-    const counts want = count_text(text, bytes);
-    counts have = {0};
-    count_value(value, &have);
-    return memcmp(&want, &have, sizeof want) == 0;
-}
-
 distmap_status dm_zarr_load(const dm_input *input, int folder, const char *file, json_object **object) {
     *object = NULL;
     size_t bytes;
@@ -114,23 +54,17 @@ distmap_status dm_zarr_load(const dm_input *input, int folder, const char *file,
         return errno ? distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot read its %s: %s", input->name, file,
                                          strerror(errno))
                      : DISTMAP_OK;
-    json_tokener *tokener = json_tokener_new_ex(DEEPEST);
-    json_object *parsed = tokener ? json_tokener_parse_ex(tokener, text, (int)bytes + 1) : NULL;
-    distmap_status status = DISTMAP_OK;
-    if (!tokener)
-        status = dm_no_memory(input->name);
-    else if (!json_object_is_type(parsed, json_type_object) || json_tokener_get_error(tokener) != json_tokener_success)
-        status = dm_broken(input, "its %s is no JSON object", file);
-    else if (!is_whole(text, bytes, parsed))
-        status = dm_broken(input, "its %s names a member twice or has comments, or memory is out", file);
-    if (tokener)
-        json_tokener_free(tokener);
+    const dm_json_end end = dm_json_parse(text, bytes, object);
     free(text);
-    if (status)
-        json_object_put(parsed);
-    else
-        *object = parsed;
-    return status;
+    if (end == DM_JSON_NO_MEMORY)
+        return dm_no_memory(input->name);
+    if (end == DM_JSON_TWICE)
+        return dm_broken(input, "its %s has two members of one name", file);
+    if (end == DM_JSON_GOOD && json_object_is_type(*object, json_type_object))
+        return DISTMAP_OK;
+    json_object_put(*object);
+    *object = NULL;
+    return dm_broken(input, "its %s is no JSON object", file);
 }
 
 json_object *dm_zarr_member(json_object *object, const char *name) {
@@ -165,12 +99,58 @@ void dm_json_append(json_object *array, json_object *value) {
     json_object_put(value);
 }
 
+json_object *dm_json_own(const char *text) {
+    json_object *value = NULL;
+    return dm_json_parse(text, strlen(text), &value) == DM_JSON_GOOD ? value : NULL;
+}
+
+static bool is_number(json_object *value) {
+    return json_object_is_type(value, json_type_int) || json_object_is_type(value, json_type_double);
+}
+
+/* As json_object_equal() has it, but that NaN is itself, and 2 is 2.0. */
+static bool same(json_object *a, json_object *b) {
+    if (is_number(a) && is_number(b) && !json_object_equal(a, b)) {
+        const double x = json_object_get_double(a), y = json_object_get_double(b);
+        return x == y || (isnan(x) && isnan(y));
+    }
+    bool good = json_object_get_type(a) == json_object_get_type(b);
+    if (good && json_object_is_type(a, json_type_object)) {
+        good = json_object_object_length(a) == json_object_object_length(b);
+        json_object_object_foreach(a, name, value) {
+            json_object *other = NULL;
+            good = good && json_object_object_get_ex(b, name, &other) && same(value, other);
+        }
+        return good;
+    }
+    if (good && json_object_is_type(a, json_type_array)) {
+        const size_t length = json_object_array_length(a);
+        good = length == json_object_array_length(b);
+        for (size_t i = 0; good && i < length; i++)
+            good = same(json_object_array_get_idx(a, i), json_object_array_get_idx(b, i));
+        return good;
+    }
+    return good && json_object_equal(a, b);
+}
+
+static const char *written(json_object *object) {
+    return json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
+}
+
+/* Without memory json-c leaves parts of a text out, white space too, and says nothing: so the text is read, and written, again. */
+static bool says(const char *text, json_object *object) {
+    json_object *again = dm_json_own(text);
+    const char *twice = again && same(again, object) ? written(again) : NULL;
+    const bool whole = twice && strcmp(text, twice) == 0;
+    json_object_put(again);
+    return whole;
+}
+
 char *dm_zarr_finished(json_object *object) {
+    const char *once = object && !lost ? written(object) : NULL;
     char *text = NULL;
-    const bool whole = object && !lost;
     lost = false;
-    if (whole && asprintf(&text, "%s\n",
-                 json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE)) < 0)
+    if (once && says(once, object) && asprintf(&text, "%s\n", once) < 0)
         text = NULL;
     json_object_put(object);
     return text;

@@ -35,7 +35,7 @@ distmap_status dm_zarr_nodes_add(dm_zarr_nodes *nodes, int folder, const char *p
     nodes->text[nodes->texts++] = (struct dm_zarr_node_text){strdup(path), file, text};
     if (!nodes->text[nodes->texts - 1].path)
         return dm_no_memory(nodes->name);
-    return dm_zarr_store(nodes->name, folder, file, text, strlen(text));
+    return dm_zarr_store(nodes->name, folder, file, text, strlen(text), nodes->synced);
 }
 
 distmap_status dm_zarr_nodes_add_group(dm_zarr_nodes *nodes, int folder, const char *path, int version,
@@ -92,7 +92,7 @@ static bool add_texts(const dm_zarr_nodes *nodes, json_object *list, const char 
         if (asprintf(&key, "%s%s%s%s%s", prefix, *t->path ? "/" : "", t->path, version == 3 ? "" : "/",
                      version == 3 ? "" : t->file) < 0)
             return false;
-        json_object *node = json_tokener_parse(t->text);
+        json_object *node = dm_json_own(t->text);
         if (node)
             dm_json_put(list, key, node);
         free(key);

@@ -1,7 +1,7 @@
 /* Where an output goes: "vol.zarr/a/b" is a node of the store vol.zarr, "vol.ome.zarr" an OME image.
  *
  * What is missing of the groups above it is made with it, in one folder that takes its name at the end: the outermost one that is
- * not there. So all of it appears at once. Nodes are of the version of the group that they are put into; a new store is of version 3.
+ * not there. So all of it appears at once.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,8 +13,6 @@
 #include <unistd.h>
 
 #include "io/zarr.h"
-
-enum { NEW = 3 };
 
 /* The bytes of the path up to the first name that ends with ".zarr". */
 static size_t root_of(const char *path) {
@@ -93,7 +91,7 @@ distmap_status dm_zarr_parent_version(const char *name, const char *target, int 
     const dm_input input = {.name = (char *)name};
     const int fd = open(*parent ? parent : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(parent);
-    *version = NEW;
+    *version = 0;
     const bool in_store = root_of(target) < strlen(target);
     if (fd < 0 || (!in_store && !dm_zarr_is_node(fd))) {
         if (fd >= 0)

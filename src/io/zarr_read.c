@@ -118,6 +118,7 @@ const dm_codec dm_codec_zarr = {
     .min_ndim = 1,
     .max_ndim = DISTMAP_MAX_AXES,
     .holds_empty = true,
+    .holds_shards = true,
     .is_folder = true,
     .target = dm_zarr_place,
     .packings = packings,

@@ -27,13 +27,13 @@ static bool make_folders(int folder, const char *file) {
     return true;
 }
 
-distmap_status dm_zarr_store(const char *name, int folder, const char *file, const void *data, size_t bytes) {
+distmap_status dm_zarr_store(const char *name, int folder, const char *file, const void *data, size_t bytes, bool synced) {
     char aside[DM_TEMPORARY_NAME];
     dm_output output = {.name = (char *)name, .fd = dm_temporary_open(folder, false, 0666, aside)};
     if (output.fd < 0)
         return failed(name, errno);
     if (!dm_output_write(&output, data, bytes) && !dm_output_complete(&output, false) &&
-        renameat(folder, aside, folder, file) &&
+        ((synced && fsync(output.fd)) || renameat(folder, aside, folder, file)) &&
         (errno != ENOENT || !make_folders(folder, file) || renameat(folder, aside, folder, file)))
         output.error = errno;
     if (output.error)

@@ -12,7 +12,7 @@
 #include "io/threads.h"
 #include "io/zarr.h"
 
-enum { HELD_BYTES = 32 << 20 };
+enum { NEW = 3, HELD_BYTES = 32 << 20 };
 
 typedef struct state {
     int folder; /* the array's */
@@ -28,12 +28,28 @@ typedef struct state {
     } worker[DM_ZARR_WORKERS];
 } state;
 
+/* That of the group that the array is put into, else what is wanted, else the newer one. */
+static distmap_status choose_version(const distmap_writer *writer, int *version) {
+    const char *name = writer->output.name;
+    const int wanted = writer->info.zarr_format;
+    TRY(dm_zarr_parent_version(name, writer->output.target, version));
+    if (*version && wanted && wanted != *version)
+        return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: its group is of Zarr version %d, so that it cannot be of version %d", name,
+                                 *version, wanted);
+    *version = *version ? *version : wanted ? wanted : NEW;
+    return *version == 2 && writer->info.shard_asked
+               ? distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: its group is of Zarr version 2, which has no shards; version 3 has", name)
+               : DISTMAP_OK;
+}
+
 static void choose_chunk(distmap_writer *writer) {
     distmap_image_info *info = &writer->info;
     int64_t chosen[DISTMAP_MAX_AXES];
     dm_chunk_choose(info, chosen);
     for (int a = 0; a < info->ndim; a++) {
         const int64_t most = info->shape[a] ? info->shape[a] : 1;
+        if (info->shard[a] && info->shard[a] < chosen[a])
+            chosen[a] = info->shard[a];
         info->chunk[a] = info->chunk[a] ? info->chunk[a] : chosen[a];
         info->chunk[a] = info->chunk[a] > most ? most : info->chunk[a] ? info->chunk[a] : 1;
     }
@@ -122,7 +138,7 @@ static distmap_status make_array(distmap_writer *writer, state *s, const char *p
     const dm_input folder = {.name = writer->output.name};
     const char *file = s->version == 3 ? "zarr.json" : ".zarray";
     char *text = s->version == 3 ? dm_zarr_v3_text(info) : dm_zarr_v2_text(info);
-    json_object *array = text ? json_tokener_parse(text) : NULL;
+    json_object *array = text ? dm_json_own(text) : NULL;
     bool there = false;
     distmap_status status = array ? dm_zarr_parse(&folder, array, &s->form) : dm_no_memory(writer->output.name);
     if (!status && !dm_zarr_pack_room(smallest(s)))
@@ -177,9 +193,10 @@ distmap_status dm_zarr_create(distmap_writer *writer) {
         return dm_no_memory(output->name);
     s->folder = dm_zarr_open_below(output->fd, ".");
     s->nodes.name = strdup(output->name);
+    s->nodes.synced = writer->shared; /* whoever goes on after a power failure compares its array with what is there */
     if (s->folder < 0 || !s->nodes.name)
         return dm_no_memory(output->name);
-    TRY(dm_zarr_parent_version(output->name, output->target, &s->version));
+    TRY(choose_version(writer, &s->version));
     if (writer->shared)
         TRY(check_shared(writer, s));
     choose_chunk(writer);
@@ -233,7 +250,7 @@ static distmap_status write_chunk(void *user, int worker, int64_t part) {
     }
     if (!bytes)
         return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot pack chunk %s", w->writer->output.name, name);
-    return dm_zarr_store(w->writer->output.name, s->folder, name, packed->data, bytes);
+    return dm_zarr_store(w->writer->output.name, s->folder, name, packed->data, bytes, false);
 }
 
 distmap_status dm_zarr_put(distmap_writer *writer, const dm_box *box, const void *elements) {

@@ -49,9 +49,12 @@ void op_inner_release(distmap_plan *plan) {
 
 distmap_status op_inner_run(distmap_plan *plan, int number, const distmap_arrays *arrays, unsigned flags) {
     distmap_plan *inner = plan->inner[number];
-    inner->progress_from = plan->progress_base;
+    const double share = inner->progress_span; /* of this plan's own */
+    inner->progress_from = plan->progress_from + plan->progress_span * plan->progress_base;
+    inner->progress_span = share * plan->progress_span;
     const distmap_status status = dm_plan_execute(inner, arrays);
-    plan->progress_base += inner->progress_span;
+    inner->progress_span = share;
+    plan->progress_base += share;
     dm_flag(plan, atomic_load(&inner->flags) & flags);
     return status;
 }

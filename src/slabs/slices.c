@@ -8,6 +8,8 @@ distmap_status dms_check_kind(const distmap_problem *p, const char *where) {
     static const distmap_outputs none;
     distmap_outputs others = p->want;
     others.distance = others.squared = others.index = DISTMAP_NONE;
+    if (p->ndim > DISTMAP_MAX_NDIM)
+        return bad("problem.ndim is %d, must be 1 to %d %s", p->ndim, DISTMAP_MAX_NDIM, where);
     if (p->field != DISTMAP_FIELD_DISTANCE)
         return bad("problem.field must be DISTANCE %s", where);
     if (p->input != DISTMAP_INPUT_MASK)

@@ -9,7 +9,7 @@
 static void test_shapes(void **state) {
     (void)state;
     REFUSE("problem.ndim", p.ndim = 0);
-    REFUSE("problem.ndim", p.ndim = 5);
+    REFUSE("problem.ndim", p.ndim = 9);
     REFUSE("problem.ndim", p.ndim = -1);
     REFUSE("problem.shape[1]", p.shape[1] = -1);
     REFUSE("problem.shape[0]", p.shape[0] = INT64_MAX);

@@ -246,11 +246,66 @@ static void test_fork(void **state) {
     distmap_context_destroy(&context);
 }
 
+/* More axes than four, in device memory. Batches that do not follow each other there take several runs, and what one of them met is
+ * not lost in the next; indices are for those that do. */
+static void test_batches(void **state) {
+    (void)state;
+    enum { ALL = 2 * 3 * 2 * 5 * 4 };
+    static uint8_t elements[ALL];
+    static float host[ALL], got[ALL];
+    distmap_context *context = open_gpu();
+    distmap_problem p = {
+        .dtype = DISTMAP_UINT8, .ndim = 5, .shape = {2, 3, 2, 5, 4}, .axes = 3u << 3, .want.distance = DISTMAP_FLOAT32};
+    const int64_t apart[] = {20, 40, 120, 4, 1};    /* elements: the first two axes changed over */
+    for (int without = 0; without < 3; without++) { /* sites: in the first run none, in the second none, in all */
+        distmap_arrays a = {.input = distmap_view_make(elements, DISTMAP_UINT8, 5, p.shape),
+                            .distance = distmap_view_make(host, DISTMAP_FLOAT32, 5, p.shape)};
+        for (int i = 0; i < 5; i++) {
+            a.input.strides[i] = apart[i];
+            a.distance.strides[i] = apart[i] * (int64_t)sizeof *host;
+        }
+        for (int i = 0; i < ALL; i++)
+            elements[i] = i / 120 == without || i % 7 != 0;
+        unsigned flags;
+        ACCEPT(distmap_transform(&p, &a, &flags));
+        CUDA(cudaMemcpy(device_mask, elements, sizeof elements, cudaMemcpyHostToDevice));
+        a.input = on_device(a.input, device_mask);
+        a.distance = on_device(a.distance, device_distance);
+        distmap_plan *plan = NULL;
+        ACCEPT(distmap_plan_create(context, &p, NULL, &plan));
+        for (int run = 0; run < 2; run++) {
+            CUDA(cudaMemset(device_distance, 0, sizeof got));
+            ACCEPT(distmap_plan_execute(plan, &a));
+            assert_int_equal(distmap_plan_flags(plan), without < 2 ? DISTMAP_FLAG_NO_SITE : 0);
+            assert_int_equal(flags, without < 2 ? DISTMAP_FLAG_NO_SITE : 0);
+            CUDA(cudaMemcpy(got, device_distance, sizeof got, cudaMemcpyDeviceToHost));
+            assert_memory_equal(got, host, sizeof got);
+        }
+        distmap_plan_destroy(&plan);
+    }
+    p.want = (distmap_outputs){.index = DISTMAP_INT32};
+    distmap_plan *plan = NULL;
+    ACCEPT(distmap_plan_create(context, &p, NULL, &plan));
+    distmap_arrays a = {.input = on_device(distmap_view_make(NULL, DISTMAP_UINT8, 5, p.shape), device_mask),
+                        .index = on_device(distmap_view_make(NULL, DISTMAP_INT32, 5, p.shape), device_distance)};
+    ACCEPT(distmap_plan_execute(plan, &a)); /* without gaps: all at once */
+    ACCEPT(distmap_plan_wait(plan));
+    int32_t last;
+    CUDA(cudaMemcpy(&last, (int32_t *)device_distance + ALL - 1, sizeof last, cudaMemcpyDeviceToHost));
+    assert_true(last >= ALL - 20 && last < ALL && elements[last] == 0);
+    for (int i = 0; i < 5; i++)
+        a.input.strides[i] = apart[i];
+    REFUSE(distmap_plan_execute(plan, &a), UNSUPPORTED, "arrays.index lies in a GPU's memory: with more than 4 axes");
+    distmap_plan_destroy(&plan);
+    distmap_context_destroy(&context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spaces),       cmocka_unit_test(test_staging), cmocka_unit_test(test_flags),
         cmocka_unit_test(test_empty_arrays), cmocka_unit_test(test_values),  cmocka_unit_test(test_given_up),
         cmocka_unit_test(test_cancel),       cmocka_unit_test(test_fork),    cmocka_unit_test(test_fault),
+        cmocka_unit_test(test_batches),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -38,6 +38,39 @@ if [[ $(id -u) == 0 ]]; then
     edt -o out/d.npy
     check "the owner is kept" equal "$(stat -c %u:%g out/d.npy)" 1234:4321
 fi
+# So do its access list and the user's attributes, where the file system has them; a folder's list is none of its.
+cat >lists.py <<'END'
+import os, struct, sys
+act, path = sys.argv[1:]
+entry = struct.Struct("<HHI").pack
+NOBODY = 0xffffffff
+access = struct.pack("<I", 2) + entry(1, 6, NOBODY) + entry(2, 6, 1234) + entry(4, 4, NOBODY) + entry(16, 6, NOBODY) + entry(32, 0, NOBODY)
+lists = {"user.note": b"kept", "system.posix_acl_access": access}
+if act == "folder":
+    os.setxattr(path, "system.posix_acl_default", access)
+for name, value in lists.items() if act in ("set", "show") else ():
+    try:
+        if act == "set":
+            os.setxattr(path, name, value)
+        elif os.getxattr(path, name) == value:
+            print(name)
+    except OSError:
+        pass
+if act == "none":
+    print(len(os.listxattr(path)))
+END
+python3 lists.py set out/i.npy
+lists=$(python3 lists.py show out/i.npy)
+edt -o out/d.npy --index out/i.npy
+check "attributes and the access list are kept ($(echo $lists))" equal "$(python3 lists.py show out/i.npy)" "$lists"
+check "and nothing else of the file" cmp out/i.npy want_index.npy
+mkdir out/listed
+touch out/listed/d.npy
+if python3 lists.py folder out/listed 2>/dev/null; then
+    edt -o out/listed/d.npy
+    check "a folder's access list is not the replaced file's" equal "$(python3 lists.py none out/listed/d.npy)" 0
+fi
+rm -rf out/listed
 printf 'kept' >out/r.npy
 chmod 444 out/r.npy
 for arguments in "-o out/r.npy" "-o out/n.npy --index out/r.npy"; do

@@ -1,10 +1,16 @@
 /* A library to preload: the Nth system call that has to do with a folder fails, or all that would outlive a power failure is noted.
  *
  *     FAULTS_FOLDER  calls on what lies in this folder count (its real name)
- *     FAULTS_AT      which one fails, from 1 on; 0: none
+ *     FAULTS_CALL    none but these: "flock"; "read", which counts by this name alone, is any reading
+ *     FAULTS_AT      which one fails, from 1 on; 0: none; -1: none, and "calls NUMBER" is said at the end
  *     FAULTS_ERRNO   with this error
+ *     FAULTS_DO      instead: "stop" (SIGSTOP before it), "kill" (SIGKILL); "short": half of what is to be written is; "torn": then SIGKILL
+ *     FAULTS_BOOT    a file that tells the boot's number instead of the system's
  *     FAULTS_LOG     gets a line for each change of a name and each sync, and "fired CALL"
  *     FAULTS_SAVE    a folder: what a sync brought to the disk is copied there, file by file
+ *
+ * A forked child that calls faults_begin() begins anew with its own environment. With FAULTS_SERVE the program does not run but serves: each
+ * request on its standard input (serve.c) is a run of it in a forked child, which needs none of the time that loading libraries takes.
  *
  * A name's changes are "create", "rename", "exchange", "link" and "unlink"; "sync INODE COPY" is a file's, "folder" a folder's. Removing
  * never fails, so that nothing excuses what is left behind.
@@ -15,9 +21,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +33,12 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define REAL(name) ((__typeof__(&name))real(#name))
 
-static const char *folder, *save;
+static const char *folder, *save, *only, *instead;
 static size_t folder_bytes;
 static int log_fd = -1, error_number;
 static long fail_at;
@@ -42,11 +51,16 @@ static long number_of(const char *variable) {
     return text ? atol(text) : 0;
 }
 
-__attribute__((constructor)) static void begin(void) {
+void faults_begin(void), faults_end(void);
+
+__attribute__((constructor)) void faults_begin(void) {
     const char *log = getenv("FAULTS_LOG");
     folder = getenv("FAULTS_FOLDER");
     folder_bytes = folder ? strlen(folder) : 0;
     save = getenv("FAULTS_SAVE");
+    only = getenv("FAULTS_CALL");
+    instead = getenv("FAULTS_DO") ? getenv("FAULTS_DO") : "";
+    calls = 0;
     fail_at = number_of("FAULTS_AT");
     error_number = (int)number_of("FAULTS_ERRNO");
     if (log)
@@ -61,6 +75,13 @@ static void say(const char *format, ...) {
     va_end(arguments);
     if (log_fd >= 0)
         syscall(SYS_write, log_fd, line, bytes);
+}
+
+/* Of a run with FAULTS_AT=-1, which counts. */
+__attribute__((destructor)) void faults_end(void) {
+    if (fail_at < 0)
+        say("calls %ld\n", (long)calls);
+    fail_at = 0;
 }
 
 /* ---- What a call is about ---- */
@@ -92,11 +113,21 @@ static bool name_at(int at, const char *name, char path[PATH_MAX]) {
     return within(path);
 }
 
+static bool is_half(void) { return !strcmp(instead, "short") || !strcmp(instead, "torn"); }
+
 /* Whether this one fails. */
 static bool fails(const char *call) {
-    if (!fail_at || ++calls != fail_at)
+    const bool counts =
+        (only ? !strcmp(call, only) : strcmp(call, "read") != 0) && (!is_half() || strstr(call, "write"));
+    if (!fail_at || !counts || ++calls != fail_at)
         return false;
     say("fired %s\n", call);
+    if (!strcmp(instead, "stop")) {
+        raise(SIGSTOP);
+        return false;
+    }
+    if (!strcmp(instead, "kill"))
+        kill(getpid(), SIGKILL);
     errno = error_number;
     return true;
 }
@@ -108,18 +139,22 @@ static bool fd_fails(int fd, const char *call) {
 
 /* ---- What is on the disk ---- */
 
+/* By another descriptor, since that one may be for writing alone. */
 static void copy(int fd) {
     char buffer[1 << 16], name[PATH_MAX];
     struct stat info;
     if (!save || fstat(fd, &info) || !S_ISREG(info.st_mode))
         return;
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    const int from = (int)syscall(SYS_openat, AT_FDCWD, name, O_RDONLY, 0);
     const long number = ++copies;
     snprintf(name, sizeof name, "%s/%ld", save, number);
     const int to = (int)syscall(SYS_openat, AT_FDCWD, name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     ssize_t bytes;
-    for (off_t at = 0; (bytes = pread(fd, buffer, sizeof buffer, at)) > 0; at += bytes)
+    for (off_t at = 0; (bytes = syscall(SYS_pread64, from, buffer, sizeof buffer, at)) > 0; at += bytes)
         syscall(SYS_write, to, buffer, bytes);
     syscall(SYS_close, to);
+    syscall(SYS_close, from);
     say("sync\t%lu\t%ld\n", (unsigned long)info.st_ino, number);
 }
 
@@ -155,6 +190,8 @@ static int open_as(const char *call, int at, const char *name, int flags, mode_t
     char path[PATH_MAX];
     struct stat info;
     const bool ours = name_at(at, name, path), news = ours && flags & O_CREAT && fstatat(at, name, &info, 0);
+    if (getenv("FAULTS_BOOT") && !strcmp(name, "/proc/sys/kernel/random/boot_id"))
+        name = getenv("FAULTS_BOOT");
     const bool removing = (flags & (O_DIRECTORY | O_NOFOLLOW)) == (O_DIRECTORY | O_NOFOLLOW); /* what a folder holds */
     if (ours && !removing && fails(call))
         return -1;
@@ -200,15 +237,45 @@ static int make_folder(int at, const char *name, mode_t mode) {
 int mkdir(const char *name, mode_t mode) { return make_folder(AT_FDCWD, name, mode); }
 int mkdirat(int at, const char *name, mode_t mode) { return make_folder(at, name, mode); }
 
-/* ---- Writing ---- */
+FILE *fopen(const char *name, const char *mode) {
+    const char *boot = strcmp(name, "/proc/sys/kernel/random/boot_id") ? NULL : getenv("FAULTS_BOOT");
+    return REAL(fopen)(boot ? boot : name, mode);
+}
+FILE *fopen64(const char *name, const char *mode) { return fopen(name, mode); }
+
+/* ---- Writing and reading ---- */
+
+/* Of `bytes` bytes how many are written now; 0: it fails. */
+static size_t share(int fd, const char *call, size_t bytes) {
+    return !fd_fails(fd, call) ? bytes : is_half() ? bytes / 2 : 0;
+}
+
+static ssize_t written(size_t wanted, size_t bytes, ssize_t done) {
+    if (bytes < wanted && !strcmp(instead, "torn"))
+        kill(getpid(), SIGKILL);
+    return done;
+}
 
 ssize_t write(int fd, const void *data, size_t bytes) {
-    return fd_fails(fd, "write") ? -1 : syscall(SYS_write, fd, data, bytes);
+    const size_t now = share(fd, "write", bytes);
+    return bytes && !now ? -1 : written(bytes, now, syscall(SYS_write, fd, data, now));
 }
 ssize_t pwrite(int fd, const void *data, size_t bytes, off_t at) {
-    return fd_fails(fd, "pwrite") ? -1 : syscall(SYS_pwrite64, fd, data, bytes, at);
+    const size_t now = share(fd, "pwrite", bytes);
+    return bytes && !now ? -1 : written(bytes, now, syscall(SYS_pwrite64, fd, data, now, at));
 }
 ssize_t pwrite64(int fd, const void *data, size_t bytes, off_t at) { return pwrite(fd, data, bytes, at); }
+ssize_t pwritev(int fd, const struct iovec *data, int count, off_t at) {
+    return fd_fails(fd, "pwritev") ? -1 : syscall(SYS_pwritev, fd, data, count, (long)at, 0L);
+}
+ssize_t pwritev64(int fd, const struct iovec *data, int count, off_t at) { return pwritev(fd, data, count, at); }
+ssize_t read(int fd, void *data, size_t bytes) {
+    return fd_fails(fd, "read") ? -1 : syscall(SYS_read, fd, data, bytes);
+}
+ssize_t pread(int fd, void *data, size_t bytes, off_t at) {
+    return fd_fails(fd, "read") ? -1 : syscall(SYS_pread64, fd, data, bytes, at);
+}
+ssize_t pread64(int fd, void *data, size_t bytes, off_t at) { return pread(fd, data, bytes, at); }
 int ftruncate(int fd, off_t bytes) { return fd_fails(fd, "ftruncate") ? -1 : (int)syscall(SYS_ftruncate, fd, bytes); }
 int ftruncate64(int fd, off_t bytes) { return ftruncate(fd, bytes); }
 int fallocate(int fd, int mode, off_t at, off_t bytes) {

@@ -1,26 +1,34 @@
-"""Faults and power cuts through the whole command: sweep.py COMMAND SHIM [--full] [FORMAT ...].
+"""Faults and power cuts through the whole product: sweep.py COMMAND SHIM [--full] [CASE ...].
 
-Faults: a command with two outputs runs once for each system call on its outputs' folder, which fails (shim.c). Then the run has failed with
-one line, or has done without; all outputs are as they were before, or all are new; nothing else is there.
+Faults: a run happens once for each system call on its outputs' folder, which fails, or before which the process is killed (shim.c).
+Where it failed, it has said one line, or has done without; all outputs are as they were before, or all are new, and nothing else is there.
+Where it was killed, each output is the old or the new one, whole, and the next run ends well and leaves nothing.
+What goes on where it was cut off (--resume, pass) ends, when it goes on, with the bytes of an undisturbed run.
 
-Power cuts: one run is recorded, and the disk made as it may be found after each of its steps: a file that was not synced holds zeros, and
-changes of names are there up to any point since the last sync of a folder. Then each output is the old or the new one, whole.
+Power cuts: a run is recorded, and the disk made as it may be found after each of its steps (trial.py). Then each output is the old or the
+new one, whole; and what goes on ends with the right bytes.
+
+Without --full some of each run's calls are drawn, for some cases. --list gives the names of all.
 """
 
 import errno
+import importlib.util
 import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 
-COMMAND, SHIM = (os.path.realpath(p) for p in sys.argv[1:3])
+from trial import Command, Disk, Python, count_calls, drawn, fresh, is_clear, tree, under_faults
+
 FULL = "--full" in sys.argv
 NAMED = [a for a in sys.argv[3:] if not a.startswith("--")]
+MOST = None if FULL else 10  # calls of a run, and states of a disk
+PYTHON = bool(os.environ.get("DISTMAP_IO_LIBRARY") and importlib.util.find_spec("numpy"))
 
 # Both outputs, and whether they may be there before; short: in every `make test`.
 EDT, MORPH, CVT = ("edt", "--threads=1"), ("morph", "--op=dilate", "--radius=2", "--threads=1"), ("cvt", "--points=9", "--threads=1")
+MEMORY = ("edt", "--memory=40M", "--sites=0", "--threads=1")
 CASES = {
     "npy": (EDT, "d.npy", "--index", "i.npy", True, True),
     "tif": (EDT, "d.tif", "--index", "i.tif", True, False),
@@ -38,183 +46,239 @@ CASES = {
     "h5:/": (EDT, "d.h5:/new", "--index", "i.h5:/new", True, True),
     "zarr": (EDT, "d.zarr", "--index", "i.zarr", False, True),
     "group": (EDT, "g.zarr/a/d", "--index", "g.zarr/a/i", False, False),
+    "memory": (MEMORY, "d.npy", "--index", "i.npy", True, False),
+    "memory tif": (MEMORY, "d.tif", "--index", "i.nii.gz", True, False),
+}
+PYTHONS = {f"python {ending}": (f"d.{ending}", ending in ("npy",)) for ending in ("npy", "tif", "nii.gz", "mhd", "nrrd", "png", "h5", "zarr")}
+# Commands that go on where they were cut off; the last outputs.
+RESUME = (*MEMORY, "--resume", "--verify")
+SHARDS = [("pass", source, "-o", output, f"--axis={axis}", f"--shard={i}/2", "--verify", "--threads=1", *more)
+          for source, output, axis, more in (("{in}", "out/mid.npy", "1,2", ("--sites=0",)), ("out/mid.npy", "out/d.npy", "0", ()))
+          for i in (1, 2)]
+CHAINS = {
+    "resume": ([(RESUME[0], "{in}", *RESUME[1:], "-o", "out/d.npy", "--index", "out/i.npy")], ["d.npy", "i.npy"], True),
+    "resume tif": ([(RESUME[0], "{in}", *RESUME[1:], "-o", "out/d.tif", "--index", "out/i.nii.gz")], ["d.tif", "i.nii.gz"], False),
+    "pass": (SHARDS, ["mid.npy", "d.npy"], True),
+    "pass zarr": ([tuple(w.replace(".npy", ".zarr") for w in step) for step in SHARDS], ["mid.zarr", "d.zarr"], False),
 }
 
 
 def write_input(path):
-    """Sites and others, 20 x 24; another picture each time."""
+    """Sites and others; another image each time: 20 x 24, or 6 x 10 x 8."""
+    elements = bytes(random.choice((0, 255, 255, 255)) for _ in range(480))
     with open(path, "wb") as file:
-        file.write(b"P5 24 20 255\n" + bytes(random.choice((0, 255, 255, 255)) for _ in range(480)))
-
-
-def tree(folder):
-    """Every file's name and bytes."""
-    found = {}
-    for at, _, files in os.walk(folder):
-        for name in files:
-            path = os.path.join(at, name)
-            with open(path, "rb") as file:
-                found[os.path.relpath(path, folder)] = file.read()
-    return found
+        if path.endswith(".pgm"):
+            file.write(b"P5 24 20 255\n" + elements)
+        else:
+            header = b"{'descr': '|u1', 'fortran_order': False, 'shape': (6, 10, 8), }"
+            file.write(b"\x93NUMPY\x01\x00\x76\x00" + header.ljust(117) + b"\n" + elements)
 
 
 class Case:
-    def __init__(self, name, work):
-        self.name, self.work = name, work
-        self.how, self.first, self.option, self.second, self.replaces, _ = CASES[name]
-        self.old, self.new = {}, {}
-        os.mkdir("old")
+    """One run whose outputs are there wholly or not at all."""
+
+    def __init__(self, name, command, python):
+        self.name = name
+        if name in PYTHONS:
+            self.program, self.outputs, self.source = python, [PYTHONS[name][0]], "pgm"
+            self.replaces = not name.endswith("zarr")
+        else:
+            self.how, first, self.option, second, self.replaces, _ = CASES[name]
+            self.program, self.outputs, self.source = command, [first, second], "npy" if self.how == MEMORY else "pgm"
+        self.old = {}
+        fresh("old")
         if self.replaces:
-            write_input("old.pgm")
-            plain = [p.split(":")[0] for p in (self.first, self.second)]
-            self.run("old.pgm", "old", outputs=plain)
+            write_input(f"old.{self.source}")
+            self.run("old", "old", [o.split(":")[0] for o in self.outputs])
             self.old = tree("old")
-        shutil.copytree("old", "new")
-        write_input("new.pgm")
-        run = self.run("new.pgm", "new")
-        if run.returncode:
-            sys.exit(f"{name}: {run.stderr.decode()}")
+        fresh("new", like="old")
+        write_input(f"new.{self.source}")
+        self.run("new", "new", self.outputs)
         self.new = tree("new")
         assert self.new != self.old
+        self.changed = {n for n in self.new if self.new[n] != self.old.get(n)}
 
-    def run(self, source, folder, environment=None, outputs=None):
-        first, second = outputs or (self.first, self.second)
-        return subprocess.run(
-            [COMMAND, self.how[0], source, *self.how[1:], "--quiet", "-o", f"{folder}/{first}", self.option, f"{folder}/{second}"],
-            env={**os.environ, **(environment or {})}, capture_output=True, timeout=60)
+    def arguments(self, source, folder, outputs):
+        source, outputs = f"{source}.{self.source}", [f"{folder}/{o}" for o in outputs]
+        return [source, *outputs] if self.name in PYTHONS else [self.how[0], source, *self.how[1:], "-o", outputs[0], self.option, outputs[1]]
 
-    def fresh(self):
-        shutil.rmtree("out", ignore_errors=True)
-        shutil.copytree("old", "out")
+    def run(self, source, folder, outputs):
+        status, said = self.program.run(self.arguments(source, folder, outputs))
+        if status:
+            sys.exit(f"FAIL {self.name}: {said}")
 
-    def faults(self, error, old_names):
+    def faults(self, error, **more):
         """How many calls failed in turn."""
-        number = 0
-        while True:
-            number += 1
-            self.fresh()
-            open("log", "w").close()
-            environment = {"LD_PRELOAD": SHIM, "FAULTS_FOLDER": os.path.realpath("out"), "FAULTS_AT": str(number),
-                           "FAULTS_ERRNO": str(error), "FAULTS_LOG": os.path.realpath("log")}
-            if old_names:
-                environment["FAULTS_OLD"] = "1"
-            run = self.run("new.pgm", "out", environment)
-            with open("log") as log:
-                fired = log.read().strip()
-            after, where = tree("out"), f"{self.name}: call {number}, {fired}, {errno.errorcode[error]}"
-            said = run.stderr.decode(errors="replace")
-            if run.returncode == 0:
-                good = after == self.new
-            else:
-                good = run.returncode == 1 and said.count("\n") == 1 and said.startswith("distmap: ") and \
-                    after in (self.old, self.new)
+        arguments = self.arguments("new", "out", self.outputs)
+        fresh("out", like="old")
+        numbers = drawn(count_calls(self.program, arguments, **more), MOST)
+        for number in numbers:
+            fresh("out", like="old")
+            status, said, fired = under_faults(self.program, arguments, number, FAULTS_ERRNO=str(error), **more)
+            after = tree("out")
+            good = after == self.new if status == 0 else is_clear(status, said) and after in (self.old, self.new)
             if not good:
-                names = {n for n in {*after, *self.old, *self.new} if after.get(n) != self.old.get(n)}
-                sys.exit(f"FAIL {where}: status {run.returncode}, {said!r}, not as before: {sorted(names)}")
-            if not fired:
-                return number - 1
+                names = sorted(n for n in {*after, *self.old, *self.new} if after.get(n) != self.old.get(n))
+                sys.exit(f"FAIL {self.name}: call {number}, {fired}, {errno.errorcode[error]}: status {status}, {said!r}, not as before: {names}")
+        return len(numbers)
 
-    def record(self):
-        """The steps of a run, as lists of words; names within the folder."""
-        self.fresh()
-        shutil.rmtree("saved", ignore_errors=True)
-        os.mkdir("saved")
-        open("log", "w").close()
-        folder = os.path.realpath("out")
-        names = {}
-        for at, folders, files in os.walk(folder):
-            for name in folders + files:
-                path = os.path.join(at, name)
-                names[os.path.relpath(path, folder)] = os.lstat(path).st_ino if name in files else "folder"
-        disk = {ino: self.old[n] for n, ino in names.items() if ino != "folder"}
-        run = self.run("new.pgm", "out", {"LD_PRELOAD": SHIM, "FAULTS_FOLDER": folder, "FAULTS_LOG": os.path.realpath("log"),
-                                          "FAULTS_SAVE": os.path.realpath("saved")})
-        if run.returncode or tree("out") != self.new:
-            sys.exit(f"FAIL {self.name}: recorded: status {run.returncode}, {run.stderr.decode()!r}")
-        with open("log") as log:
-            steps = [line.rstrip("\n").split("\t") for line in log]
-        strip = lambda word: os.path.relpath(word, folder) if word.startswith(folder) else word
-        return names, disk, [[strip(w) for w in s] for s in steps]
+    def kills(self):
+        """How many times it was killed."""
+        arguments = self.arguments("new", "out", self.outputs)
+        fresh("out", like="old")
+        numbers = drawn(count_calls(self.program, arguments), MOST)
+        for number in numbers:
+            fresh("out", like="old")
+            status, said, fired = under_faults(self.program, arguments, number, FAULTS_DO="kill")
+            where = f"{self.name}: killed before call {number}, {fired}"
+            self.check(tree("out"), where)
+            shutil.copytree("old", "out", dirs_exist_ok=True)
+            for output in () if self.replaces else self.outputs:
+                shutil.rmtree(f"out/{output.split('/')[0]}", ignore_errors=True)
+            status, said = self.program.run(arguments)
+            if status or tree("out") != self.new:
+                sys.exit(f"FAIL {where}: the next run: status {status}, {said!r}, {sorted(tree('out'))}")
+        return len(numbers)
 
     def power_cuts(self):
         """How many states of the disk were looked at."""
-        names, disk, steps = self.record()
-        states, durable = 0, 0
-        history = [dict(names)]  # names after each step
-        outputs = {n for n in self.new if self.new[n] != self.old.get(n)}
-        for count, step in enumerate(steps, 1):
-            names = dict(names)
-            if step[0] == "create":
-                names[step[1]] = int(step[2]) if step[3] == "file" else "folder"
-                if step[3] == "file":
-                    disk[int(step[2])] = None  # nothing of it is on the disk
-            elif step[0] == "sync":
-                with open(f"saved/{step[2]}", "rb") as file:
-                    disk[int(step[1])] = file.read()
-            elif step[0] == "link":
-                names[step[2]] = names[step[1]]
-            elif step[0] == "unlink":
-                names.pop(step[1], None)
-            elif step[0] in ("rename", "exchange"):
-                moved = {n: names.pop(n) for n in list(names) if n == step[1] or n.startswith(step[1] + "/")}
-                if step[0] == "exchange":
-                    names[step[1]] = names.pop(step[2])
-                for n, what in moved.items():
-                    names[step[2] + n[len(step[1]):]] = what
-            history.append(names)
-            if step[0] == "folder":
-                durable = count
-            for at in range(durable, count + 1):
-                states += 1
-                found = {n: disk[i] for n, i in history[at].items() if i != "folder"}
-                if step == steps[-1] and durable and all(found.get(n) == self.old.get(n) for n in outputs) and durable == count:
-                    sys.exit(f"FAIL {self.name}: nothing is on the disk at the end")
-                self.check_disk(found, outputs, f"{self.name}: power lost after step {count} ({' '.join(step)}), names up to {at}")
-        final = {n: disk[i] for n, i in history[durable].items() if i != "folder"}
-        if {n: final.get(n) for n in outputs} != {n: self.new[n] for n in outputs}:
+        fresh("out", like="old")
+        disk, states, found = Disk(), 0, {}
+        for found, where in disk.record(self.program, self.arguments("new", "out", self.outputs)):
+            states += 1
+            self.check(found, f"{self.name}: {where}")
+        if any(disk.files(disk.durable).get(n) != self.new[n] for n in self.changed):
             sys.exit(f"FAIL {self.name}: the run has ended, and its outputs are not on the disk")
         return states
 
-    def check_disk(self, found, outputs, where):
+    def check(self, found, where):
         whole = {}
-        for name in outputs:
+        for name in self.changed:
             # A Zarr folder has its name at once with all that is in it; a header and its elements are two files.
             top = name.split("/")[0] if not self.replaces else name
-            whole.setdefault(top, []).append(found.get(name, "none"))
-            if found.get(name, self.old.get(name, "none")) not in (self.old.get(name, "none"), self.new[name], "none"):
-                sys.exit(f"FAIL {where}: {name} is neither old nor new: "
-                         f"{'empty or zeros' if found[name] is None else len(found[name])}")
+            whole.setdefault(top, []).append(name in found)
+            if name in found and found[name] not in (self.old.get(name, "none"), self.new[name]):
+                sys.exit(f"FAIL {where}: {name} is neither old nor new: {'empty or zeros' if found[name] is None else len(found[name])}")
             if name in self.old and name not in found:
                 sys.exit(f"FAIL {where}: {name} is gone")
         for top, parts in whole.items():
-            if not self.replaces and self.name != "group" and "none" in parts and any(p != "none" for p in parts):
+            if not self.replaces and self.name != "group" and any(parts) and not all(parts):
                 sys.exit(f"FAIL {where}: {top} is there in part")
+
+
+class Chain:
+    """Commands that go on with what those before them have done."""
+
+    def __init__(self, name, command, _):
+        self.name, self.program = name, command
+        steps, self.outputs, _ = CHAINS[name]
+        write_input("in.npy")
+        self.steps = [[w.replace("{in}", "in.npy") for w in step] for step in steps]
+        fresh("out")
+        for k, step in enumerate(self.steps):
+            fresh(f"before{k}", like="out")
+            status, said = self.program.run(step)
+            if status:
+                sys.exit(f"FAIL {name}: {said}")
+        self.new = self.named(tree("out"))
+
+    def named(self, found):
+        """Without the folders of passes, which stay."""
+        return {n: data for n, data in found.items() if n.split("/")[0].rpartition(".")[2] != "pass"}
+
+    def is_whole(self, found):
+        """Whether outputs that have their names are right; a Zarr folder's metadata are in it from the beginning, and its name is not."""
+        return all(found[n] == data for n, data in self.new.items() if n in found)
+
+    def goes_on(self, first, where, faults=None):
+        for step in self.steps[first:]:
+            status, said = self.program.run(step, faults)
+            if status:
+                sys.exit(f"FAIL {where}: going on: status {status}, {said!r}: {' '.join(step)}")
+        if self.named(tree("out")) != self.new:
+            sys.exit(f"FAIL {where}: gone on, and not the same: {sorted(self.named(tree('out')))}")
+
+    def interrupted(self, **more):
+        times = 0
+        for k, step in enumerate(self.steps):
+            fresh("out", like=f"before{k}")
+            numbers = drawn(count_calls(self.program, step, **more), MOST and MOST // len(self.steps) + 1)
+            times += len(numbers)
+            for number in numbers:
+                fresh("out", like=f"before{k}")
+                status, said, fired = under_faults(self.program, step, number, **more)
+                where = f"{self.name}: step {k + 1}, call {number}, {fired}, {more}: status {status}, {said!r}"
+                if status not in (0, -9) and not is_clear(status, said):
+                    sys.exit(f"FAIL {where}: no clear error")
+                if not self.is_whole(tree("out")):
+                    sys.exit(f"FAIL {where}: an output is neither whole nor missing")
+                self.goes_on(k, where)
+        return times
+
+    def faults(self, error, **more):
+        return self.interrupted(FAULTS_ERRNO=str(error), **more)
+
+    def kills(self):
+        return self.interrupted(FAULTS_DO="kill") + self.interrupted(FAULTS_DO="torn")
+
+    def power_cuts(self):
+        """States of the disk from which the commands end well when they are run again, on the machine's next boot."""
+        fresh("out")
+        with open("boot", "w") as boot:
+            boot.write("another boot\n")
+        disk, states = Disk(), []
+        for step in self.steps:
+            for found, where in disk.record(self.program, step):
+                if (found, where) not in states[-1:]:
+                    states.append((found, where))
+        chosen = [states[i - 1] for i in drawn(len(states), MOST)]
+        ends, times = tree("out"), {n: os.stat(f"out/{n}").st_mtime_ns for n in tree("out")}
+        for found, where in chosen:
+            if not self.is_whole({n: found[n] for n in found if n in self.new}):
+                sys.exit(f"FAIL {self.name}: {where}: an output is neither whole nor missing")
+            fresh("out")
+            for name, data in found.items():
+                os.makedirs(os.path.dirname(f"out/{name}"), exist_ok=True)
+                with open(f"out/{name}", "wb") as file:
+                    file.write(bytes(len(ends.get(name, b""))) if data is None else data)
+                if name in times:
+                    os.utime(f"out/{name}", ns=(times[name], times[name]))
+            self.goes_on(0, f"{self.name}: {where}", {"FAULTS_BOOT": os.path.realpath("boot")})
+        return len(chosen)
 
 
 def main():
     seed = int(os.environ.get("DISTMAP_TEST_SEED", random.randrange(1 << 32)))
     print(f"seed {seed}")
     random.seed(seed)
+    program, shim = (os.path.realpath(p) for p in sys.argv[1:3])
     work = tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
     os.chdir(work)
-    failing = cuts = 0
+    command, python = Command(program, shim), Python(shim) if PYTHON else None
+    totals = [0, 0, 0]
+    errors = (errno.EIO, errno.ENOSPC) if FULL else (errno.ENOSPC,)
     try:
-        for name, case in CASES.items():
-            if name not in NAMED if NAMED else not (FULL or case[5]):
+        for name, rows in {**CASES, **PYTHONS, **CHAINS}.items():
+            if name in PYTHONS and not PYTHON:
                 continue
-            for left in ("old", "new"):
-                shutil.rmtree(left, ignore_errors=True)
-            it = Case(name, work)
-            ways = [(e, old) for e in ((errno.EIO, errno.ENOSPC) if FULL else (errno.ENOSPC,)) for old in ((False, True) if FULL else (False,))]
-            failed = sum(it.faults(*way) for way in ways)
-            states = it.power_cuts()
-            print(f"{name}: {failed} calls failed, {states} power cuts", flush=True)
-            failing += failed
-            cuts += states
+            if name not in NAMED if NAMED else not (FULL or rows[-1]):
+                continue
+            for left in os.listdir("."):
+                shutil.rmtree(left) if os.path.isdir(left) else os.remove(left)
+            it = (Chain if name in CHAINS else Case)(name, command, python)
+            failed = sum(it.faults(error) for error in errors)
+            if FULL:  # file systems without flags of renaming
+                failed += sum(it.faults(error, FAULTS_OLD="1") for error in errors)
+            numbers = failed, it.kills(), it.power_cuts()
+            print("{}: {} calls failed, {} kills, {} power cuts".format(name, *numbers), flush=True)
+            totals = [a + b for a, b in zip(totals, numbers)]
     finally:
         os.chdir("/")
         shutil.rmtree(work)
-    print(f"{failing} calls failed, {cuts} power cuts: nothing lost, nothing mixed, nothing left")
+    print("{} calls failed, {} kills, {} power cuts: nothing lost, nothing mixed, nothing left".format(*totals))
 
 
-main()
+if "--list" in sys.argv:
+    print("\n".join([*CASES, *PYTHONS, *CHAINS]))
+else:
+    main()

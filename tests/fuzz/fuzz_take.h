@@ -1,15 +1,10 @@
-/* For targets that make a problem of the input's first bytes: the bytes in turn, as numbers, and what must hold. */
+/* For targets that make a problem of the input's first bytes: the bytes in turn, as numbers. */
 #ifndef DISTMAP_TESTS_FUZZ_TAKE_H
 #define DISTMAP_TESTS_FUZZ_TAKE_H
 
 #include <stdint.h>
-#include <stdlib.h>
 
-#define DEMAND(condition) \
-    do {                  \
-        if (!(condition)) \
-            abort();      \
-    } while (0)
+#include "fuzz_demand.h"
 
 struct source {
     const uint8_t *data;

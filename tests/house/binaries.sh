@@ -51,5 +51,7 @@ if has flow; then
     notes=$(readelf -n "$file")
     [[ $(grep -c '^File:' <<<"$notes") == "$(grep -cE 'IBT|BTI' <<<"$notes")" ]] || bad "no protection of jumps"
 fi
+file=$build/libexec/distmap/distmap-io-helper # is started for a file, so that what it loads takes time for each
+[[ ! -e $file ]] || ! readelf -Wd "$file" | grep NEEDED | grep -E 'png|tiff|jpeg|json|blosc' || bad "it needs libraries of other formats"
 [[ $failures == 0 ]] || exit 1
 echo "binaries: $count programs and libraries are clean"

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hdf5_filter.h"
 #include "support.h"
 
 enum { DEPTH = 37, HEIGHT = 23, WIDTH = 31, COUNT = DEPTH * HEIGHT * WIDTH };
@@ -295,6 +296,58 @@ static void test_packed(void **state) {
     remove("z.h5");
 }
 
+/* Not packed: one piece, as any program would write it, in a new file and beside what is there; by bands and through a mapping. */
+static void test_one_piece(void **state) {
+    (void)state;
+    uint16_t *data = make_elements(&volume, 17), *got = malloc(2 * COUNT);
+    distmap_image_info info = volume;
+    strcpy(info.packing, "none");
+    info.packing_asked = true;
+    assert_int_equal(write_all("n.h5:/bands", &info, data, 5), DISTMAP_OK);
+    distmap_writer *writer = NULL;
+    assert_int_equal(distmap_writer_open("n.h5:/mapped", &info, &writer), DISTMAP_OK);
+    const distmap_view to = distmap_writer_map(writer);
+    assert_non_null(to.data);
+    memcpy(to.data, data, 2 * COUNT);
+    assert_int_equal(distmap_writer_finish(&writer), DISTMAP_OK);
+    assert_int_equal(write_all("n.h5:/packed", &volume, data, 5), DISTMAP_OK);
+    static const char *const names[] = {"/bands", "/mapped", "/packed"};
+    const hid_t file = H5Fopen("n.h5", H5F_ACC_RDONLY, H5P_DEFAULT);
+    for (int i = 0; i < 3; i++) {
+        const hid_t set = H5Dopen2(file, names[i], H5P_DEFAULT), made = H5Dget_create_plist(set);
+        assert_int_equal(H5Pget_layout(made), i < 2 ? H5D_CONTIGUOUS : H5D_CHUNKED);
+        assert_true(H5Dread(set, H5T_NATIVE_UINT16, H5S_ALL, H5S_ALL, H5P_DEFAULT, got) >= 0);
+        assert_memory_equal(got, data, 2 * COUNT);
+        H5Pclose(made), H5Dclose(set);
+    }
+    H5Fclose(file);
+    check_equal("n.h5:/bands", data, DISTMAP_UINT16, 6);
+    check_equal("n.h5:/mapped", data, DISTMAP_UINT16, 6);
+    info.shape[1] = 0;
+    assert_int_equal(write_all("n.h5:/empty", &info, data, 5), DISTMAP_OK);
+    distmap_image_info empty;
+    free(read_all("n.h5:/empty", 1, &empty));
+    assert_int_equal(empty.shape[1], 0);
+    free(got), free(data);
+    remove("n.h5");
+}
+
+/* A filter that libhdf5 finds in HDF5_PLUGIN_PATH calls it back: the child, which has libhdf5 inside, must answer. */
+static void test_plugin(void **state) {
+    (void)state;
+    const hsize_t shape[] = {DEPTH, HEIGHT, WIDTH}, chunk[] = {16, 16, 16};
+    uint16_t *data = make_elements(&volume, 18);
+    const hid_t file = new_file("p.h5"), made = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(3, shape, NULL);
+    H5Pset_chunk(made, 3, chunk);
+    assert_true(H5Pset_filter(made, TEST_FILTER, 0, 0, NULL) >= 0);
+    const hid_t set = H5Dcreate2(file, "/a", H5T_STD_U16LE, space, H5P_DEFAULT, made, H5P_DEFAULT);
+    assert_true(H5Dwrite(set, H5T_NATIVE_UINT16, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
+    H5Dclose(set), H5Sclose(space), H5Pclose(made), H5Fclose(file);
+    check_equal("p.h5", data, DISTMAP_UINT16, 6);
+    free(data);
+    remove("p.h5");
+}
+
 static void *work(void *user) {
     const int number = *(int *)user;
     char path[32];
@@ -345,11 +398,12 @@ static void test_threads(void **state) {
 }
 
 int main(void) {
+    setenv("HDF5_PLUGIN_PATH", TEST_PLUGINS, 1); /* read when libhdf5 starts */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layouts),        cmocka_unit_test(test_bool),    cmocka_unit_test(test_enumerations),
         cmocka_unit_test(test_refused),        cmocka_unit_test(test_cut),     cmocka_unit_test(test_adding),
         cmocka_unit_test(test_packed),         cmocka_unit_test(test_threads), cmocka_unit_test(test_held),
-        cmocka_unit_test(test_single_spacing),
+        cmocka_unit_test(test_single_spacing), cmocka_unit_test(test_one_piece), cmocka_unit_test(test_plugin),
     };
     return cmocka_run_group_tests_name("io.hdf5", tests, enter_folder, leave_folder);
 }

@@ -95,6 +95,8 @@ static distmap_image_info draw_form(int round) {
                                .axis = {{.pitch = 2, .unit = "mm"}, {.pitch = 0.5}, {.pitch = 1}, {.pitch = 3}}};
     for (int a = 0; a < info.ndim; a++)
         info.shape[a] = draw(round % 11 ? 1 : 0, longest[info.ndim]);
+    info.packing_asked = draw(0, 1);
+    strcpy(info.packing, info.packing_asked ? "none" : "");
     return info;
 }
 

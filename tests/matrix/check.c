@@ -6,7 +6,9 @@
 #include <time.h>
 
 #include "../require.h"
+#include "choice.h"
 #include "runner.h"
+#include "widen.h"
 
 /* Seconds of processor time: a method that takes longer for a case runs it once, not on all runners; and one that has taken
  * so long in all goes on with one case of four. Not so the one that a case is given to by default. */
@@ -15,6 +17,8 @@ static const double LONG_RUN = 0.05, PATIENCE = 4;
 enum { MAX_METHODS = 32, MAX_PARAMS = 8, MAX_OUTPUTS = 10, SHOWN_FAILURES = 12 };
 
 static struct {
+    const char *group;
+    uint64_t seed;
     struct runner runner[MAX_RUNNERS];
     int runners;
     long ran[MAX_METHODS], refused[MAX_METHODS];
@@ -22,7 +26,9 @@ static struct {
     int failures;
 } state;
 
-void check_open(void) {
+void check_open(const char *group, uint64_t seed) {
+    state.group = group;
+    state.seed = seed;
     state.runners = runner_open(state.runner);
     REQUIRE(state.runners >= 2);
 }
@@ -138,18 +144,24 @@ struct run {
     const struct runner *runner;
     distmap_param params[MAX_PARAMS]; /* drawn anew for each run */
     size_t param_count;
+    const struct widened *wide; /* the problem with more axes, in place of the drawn one; NULL: as it is */
 };
 
 static bool fail(const struct job *j, const struct run *r) {
     if (++state.failures > SHOWN_FAILURES)
         return false;
     const distmap_problem *p = &j->problem;
+    fprintf(stderr, "FAILED %s\n", j->test->name);
+    choice_print_command(state.group, j->test->number, state.seed, r->method, r->runner->context, r->params,
+                         r->param_count);
     fprintf(
-        stderr, "FAILED %s\n  method %s, isa %s, %d threads; input %d dtype %s, sites %d [%g, %g], axes 0x%x, spacing",
-        j->test->name, r->method, distmap_context_isa(r->runner->context), distmap_context_threads(r->runner->context),
+        stderr, "  method %s, isa %s, %d threads; input %d dtype %s, sites %d [%g, %g], axes 0x%x, spacing",
+        r->method, distmap_context_isa(r->runner->context), distmap_context_threads(r->runner->context),
         (int)p->input, distmap_dtype_name(p->dtype), (int)p->sites.rule, p->sites.lo, p->sites.hi, p->axes);
     for (int a = 0; a < p->ndim; a++)
         fprintf(stderr, " %.17g", p->spacing[a]);
+    for (int a = 0; r->wide && a < r->wide->problem.ndim; a++)
+        fprintf(stderr, "%s%" PRId64, a ? "x" : ", as ", r->wide->problem.shape[a]);
     if (p->unit > 0)
         fprintf(stderr, ", unit %.17g", p->unit);
     fprintf(stderr, ", order {%d, %d, %d, %d}", p->order[0], p->order[1], p->order[2], p->order[3]);
@@ -240,7 +252,13 @@ static bool adopt_sites(struct job *j, const struct run *r) {
 static bool execute(struct job *j, const struct run *r, distmap_plan *plan, const unsigned char *input) {
     for (int k = 0; k < j->count; k++)
         layout_poison(&j->outputs[k].placed);
-    const distmap_arrays arrays = arrays_of(j, r);
+    distmap_arrays arrays = arrays_of(j, r);
+    if (r->wide) {
+        distmap_view *const views[] = {&arrays.input, &arrays.payload, &arrays.distance, &arrays.squared,
+                                       &arrays.index, &arrays.label,   &arrays.within,   &arrays.beyond};
+        for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+            widen_view(r->wide, views[i]);
+    }
     if (distmap_plan_execute(plan, &arrays) != DISTMAP_OK || distmap_plan_wait(plan) != DISTMAP_OK) {
         if (fail(j, r))
             fprintf(stderr, "execute: %s\n", distmap_error_text());
@@ -288,6 +306,7 @@ static void draw_params(const struct job *j, size_t method, int which, struct ru
         r->params[k] =
             (distmap_param){q->name, q->names ? rng_range(&rng, q->lowest, q->highest) : ends[rng_range(&rng, 0, 3)]};
     }
+    choice_set_params(info, r->params);
 }
 
 /* Returns the seconds of processor time that an execution took. */
@@ -301,7 +320,12 @@ static double run_method(struct job *j, size_t method, int which, const unsigned
         .host_views = !r.runner->device_views,
     };
     distmap_plan *plan = NULL;
-    const distmap_status status = distmap_plan_create(r.runner->context, &j->problem, &options, &plan);
+    struct rng rng = {(uint64_t)j->test->number * 1000033 + method * 7 + (uint64_t)which};
+    const struct widened wide = widen(&j->problem, &rng);
+    if (!j->problem.want.coords && !(j->problem.want.index && r.runner->device_views) && rng_chance(&rng, 0.25))
+        r.wide = &wide;
+    const distmap_status status =
+        distmap_plan_create(r.runner->context, r.wide ? &wide.problem : &j->problem, &options, &plan);
     if (status == DISTMAP_ERROR_UNSUPPORTED) {
         state.refused[method]++;
         return 0;
@@ -317,7 +341,7 @@ static double run_method(struct job *j, size_t method, int which, const unsigned
     bool same = description.integer == j->expected->integer;
     for (int a = 0; a < j->problem.ndim && same && description.integer && !j->problem.metric; a++) {
         const bool measured = j->problem.axes == 0 || (j->problem.axes >> a & 1);
-        same = !measured || (uint64_t)description.multiples[a] == j->expected->unit.n[a];
+        same = !measured || (uint64_t)description.multiples[r.wide ? wide.to[a] : a] == j->expected->unit.n[a];
     }
     if (!same && fail(j, &r))
         fprintf(stderr, "arithmetic: integer is %d, multiples of %.17g or other than expected\n", description.integer,
@@ -390,13 +414,17 @@ void check_case(const struct test_case *c, const struct expected *e, const distm
         const bool slow = strncmp(info->name, "brute/", 6) == 0 && j.elements > 300;
         const bool takes = info->metrics ? info->metrics >> j.problem.metric & 1 : !j.problem.metric;
         if (info->field != j.problem.field || !takes || !info->exact || strcmp(info->device, runner_device) != 0 ||
-            (slow && j.elements > 6000))
+            (slow && j.elements > 6000) || !choice_takes_method(info->name))
             continue;
-        if (!by_default && state.taken[m] > PATIENCE && c->number % 4 != 0)
+        if (!choice_is_partial() && !by_default && state.taken[m] > PATIENCE && c->number % 4 != 0)
             continue;
-        for (int i = 0; i < (slow ? 1 : state.runners); i++)
-            if (run_method(&j, m, (c->number + i) % state.runners, input) > LONG_RUN && !by_default)
+        for (int i = 0; i < state.runners; i++) {
+            const int which = (c->number + i) % state.runners;
+            if (!choice_takes_context(state.runner[which].context))
+                continue;
+            if ((run_method(&j, m, which, input) > LONG_RUN && !by_default) || slow)
                 break;
+        }
         by_default = by_default && state.ran[m] == ran;
     }
     for (int k = 0; k < j.count; k++) {
@@ -410,6 +438,13 @@ void check_case(const struct test_case *c, const struct expected *e, const distm
     free(input);
 }
 
+long check_ran(void) {
+    long ran = 0;
+    for (size_t m = 0; m < MAX_METHODS; m++)
+        ran += state.ran[m];
+    return ran;
+}
+
 int check_report(bool all_run) {
     for (size_t m = 0; distmap_method_get(m); m++) {
         const distmap_method_info *info = distmap_method_get(m);
@@ -418,6 +453,10 @@ int check_report(bool all_run) {
             fprintf(stderr, "FAILED %s took none of the plain cases\n", info->name);
             state.failures++;
         }
+    }
+    if (check_ran() == 0) {
+        fprintf(stderr, "FAILED nothing ran\n");
+        state.failures++;
     }
     if (state.failures)
         fprintf(stderr, "%d failures\n", state.failures);

@@ -15,14 +15,17 @@ struct test_case {
     bool loose_ties; /* FP64 with inexact products: any site at the right distance will do */
 };
 
-/* The contexts to run on, see runner.h. */
-void check_open(void);
+/* The contexts to run on, see runner.h; group and seed are told with failures. */
+void check_open(const char *group, uint64_t seed);
 void check_close(void);
 
 /* One combination of outputs. Failures are printed and counted. */
 void check_case(const struct test_case *c, const struct expected *e, const distmap_outputs *want);
 
-/* Prints what ran. Returns the number of failures; a method that never ran counts as one if `all_run`. */
+/* How often a plan was executed so far, of any method. */
+long check_ran(void);
+
+/* Prints what ran. Returns the number of failures: a method that never ran counts as one if `all_run`, and so does a run of nothing. */
 int check_report(bool all_run);
 
 #endif

@@ -1,13 +1,16 @@
 #include "drawn.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../seed.h"
+#include "choice.h"
 
 static struct {
+    uint64_t seed;
     struct runner runner[MAX_RUNNERS];
     int runners, failures;
     long ran;
@@ -17,7 +20,7 @@ static struct {
 
 double drawn_scale(void) { return test_scale() * MATRIX_SHARE; }
 
-int drawn_count(int cases) { return 1 + (int)(cases * drawn_scale()); }
+int drawn_count(int cases) { return 1 + (int)(cases * (choice_is_one_case() ? fmax(1, drawn_scale()) : drawn_scale())); }
 
 void drawn_order(uint64_t seed) {
     char order[24];
@@ -54,6 +57,8 @@ struct placed drawn_place(enum layout layout, distmap_dtype dtype, const struct 
 static void run_method(const struct drawn_job *j, const char *method) {
     for (int i = 0; i < state.runners; i++) {
         const struct runner *runner = &state.runner[(j->number + i) % state.runners];
+        if (!choice_takes_context(runner->context))
+            continue;
         const distmap_plan_options options = {.method = method, .host_views = !runner->device_views};
         distmap_plan *plan = NULL;
         const char *why = distmap_plan_create(runner->context, j->problem, &options, &plan) ? distmap_error_text()
@@ -64,7 +69,9 @@ static void run_method(const struct drawn_job *j, const char *method) {
         state.ran++;
         if (!why || ++state.failures > SHOWN_FAILURES)
             continue;
-        fprintf(stderr, "FAILED %s\n  %s, %s, %d threads; axes 0x%x, spacing", j->name, method,
+        fprintf(stderr, "FAILED %s\n", j->name);
+        choice_print_command(NULL, j->number, state.seed, method, runner->context, NULL, 0);
+        fprintf(stderr, "  %s, %s, %d threads; axes 0x%x, spacing", method,
                 distmap_context_isa(runner->context), distmap_context_threads(runner->context), j->problem->axes);
         for (int a = 0; a < j->problem->ndim; a++)
             fprintf(stderr, " %g", j->problem->spacing[a]);
@@ -99,26 +106,29 @@ const char *drawn_execute(const struct runner *runner, distmap_plan *plan, distm
 void drawn_run(const struct drawn_job *j, distmap_field field) {
     for (size_t k = 0; distmap_method_get(k); k++) {
         const distmap_method_info *info = distmap_method_get(k);
-        if (info->field == field && strcmp(info->device, runner_device) == 0)
+        if (info->field == field && strcmp(info->device, runner_device) == 0 && choice_takes_method(info->name))
             run_method(j, info->name);
     }
 }
 
 int drawn_main(int argc, char **argv, const char *group, int cases, const char *found_what, const long *found,
                void (*run_case)(int number, uint64_t seed, struct rng *r)) {
+    choice_read(argc, argv, "[--case N] [--method NAME] [--isa NAME] [--threads N]");
     const uint64_t seed = test_seed();
     const int count = drawn_count(cases);
+    choice_check_case(group, count);
     drawn_order(seed);
+    state.seed = seed;
     state.runners = runner_open(state.runner);
     for (int number = 0; number < count; number++) {
         struct rng r = {seed * 1000003 + (uint64_t)number * 7919};
         rng_next(&r);
-        if (argc < 2 || atoi(argv[1]) == number)
+        if (choice_takes_case(number))
             run_case(number, seed, &r);
     }
     printf("%s, seed %" PRIu64 ", %d cases, %ld runs, %ld %s\n", group, seed, count, state.ran, *found, found_what);
     if (state.ran == 0)
-        fprintf(stderr, "FAILED no method ran\n");
+        fprintf(stderr, "FAILED nothing ran\n");
     if (state.failures)
         fprintf(stderr, "%d failures\n", state.failures);
     runner_close(state.runner, state.runners);

@@ -13,7 +13,7 @@ enum { SHOWN_FAILURES = 12, DRAWN_NAME = 128 };
 #define MATRIX_SHARE 1
 #endif
 
-/* What share of all cases to run: DISTMAP_TEST_SCALE of the program's. And so many of `cases`, at least 1. */
+/* What share of all cases to run: DISTMAP_TEST_SCALE of the program's. And so many of `cases`, at least 1; all where one is chosen. */
 double drawn_scale(void);
 int drawn_count(int cases);
 /* An emulated GPU then runs its threads in an order drawn from the seed. */
@@ -52,8 +52,8 @@ const char *drawn_execute(const struct runner *runner, distmap_plan *plan, distm
 /* A plan of every method of `field` on every runner. */
 void drawn_run(const struct drawn_job *job, distmap_field field);
 
-/* All cases of a program that draws one field's, or only that of argv[1]; the exit status. `found` counts what there was to
- * find, for the last line. */
+/* All cases of a program that draws one field's, or what its options choose (choice.h); the exit status, which is 1 as well where
+ * nothing ran. `found` counts what there was to find, for the last line. */
 int drawn_main(int argc, char **argv, const char *group, int cases, const char *found_what, const long *found,
                void (*run_case)(int number, uint64_t seed, struct rng *r));
 

@@ -1,4 +1,4 @@
-/* matrix GROUP [CASE]: runs one group of cases, or one case of it.
+/* matrix GROUP [options]: runs one group of cases, or those that the options choose (choice.h).
  *
  * DISTMAP_TEST_SEED repeats a run (it prints its seed), DISTMAP_TEST_SCALE multiplies the number of drawn cases.
  */
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../seed.h"
+#include "choice.h"
 #include "drawn.h"
 
 struct group {
@@ -18,7 +19,7 @@ struct group {
     int64_t most;               /* elements of a drawn shape */
     const int64_t (*shapes)[4]; /* ends with a row of zeros; a zero ends a shape */
     int first, last;            /* patterns; last 0: all */
-    bool whole;                 /* however few cases are wanted, four of ten of these are run */
+    bool whole;                 /* however few cases are wanted, so large a share of these is run: WHOLE */
     bool plain;                 /* every exact method is expected to take some of it, even one of planes alone */
 };
 
@@ -53,6 +54,8 @@ static const int64_t shapes_metrics_strips[][4] = {{36, 460}, {50, 300}, {0}};
 
 /* Rows, columns and volumes beyond what near searches reach. */
 static const int64_t shapes_labels[][4] = {{3, 700}, {600, 5}, {1, 2000}, {140, 150}, {20, 3, 140}, {150, 2, 30}, {0}};
+
+static const double WHOLE = 0.15;
 
 enum { EVERY = VARY_AXES | VARY_INTEGER_SPACING | VARY_LIMIT | VARY_BORDER | VARY_DTYPE | VARY_LAYOUT };
 
@@ -232,56 +235,65 @@ static void run_case(const struct group *g, struct image *m, int pattern, unsign
     free(m->site);
 }
 
-static void run_group(const struct group *g, uint64_t seed, double scale, int only) {
+/* Runs a case, unless the share of the group's cases that is wanted leaves it out. */
+static void run_number(const struct group *g, uint64_t seed, double share, int number, int patterns) {
+    struct rng r = {seed * 1000003 + (uint64_t)number};
+    for (const char *c = g->name; *c; c++)
+        r.state = rng_next(&r) + (uint64_t)*c;
+    if (!g->drawn && !rng_chance(&r, share))
+        return;
+    struct image m = {0};
+    unsigned features = g->always;
+    int pattern = (int)rng_range(&r, 0, corpus_count - 1);
+    if (g->drawn) {
+        draw_shape(g, &m, &r);
+    } else {
+        const int64_t *shape = g->shapes[number / patterns];
+        pattern = g->first + number % patterns;
+        m.elements = 1;
+        for (; m.ndim < 4 && shape[m.ndim]; m.ndim++)
+            m.elements *= m.shape[m.ndim] = shape[m.ndim];
+    }
+    for (unsigned bit = 1; bit <= SIGNED_MAP; bit <<= 1)
+        if (g->sometimes & bit && rng_chance(&r, 1.0 / 3))
+            features |= bit;
+    run_case(g, &m, pattern, features, number, seed, &r);
+}
+
+static void run_group(const struct group *g, uint64_t seed, double scale) {
     int shapes = 0;
     while (g->shapes && g->shapes[shapes][0])
         shapes++;
     const int patterns = (g->last ? g->last : corpus_count) - g->first;
-    const int count = g->drawn ? 1 + (int)(g->drawn * scale) : shapes * patterns;
-    for (int number = 0; number < count; number++) {
-        if (only >= 0 && number != only)
-            continue;
-        struct rng r = {seed * 1000003 + (uint64_t)number};
-        for (const char *c = g->name; *c; c++)
-            r.state = rng_next(&r) + (uint64_t)*c;
-        if (!g->drawn && !rng_chance(&r, g->whole ? fmax(scale, 0.4) : scale))
-            continue;
-        struct image m = {0};
-        unsigned features = g->always;
-        int pattern = (int)rng_range(&r, 0, corpus_count - 1);
-        if (g->drawn) {
-            draw_shape(g, &m, &r);
-        } else {
-            const int64_t *shape = g->shapes[number / patterns];
-            pattern = g->first + number % patterns;
-            m.elements = 1;
-            for (; m.ndim < 4 && shape[m.ndim]; m.ndim++)
-                m.elements *= m.shape[m.ndim] = shape[m.ndim];
-        }
-        for (unsigned bit = 1; bit <= SIGNED_MAP; bit <<= 1)
-            if (g->sometimes & bit && rng_chance(&r, 1.0 / 3))
-                features |= bit;
-        run_case(g, &m, pattern, features, number, seed, &r);
-    }
+    const int count = g->drawn ? drawn_count(g->drawn) : shapes * patterns;
+    const double share = choice_is_one_case() ? 1 : g->whole ? fmax(scale, WHOLE) : scale;
+    choice_check_case(g->name, count);
+    for (int number = 0; number < count; number++)
+        if (choice_takes_case(number))
+            run_number(g, seed, share, number, patterns);
+    /* However small the share, something runs. */
+    const int all = g->drawn > count ? g->drawn : count;
+    for (int i = 0; i < all && !check_ran() && !choice_is_partial(); i++)
+        run_number(g, seed, 1, (int)((seed + (uint64_t)i) % (uint64_t)all), patterns);
 }
 
 int main(int argc, char **argv) {
+    const char *name = choice_read(argc, argv, "GROUP [--case N] [--method NAME] [--isa NAME] [--threads N] [--param NAME=VALUE]...");
     const uint64_t seed = test_seed();
     const double scale = drawn_scale();
-    const int only = argc > 2 ? atoi(argv[2]) : -1;
-    for (size_t i = 0; argc > 1 && i < sizeof groups / sizeof *groups; i++) {
+    for (size_t i = 0; name && i < sizeof groups / sizeof *groups; i++) {
         const struct group *g = &groups[i];
-        if (strcmp(g->name, argv[1]) != 0)
+        if (strcmp(g->name, name) != 0)
             continue;
         printf("matrix %s, seed %" PRIu64 ", scale %g\n", g->name, seed, scale);
         drawn_order(seed);
-        check_open();
-        run_group(g, seed, scale, only);
-        const int failures = check_report(g->plain && only < 0 && scale >= 1);
+        check_open(g->name, seed);
+        run_group(g, seed, scale);
+        const int failures = check_report(g->plain && !choice_is_partial() && scale >= 1);
         check_close();
         return failures != 0;
     }
-    fprintf(stderr, "usage: matrix GROUP [CASE]; groups:");
+    fprintf(stderr, "matrix: %s; groups:", name ? "no such group" : "a group is needed");
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
         fprintf(stderr, " %s", groups[i].name);
     fprintf(stderr, "\n");

@@ -10,6 +10,8 @@ const char *const runner_device = "cpu";
 int runner_open(struct runner *runners) {
     static const char *const isas[] = {"plain", "sse4", "avx2", "avx512", "neon"};
     int count = 0;
+    const char *set = getenv("DISTMAP_ISA"); /* the choice of the program's user (choice.h), put back at the end */
+    char *const before = set ? strdup(set) : NULL;
     for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
         for (int threads = 1; threads <= 2; threads++) {
             setenv("DISTMAP_ISA", isas[i], 1);
@@ -20,6 +22,10 @@ int runner_open(struct runner *runners) {
             else
                 distmap_context_destroy(&made);
         }
-    unsetenv("DISTMAP_ISA");
+    if (before)
+        setenv("DISTMAP_ISA", before, 1);
+    else
+        unsetenv("DISTMAP_ISA");
+    free(before);
     return count;
 }

@@ -4,8 +4,8 @@
  * than they do, with `holes` tall ones, of several pitches, that have many sites but for some rows of none; with `pitches` volumes whose
  * slices lie far apart; with `metrics` planes of some height and width, of metrics other than the Euclidean; with `kinds` labels and
  * signed maps, of planes and volumes that are long along no axis. Of a method's parameters that are choices, each is drawn anew, for
- * `rings` several times; `jumps`, `rings`, `holes` and `pitches` are computed again with the first choices of all. GPUS: so many GPUs as
- * one device, where the method takes the problem over several.
+ * `rings` several times, twice where DISTMAP_TEST_SCALE is small; `jumps`, `rings`, `holes` and `pitches` are computed again with the
+ * first choices of all. GPUS: so many GPUs as one device, where the method takes the problem over several.
  *
  * DISTMAP_TEST_SEED repeats a run.
  */
@@ -313,7 +313,7 @@ int main(int argc, char **argv) {
         for (size_t m = 0; (info = distmap_method_get(m)); m++) {
             if (strcmp(info->device, "cuda") != 0 || !info->exact || strncmp(info->name, "brute/", 6) == 0)
                 continue;
-            const int turns = !has_choices(info) ? 1 : rings ? 5 : made ? 2 : 1;
+            const int turns = !has_choices(info) ? 1 : rings ? 1 + test_cases(3) : made ? 2 : 1;
             for (int turn = 0; turn < turns; turn++)
                 good &= check_method(&r, gpu, info, turn == 1, &p, mask, elements, &want, &got);
         }

@@ -1,4 +1,4 @@
-/* strength GROUP [CASE]: edge strengths by every method of the device, on every runner, with drawn parameters.
+/* strength GROUP [options of choice.h]: edge strengths by every method of the device, on every runner, with drawn parameters.
  *
  * steps, large: to the bit what the header's formula gives, computed here element by element. rest: the residual that
  * the header states, bounds, and for small images the solution of the linear equations by elimination in FP64; and the
@@ -11,11 +11,14 @@
 #include <string.h>
 
 #include "../seed.h"
+#include "choice.h"
 #include "drawn.h"
 
 enum { MAX_METHODS = 64, SOLVED = 500 };
 
 static struct {
+    const char *group;
+    uint64_t seed;
     struct runner runner[MAX_RUNNERS];
     int runners, failures;
     long ran[MAX_METHODS], refused[MAX_METHODS];
@@ -33,14 +36,17 @@ struct job {
     unsigned char *first; /* at rest: the output of the first runner */
 };
 
-static bool fail(const struct job *j, const char *method, const struct runner *runner) {
+static bool fail(const struct job *j, const distmap_method_info *method, int number, const struct runner *runner,
+                 const distmap_param *params) {
     const distmap_problem *p = &j->problem;
     if (++state.failures > SHOWN_FAILURES)
         return false;
+    fprintf(stderr, "FAILED %s\n", j->name);
+    choice_print_command(state.group, number, state.seed, method->name, runner->context, params, method->param_count);
     fprintf(stderr,
-            "FAILED %s\n  %s, %s, %d threads; axes 0x%x, input %s, rho %.17g, dt %.17g, steps %" PRId64
+            "  %s, %s, %d threads; axes 0x%x, input %s, rho %.17g, dt %.17g, steps %" PRId64
             ", tolerance %g, %s: ",
-            j->name, method, distmap_context_isa(runner->context), distmap_context_threads(runner->context), p->axes,
+            method->name, distmap_context_isa(runner->context), distmap_context_threads(runner->context), p->axes,
             distmap_dtype_name(p->dtype), p->esf.rho, p->esf.dt, p->esf.steps, p->esf.tolerance,
             distmap_dtype_name(p->want.strength));
     return true;
@@ -197,8 +203,11 @@ static void run_method(struct job *j, size_t m, int number, const unsigned char 
         const int64_t draws[] = {q->fallback, q->fallback, q->lowest, q->highest, rng_range(&r, q->lowest, few)};
         params[k] = (distmap_param){q->name, draws[rng_range(&r, 0, 4)]};
     }
+    choice_set_params(info, params);
     for (int i = 0; i < state.runners; i++) {
         const struct runner *runner = &state.runner[(number + i) % state.runners];
+        if (!choice_takes_context(runner->context))
+            continue;
         const distmap_plan_options options = {.method = info->name,
                                               .params = params,
                                               .param_count = info->param_count,
@@ -212,11 +221,8 @@ static void run_method(struct job *j, size_t m, int number, const unsigned char 
         const char *why = status ? distmap_error_text() : run_plan(j, runner, plan, input);
         if (!why && i == number % state.runners)
             why = run_plan(j, runner, plan, input); /* nothing may be left behind in the plan */
-        if (why && fail(j, info->name, runner)) {
-            for (size_t k = 0; k < info->param_count; k++)
-                fprintf(stderr, "%s %" PRId64 ", ", params[k].name, params[k].value);
+        if (why && fail(j, info, number, runner, params))
             fprintf(stderr, "%s\n", why);
-        }
         state.ran[m]++;
         if (!j->first && !why && !j->problem.esf.steps) {
             j->first = malloc(j->output.bytes);
@@ -329,7 +335,8 @@ static void run_case(const char *group, struct image *m, int pattern, int number
     for (size_t k = 0; distmap_method_get(k); k++) {
         const distmap_method_info *info = distmap_method_get(k);
         REQUIRE(k < MAX_METHODS);
-        if (info->field == DISTMAP_FIELD_EDGE_STRENGTH && strcmp(info->device, runner_device) == 0)
+        if (info->field == DISTMAP_FIELD_EDGE_STRENGTH && strcmp(info->device, runner_device) == 0 &&
+            choice_takes_method(info->name))
             run_method(&j, k, number, input);
     }
     free(input);
@@ -357,15 +364,21 @@ static void draw_shape(struct image *m, bool large, int64_t most, struct rng *r)
 }
 
 static int report(void) {
+    long ran = 0;
     for (size_t m = 0; distmap_method_get(m); m++) {
         const distmap_method_info *info = distmap_method_get(m);
         if (info->field != DISTMAP_FIELD_EDGE_STRENGTH || strcmp(info->device, runner_device) != 0)
             continue;
         printf("  %-16s ran %ld, does not take %ld\n", info->name, state.ran[m], state.refused[m]);
-        if (state.ran[m] == 0) {
+        ran += state.ran[m];
+        if (state.ran[m] == 0 && !choice_is_partial()) {
             fprintf(stderr, "FAILED %s took none of the cases\n", info->name);
             state.failures++;
         }
+    }
+    if (ran == 0) {
+        fprintf(stderr, "FAILED nothing ran\n");
+        state.failures++;
     }
     if (state.failures)
         fprintf(stderr, "%d failures\n", state.failures);
@@ -378,27 +391,32 @@ int main(int argc, char **argv) {
         int cases;
         int64_t most;
     } groups[] = {{"steps", 400, 3000}, {"large", 12, 0}, {"rest", 250, 12000}};
+    const char *usage = "steps|large|rest [--case N] [--method NAME] [--isa NAME] [--threads N] [--param NAME=VALUE]...";
+    const char *group = choice_read(argc, argv, usage);
     const uint64_t seed = test_seed();
-    for (size_t i = 0; argc > 1 && i < sizeof groups / sizeof *groups; i++) {
-        if (strcmp(groups[i].name, argv[1]) != 0)
+    for (size_t i = 0; group && i < sizeof groups / sizeof *groups; i++) {
+        if (strcmp(groups[i].name, group) != 0)
             continue;
         const int cases = drawn_count(groups[i].cases);
-        printf("strength %s, seed %" PRIu64 ", %d cases\n", argv[1], seed, cases);
+        choice_check_case(group, cases);
+        printf("strength %s, seed %" PRIu64 ", %d cases\n", group, seed, cases);
+        state.group = group;
+        state.seed = seed;
         drawn_order(seed);
         state.runners = runner_open(state.runner);
         for (int number = 0; number < cases; number++) {
             struct rng r = {seed * 1000003 + (uint64_t)number * 7919 + i};
             struct image m = {0};
             rng_next(&r);
-            draw_shape(&m, strcmp(argv[1], "large") == 0, rng_chance(&r, 0.5) ? SOLVED : groups[i].most, &r);
+            draw_shape(&m, strcmp(group, "large") == 0, rng_chance(&r, 0.5) ? SOLVED : groups[i].most, &r);
             const int pattern = (int)rng_range(&r, 0, corpus_count - 1);
-            if (argc < 3 || atoi(argv[2]) == number)
-                run_case(argv[1], &m, pattern, number, seed, &r);
+            if (choice_takes_case(number))
+                run_case(group, &m, pattern, number, seed, &r);
         }
-        const int status = argc < 3 ? report() : state.failures != 0;
+        const int status = report();
         runner_close(state.runner, state.runners);
         return status;
     }
-    fprintf(stderr, "usage: strength steps|large|rest [CASE]\n");
+    fprintf(stderr, "usage: strength %s\n", usage);
     return 2;
 }

@@ -16,25 +16,31 @@ def open_volume(path, **more):
     return ts.open({"driver": "neuroglancer_precomputed", "kvstore": {"driver": "file", "path": path}}, **more).result()
 
 
-def draw(path):
+def draw(path, small=False):
+    """`small`: so many chunks that the folder is listed."""
     channels = int(rng.choice([1, 1, 2, 3]))
-    size = [int(v) for v in rng.integers(1, 40, 3)]
+    size = [17, 16, 17] if small else [int(v) for v in rng.integers(1, 40, 3)]
     dtype = str(rng.choice(["uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "float32"]))
     kind = "segmentation" if dtype in ("uint8", "uint16", "uint32", "uint64") and channels == 1 and rng.random() < 0.5 else "image"
-    scale = {"size": size, "encoding": "raw", "chunk_size": [int(v) for v in rng.integers(1, 20, 3)],
+    scale = {"size": size, "encoding": "raw", "chunk_size": [1, 1, 1] if small else [int(v) for v in rng.integers(1, 20, 3)],
              "resolution": [float(v) for v in np.round(rng.uniform(1, 40, 3), int(rng.integers(0, 3)))],
              "voxel_offset": [int(v) for v in rng.integers(-50, 50, 3)]}
     volume = ts.open({"driver": "neuroglancer_precomputed", "kvstore": {"driver": "file", "path": path}, "create": True,
                       "multiscale_metadata": {"type": kind, "data_type": dtype, "num_channels": channels},
                       "scale_metadata": scale}).result()
     elements = rng.integers(0, 100, (*size, channels)).astype(dtype)
-    volume[...] = elements
+    if small:
+        elements[rng.random(size) < 0.985] = 0
+        for at in np.argwhere(elements.any(3)):
+            volume[tuple(at + scale["voxel_offset"])] = elements[tuple(at)]
+    else:
+        volume[...] = elements
     return elements, scale, kind
 
 
 for i in range(60):
     source, result = f"in{i}", f"out{i}.precomputed"
-    elements, scale, kind = draw(source)
+    elements, scale, kind = draw(source, small=i == 0)
     key = json.loads(pathlib.Path(source, "info").read_text())["scales"][0]["key"]
     for chunk in sorted(pathlib.Path(source, key).iterdir()):
         if rng.random() < 0.05:

@@ -175,6 +175,32 @@ def test_v2_of_zarr_python(cases=1 + int(60 * scale)):
         equal(read("a.zarr")[0], want, pathlib.Path("a.zarr/.zarray").read_text())
 
 
+def test_many_chunks():
+    """So many that the folder is listed: those that are there, beside files that are none."""
+    for version, separator in (2, "."), (2, "/"), (3, "."), (3, "/"):
+        shutil.rmtree("a.zarr", ignore_errors=True)
+        encoding = {"name": "v2" if version == 2 else "default", "separator": separator}
+        array = zarr.create_array("a.zarr", shape=[67, 71], chunks=[1, 1], dtype="int16", fill_value=-7, zarr_format=version,
+                                  compressors=None, chunk_key_encoding=encoding)
+        want = np.full([67, 71], -7, "int16")
+        for _ in range(40):
+            at = draw.randrange(67), draw.randrange(71)
+            array[at] = want[at] = draw.randrange(1000)
+        start = "" if version == 2 else "c" + separator
+        for name in "067", "71", "1x", "-1", "99999999999999999999", "":
+            stray = pathlib.Path(f"a.zarr/{start}1{separator}{name}")
+            stray.parent.mkdir(parents=True, exist_ok=True)
+            if name or separator == ".":
+                stray.write_bytes(b"")
+        equal(read("a.zarr")[0], want, (version, separator))
+        part = pathlib.Path("a.zarr", ".zarray" if version == 2 else "zarr.json")
+        form = json.loads(part.read_text())
+        if version == 2:
+            part.write_text(json.dumps({**form, "fill_value": None}))
+            said = run(convert, "a.zarr", "refused.npy", good=False)
+            assert "is missing, and there is no fill value" in said, said
+
+
 def test_fills_by_bits():
     for dtype, bits in ("float32", "0x7fc01234"), ("float64", "0xfff8000000000abc"), ("float32", "0x3f800000"):
         shutil.rmtree("f.zarr", ignore_errors=True)
@@ -201,8 +227,8 @@ def test_ours(cases=1 + int(60 * scale)):
         equal(read("g.zarr")[0], values, "ourselves")
 
 
-def read_by_tensorstore(path):
-    return tensorstore.open({"driver": "zarr3", "kvstore": {"driver": "file", "path": str(work / path)}}).result().read().result()
+def read_by_tensorstore(path, driver="zarr3"):
+    return tensorstore.open({"driver": driver, "kvstore": {"driver": "file", "path": str(work / path)}}).result().read().result()
 
 
 def test_our_shards(cases=1 + int(30 * scale)):
@@ -223,6 +249,36 @@ def test_our_shards(cases=1 + int(30 * scale)):
             run(distmap, "edt", "a.zarr", "-o", "b.zarr", "--axes", ",".join(map(str, range(len(shape)))))
             made = zarr.open_array("b.zarr", mode="r")
             assert made.shards == array.shards and made.chunks == array.chunks, (made.shards, array.shards)
+
+
+def test_layout_by_choice(cases=1 + int(12 * scale)):
+    """--chunks, --shards, --zarr-format and imwrite()'s arguments give an array of that layout, which both libraries read."""
+    sys.path.insert(0, str(pathlib.Path(sys.argv[2]) / "python"))
+    import distmap as package
+    for _ in range(cases):
+        ndim, version = draw.randint(1, 3), draw.choice([2, 3])
+        shape = [draw.randint(1, 40) for _ in range(ndim)]
+        chunk, many = [draw.randint(1, 12) for _ in range(ndim)], [draw.randint(1, 4) for _ in range(ndim)]
+        shards = [c * m for c, m in zip(chunk, many)] if version == 3 and draw.random() < 0.7 else None
+        want = numbers.integers(0, 2, shape, "u1")
+        shutil.rmtree("out.zarr", ignore_errors=True)
+        if draw.random() < 0.5:
+            np.save("in.npy", want)
+            lengths = {"--chunks": chunk, **({"--shards": shards} if shards else {}), "--zarr-format": [version]}
+            options = [word for option, values in lengths.items() for word in (option, ",".join(map(str, values)))]
+            run(distmap, "morph", "in.npy", "--op", "dilate", "--radius", "0", "--dtype", "uint8", "-o", "out.zarr", "--quiet", *options)
+        else:
+            package.imwrite("out.zarr", want, chunks=chunk, shards=shards, zarr_format=version)
+        array = zarr.open_array("out.zarr", mode="r")
+        assert array.metadata.zarr_format == version, (array.metadata, version)
+        whole = [min(c, n) for c, n in zip(chunk, shape)]
+        assert list(array.chunks) == whole, (array.chunks, chunk, shape)
+        files = [min(s, -(-n // c) * c) for s, n, c in zip(shards, shape, whole)] if shards else None
+        grown = files and [-(-s // c) * c for s, c in zip(files, whole)]
+        assert (list(array.shards) if array.shards else None) == grown, (array.shards, grown, shards, shape, chunk)
+        equal(array[...], want, array.metadata)
+        equal(read_by_tensorstore("out.zarr", "zarr3" if version == 3 else "zarr"), want, array.metadata)
+        equal(read("out.zarr")[0], want, array.metadata)
 
 
 def test_shards_by_several_processes(cases=1 + int(6 * scale)):

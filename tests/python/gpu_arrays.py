@@ -11,15 +11,16 @@ import sys
 import types
 
 import numpy as np
-from distmap import _dlpack, _structs
+from distmap import _dlpack, _names
 from distmap._library import library
 
-EMULATED = hasattr(library(), "cudaMalloc")
+LIBRARY = c.CDLL(library().path)
+EMULATED = hasattr(LIBRARY, "cudaMalloc")
 TO_DEVICE, TO_HOST = 1, 2
 
 
 def cuda(name, *arguments):
-    assert getattr(library(), name)(*arguments) == 0, name
+    assert getattr(LIBRARY, name)(*arguments) == 0, name
 
 
 class Memory:
@@ -31,7 +32,7 @@ class Memory:
             cuda("cudaMalloc", c.byref(self.pointer), c.c_size_t(max(size, 1)))
 
     def __del__(self):
-        library().cudaFree(self.pointer)
+        LIBRARY.cudaFree(self.pointer)
 
     def copy(self, host, kind):
         pair = (self.pointer, c.c_void_p(host.ctypes.data))
@@ -133,13 +134,13 @@ class InterfaceLike(Array):
 
 class DlpackLike(Array):
     def __dlpack_device__(self):
-        return _dlpack.CUDA, self.ordinal
+        return 2, self.ordinal
 
     def __dlpack__(self, stream=None):
-        assert stream == _dlpack.LEGACY_STREAM
+        assert stream == 1
         numbers = lambda values: (c.c_int64 * max(1, len(values)))(*values)  # noqa: E731
         code = {"i": 0, "u": 1, "f": 2, "b": 6}[self.dtype.kind]
-        tensor = _dlpack.Tensor(data=self.memory.pointer, device_type=_dlpack.CUDA, device_id=self.ordinal,
+        tensor = _dlpack.Tensor(data=self.memory.pointer, device_type=2, device_id=self.ordinal,
                                 ndim=len(self.shape),
                                 code=code, bits=8 * self.dtype.itemsize, lanes=1, byte_offset=self.offset,
                                 shape=numbers(self.shape),
@@ -167,7 +168,7 @@ def stand_in(name, kind):
     module.cuda = types.SimpleNamespace(Device=device, get_current_stream=stream, current_stream=stream)
     module.ndarray = module.Tensor = kind
     module.empty = lambda shape, dtype, device=None: kind(shape, dtype, current[-1] if device is None else device.index)
-    for dtype in _structs.DTYPES[1:]:
+    for dtype in _names.DTYPES[1:]:
         if not (name == "torch" and dtype in ("uint32", "uint64")):  # as PyTorch before 2.3
             setattr(module, dtype, np.dtype(dtype))
     return module

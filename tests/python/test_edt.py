@@ -207,3 +207,26 @@ def test_squared_is_as_wide_as_needed(n, dtype):
     mask[0, 0] = False
     squared = distmap.edt(mask, squared=True)
     assert squared.dtype == dtype and squared[0, -1] == (n - 1)**2
+
+
+@pytest.mark.parametrize("shape, axes", [((2, 3, 4, 5, 6), (2, 3, 4)), ((3, 4, 2, 5, 2, 2), (1, 3)), ((1, 2, 1, 3, 1, 2, 2, 4), (7,))])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_batches_of_many_axes(shape, axes, order):
+    mask = np.asarray(np.random.default_rng().random(shape) < 0.8, order=order)
+    sampling = (2, 0.5, 3)[:len(axes)]
+    distance, index = distmap.edt(mask, sampling, axes=axes, indices=True)
+    assert distance.shape == index.shape == shape
+    batches = [a for a in range(mask.ndim) if a not in axes]
+    for place in np.ndindex(*(shape[a] for a in batches)):
+        at = tuple(place[batches.index(a)] if a in batches else slice(None) for a in range(mask.ndim))
+        own, nearest = distmap.edt(mask[at], sampling, indices=True)
+        np.testing.assert_array_equal(distance[at], own)
+        found = np.arange(mask.size).reshape(shape)[at].ravel()
+        np.testing.assert_array_equal(index[at], np.where(nearest < 0, -1, found[nearest]))
+
+
+def test_sampling_by_measured_axes():
+    mask = np.random.default_rng().random((2, 6, 7)) < 0.8
+    np.testing.assert_array_equal(distmap.edt(mask, (3, 2), axes=(2, 1)), distmap.edt(mask, (9, 2, 3), axes=(1, 2)))
+    with pytest.raises(ValueError, match="spacing has 1 values, the array has 3 axes, 2 of them measured"):
+        distmap.edt(mask, (3,), axes=(1, 2))

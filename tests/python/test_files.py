@@ -2,6 +2,11 @@
 
 import dataclasses
 import math
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import distmap
 import numpy as np
@@ -150,11 +155,11 @@ def test_without_the_library(monkeypatch):
     from distmap import _image
 
     monkeypatch.setenv("DISTMAP_IO_LIBRARY", "/nowhere/libdistmap_io.so.1")
-    _image.io_library.cache_clear()
+    _image.open_library.cache_clear()
     with pytest.raises(ImportError, match="/nowhere/libdistmap_io.so.1.*DISTMAP_IO_LIBRARY names another file"):
         distmap.imread("a.png")
     monkeypatch.undo()
-    _image.io_library.cache_clear()
+    _image.open_library.cache_clear()
 
 
 def test_no_library_of_the_current_folder(monkeypatch, tmp_path):
@@ -170,3 +175,79 @@ def test_no_library_of_the_current_folder(monkeypatch, tmp_path):
     assert _image.find() == _image.NAME
     monkeypatch.undo()
     assert _image.find() == beside and beside.startswith("/")
+
+
+def test_layout(tmp_path):
+    image = np.arange(600, dtype=np.uint16).reshape(20, 30)
+    try:
+        distmap.imwrite(tmp_path / "a.zarr", image, chunks=5, shards=(10, 15), zarr_format=3)
+    except ValueError as error:
+        assert "no format has this ending" in str(error)
+        pytest.skip("a library without Zarr")
+    assert np.array_equal(distmap.imread(tmp_path / "a.zarr").array, image)
+    assert sorted(p.name for p in (tmp_path / "a.zarr" / "c" / "1").iterdir()) == ["0", "1"]  # files of two by two
+    with pytest.raises(NotImplementedError, match="has no shards"):
+        distmap.imwrite(tmp_path / "b.zarr", image, shards=8, zarr_format=2)
+    with pytest.raises(NotImplementedError, match="has no chunks"):
+        distmap.imwrite(tmp_path / "b.npy", image, chunks=8)
+    with pytest.raises(ValueError, match="chunks has 3 lengths, the array has 2 axes"):
+        distmap.imwrite(tmp_path / "b.zarr", image, chunks=(1, 2, 3))
+    with pytest.raises(ValueError, match="shards is 0, must be 1"):
+        distmap.imwrite(tmp_path / "b.zarr", image, shards=0)
+    with pytest.raises(ValueError, match="zarr_format is 4, must be 2 to 3"):
+        distmap.imwrite(tmp_path / "b.zarr", image, zarr_format=4)
+    with pytest.raises(TypeError, match="chunks is 'x'"):
+        distmap.imwrite(tmp_path / "b.zarr", image, chunks="x")
+    assert not list(tmp_path.glob("b*"))
+
+
+def test_sync(tmp_path):
+    for sync in (True, False, np.False_):
+        distmap.imwrite(tmp_path / "a.npy", np.arange(6, dtype=np.uint8), sync=sync)
+        assert distmap.imread(tmp_path / "a.npy").array.tolist() == [0, 1, 2, 3, 4, 5]
+    with pytest.raises(TypeError, match="sync is 'no', must be True or False"):
+        distmap.imwrite(tmp_path / "a.npy", np.arange(6, dtype=np.uint8), sync="no")
+
+
+WAITS = """
+import os, signal, sys, threading
+import distmap, numpy as np
+path, what, handled = sys.argv[1:]
+if handled == "handled":
+    signal.signal(signal.SIGINT, lambda *_: print("handled", flush=True))
+big = np.zeros((1000, 1000), np.uint8)
+print("begins", flush=True)
+try:
+    distmap.imwrite(path, big) if what == "write" else distmap.imread(path)
+    print("done", flush=True)
+except KeyboardInterrupt:
+    print("KeyboardInterrupt", flush=True)
+"""
+
+
+def wait_asleep(pid):
+    """Until the process has been asleep for a while, as one is that waits for what does not come."""
+    asleep = 0
+    while asleep < 10:
+        with open(f"/proc/{pid}/stat") as stat:
+            asleep = asleep + 1 if stat.read().rpartition(")")[2].split()[0] == "S" else 0
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("what", ("read", "write"))
+@pytest.mark.parametrize("handled", ("raises", "handled"))
+def test_interrupted(tmp_path, what, handled):
+    """Ctrl-C while a pipe makes it wait. A handler that returns lets it go on waiting."""
+    path = tmp_path / "pipe.npy"
+    os.mkfifo(path)
+    child = subprocess.Popen([sys.executable, "-c", WAITS, path, what, handled], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    other = os.open(path, os.O_RDWR)  # holds both ends, and neither reads nor writes
+    assert child.stdout.readline() == "begins\n"
+    wait_asleep(child.pid)
+    child.send_signal(signal.SIGINT)
+    if handled == "handled":
+        assert child.stdout.readline() == "handled\n" and child.poll() is None
+        child.kill()
+    said, errors = child.communicate(timeout=20)
+    os.close(other)
+    assert errors == "" and (handled == "handled" or said == "KeyboardInterrupt\n")

@@ -129,3 +129,97 @@ def test_nor_does_scipys_twin_take_it():
 def test_ragged_lists_are_refused():
     with pytest.raises((TypeError, ValueError)):
         distmap.edt([[1, 0], [1]])
+
+
+def halves():
+    yield np.float16
+    try:
+        import ml_dtypes
+    except ImportError:
+        return
+    yield ml_dtypes.bfloat16
+
+
+@pytest.mark.parametrize("dtype", list(halves()))
+def test_half_precision(dtype):
+    """Inputs of it mean their values, which float32 holds: -0 is zero, NaN no site, the least positive number not zero."""
+    values = np.array([[0.0, -0.0, 1, np.nan], [np.inf, 2.0 ** -24, 3, 0.1]]).astype(dtype)
+    same = values.astype(np.float32)
+    for array, single in ((values, same), (values.T[::-1], same.T[::-1]), (values.astype(values.dtype.newbyteorder()), same)):
+        for _ in range(2):
+            assert np.array_equal(distmap.edt(array), distmap.edt(single))
+            assert np.array_equal(distmap.edt(array, sites=(0.1, 2), limit=1), distmap.edt(single, sites=(0.1, 2), limit=1))
+    assert distmap.edt(values, sites="nonzero")[0].tolist() == [1, 1, 0, 1]
+    squares = np.array([4, 9, 0, np.inf]).astype(dtype)
+    assert np.array_equal(distmap.transform(squares, kind="sampled", want="squared").squared, [4, 1, 0, 1])
+    with pytest.raises(TypeError, match="out distance has dtype (b?)float16"):
+        distmap.edt(same, out=values)
+
+
+class DataArray:
+    """What distmap asks of xarray's."""
+    __module__ = "xarray.core.dataarray"
+    dims = ("y", "x")
+
+    def __init__(self, data):
+        self.data, self.shape = data, data.shape
+
+    def copy(self, data):
+        return DataArray(data)
+
+
+def data_arrays():
+    yield DataArray
+    try:
+        import xarray
+    except ImportError:
+        return
+    yield lambda data: xarray.DataArray(data, dims=("y", "x"), coords={"x": [5, 6, 7]}, attrs={"units": "m"}, name="mask")
+
+
+@pytest.mark.parametrize("make", list(data_arrays()))
+def test_xarray(make):
+    mask = np.array([[1, 0, 1], [1, 1, 1]], np.uint8)
+    given, out = make(mask), np.zeros(mask.shape, np.float32)
+    for result, want in ((distmap.edt(given), distmap.edt(mask)), (distmap.edt(given, indices=True)[1], distmap.edt(mask, indices=True)[1]),
+                         (distmap.dilate(given, 1), distmap.dilate(mask, 1))):
+        assert type(result) is type(given) and result.dims == ("y", "x") and np.array_equal(result.data, want)
+        assert getattr(result, "attrs", None) == getattr(given, "attrs", None)
+    assert distmap.edt(given, out=out) is out and distmap.feature_transform(given, coords=True).shape == (2, 2, 3)
+
+
+class Standard:
+    """An array of a library of the array API standard."""
+
+    def __init__(self, kept):
+        self.kept = kept
+
+    def __array__(self, *_, **__):
+        return self.kept
+
+    def __array_namespace__(self):
+        return Space
+
+
+class Space:
+    asarray = Standard
+
+
+def standard_arrays():
+    yield Standard
+    try:
+        import array_api_strict
+    except ImportError:
+        return
+    yield array_api_strict.asarray
+
+
+@pytest.mark.parametrize("make", list(standard_arrays()))
+def test_array_api(make):
+    """Results are of the input's library; arrays of the caller's stay what they are."""
+    mask = np.array([[1, 0, 1], [1, 1, 1]], np.uint8)
+    given, out = make(mask), np.zeros(mask.shape, np.float32)
+    distance, index = distmap.edt(given, indices=True)
+    assert type(distance) is type(index) is type(given)
+    assert np.array_equal(np.asarray(distance), distmap.edt(mask)) and np.array_equal(np.asarray(index), distmap.edt(mask, indices=True)[1])
+    assert distmap.edt(given, out=out) is out and np.array_equal(out, distmap.edt(mask))

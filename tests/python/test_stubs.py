@@ -2,6 +2,9 @@
 
 import ast
 import inspect
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import distmap
@@ -29,14 +32,20 @@ def declared(function):
     return shape_of(inspect.signature(space[function.name]))
 
 
+def fits(told, real):
+    """An overload's parameter may have to be given where the function has False, of which True is the other overload."""
+    return told == real or (told[:2] == real[:2] and told[2] is inspect.Parameter.empty and real[2] is False)
+
+
 @pytest.mark.parametrize("module", [distmap, distmap.scipy])
 def test_signatures(module):
-    told = {node.name: node for node in stub_of(module).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    assert set(told) == {name for name in module.__all__ if callable(getattr(module, name))}
-    for name, node in told.items():
+    told = [node for node in stub_of(module).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    assert {node.name for node in told} == {name for name in module.__all__ if callable(getattr(module, name))}
+    for node in told:
+        name = node.name
         thing = getattr(module, name)
         if isinstance(node, ast.FunctionDef):
-            assert declared(node) == shape_of(inspect.signature(thing)), name
+            assert all(fits(*pair) for pair in zip(declared(node), shape_of(inspect.signature(thing)), strict=True)), name
             continue
         for member in node.body:
             if isinstance(member, ast.FunctionDef):
@@ -52,3 +61,34 @@ def test_constants():
     told = {node.target.id for node in stub_of(distmap).body if isinstance(node, ast.AnnAssign)}
     assert told - {"__version__"} == {name for name in distmap.__all__ if name.isupper()}
     assert distmap.__version__ == distmap.version()
+
+
+TYPED = """
+from typing import Any, assert_type
+import numpy as np
+import distmap
+from distmap.scipy import distance_transform_edt
+
+mask = np.ones((3, 4), np.uint8)
+distance = distmap.edt(mask, sampling=(1, 2.5), sites=(0, None), limit=3, dtype=np.float64, progress=print)
+pair = assert_type(distmap.edt(mask, indices=True), tuple[Any, Any])
+crops = assert_type(distmap.edt_many([mask, mask[1:]]), list[Any])
+assert_type(distmap.esf(mask, 2, convergence=True)[1], distmap.Convergence)
+assert_type(distmap.transform(mask, want={"index": None}).flags, int | None)
+assert_type(distmap.compare(mask, mask).hausdorff, float)
+distance_transform_edt(mask, sampling=[1, 2])
+with_plan = distmap.Plan(mask.shape, mask.dtype, {"distance": np.float32}, context=distmap.Context(threads=1))
+with_plan(mask, distance=np.empty(mask.shape, np.float32))
+"""
+
+
+@pytest.mark.parametrize("checker", [("mypy", "--strict"), ("pyright", "--pythonpath", sys.executable)], ids=lambda words: words[0])
+def test_strict(checker, tmp_path):
+    """Where the checkers are installed."""
+    pytest.importorskip(checker[0])
+    (tmp_path / "typed.py").write_text(TYPED)
+    (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}')
+    package = str(Path(distmap.__file__).parents[1])
+    done = subprocess.run([sys.executable, "-m", *checker, "typed.py"], cwd=tmp_path, env=os.environ | {"MYPYPATH": package},
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

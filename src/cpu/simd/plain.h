@@ -28,6 +28,11 @@ typedef struct {
         return r;                     \
     } while (0)
 
+/* Both are read before one is chosen, as vectors do it: lanes beyond the end of a row, whose values nothing uses, decide no branch. */
+static inline uint16_t choose_u16(uint32_t m, uint16_t a, uint16_t b) { return m ? a : b; }
+static inline int32_t choose_i32(uint32_t m, int32_t a, int32_t b) { return m ? a : b; }
+static inline float choose_f32(uint32_t m, float a, float b) { return m ? a : b; }
+
 static inline V16 v16_load(const uint16_t *p) {
     V16 r;
     memcpy(&r, p, sizeof r);
@@ -50,7 +55,7 @@ static inline V16 v16_min(V16 a, V16 b) { LANES(V16, N16, a.lane[i] < b.lane[i] 
 static inline V16 v16_max(V16 a, V16 b) { LANES(V16, N16, a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i]); }
 static inline V16 v16_and(V16 a, V16 b) { LANES(V16, N16, a.lane[i] & b.lane[i]); }
 static inline M16 v16_le(V16 a, V16 b) { LANES(M16, N16, a.lane[i] <= b.lane[i]); }
-static inline V16 v16_blend(M16 m, V16 a, V16 b) { LANES(V16, N16, m.lane[i] ? a.lane[i] : b.lane[i]); }
+static inline V16 v16_blend(M16 m, V16 a, V16 b) { LANES(V16, N16, choose_u16(m.lane[i], a.lane[i], b.lane[i])); }
 static inline bool v16_any_gt(V16 a, V16 b) {
     bool any = false;
     for (int i = 0; i < N16; i++)
@@ -59,7 +64,7 @@ static inline bool v16_any_gt(V16 a, V16 b) {
 }
 static inline V16 v16_bits(const uint64_t *words, size_t lane, V16 a, V16 b) {
     const unsigned bits = (unsigned)(words[lane / 64] >> (lane % 64));
-    LANES(V16, N16, bits >> i & 1 ? a.lane[i] : b.lane[i]);
+    LANES(V16, N16, choose_u16(bits >> i & 1, a.lane[i], b.lane[i]));
 }
 static inline V16 v16_repeat8(const uint16_t *p) { return v16_set(*p); }
 static inline V32 v16_low(V16 a) { LANES(V32, N32, a.lane[i]); }
@@ -89,7 +94,7 @@ static inline V32 v32_shl(V32 a, int n) { LANES(V32, N32, (int32_t)((uint32_t)a.
 static inline V32 v32_shr(V32 a, int n) { LANES(V32, N32, (int32_t)((uint32_t)a.lane[i] >> n)); }
 static inline M32 v32_lt(V32 a, V32 b) { LANES(M32, N32, a.lane[i] < b.lane[i]); }
 static inline M32 v32_eq(V32 a, V32 b) { LANES(M32, N32, a.lane[i] == b.lane[i]); }
-static inline V32 v32_blend(M32 m, V32 a, V32 b) { LANES(V32, N32, m.lane[i] ? a.lane[i] : b.lane[i]); }
+static inline V32 v32_blend(M32 m, V32 a, V32 b) { LANES(V32, N32, choose_i32(m.lane[i], a.lane[i], b.lane[i])); }
 static inline V32 v32_gather(const void *base, V32 index) { LANES(V32, N32, ((const int32_t *)base)[index.lane[i]]); }
 static inline V16 v32_narrow(V32 low, V32 high) {
     V16 r;
@@ -120,7 +125,7 @@ static inline F32 f32_mul(F32 a, F32 b) { LANES(F32, N32, a.lane[i] * b.lane[i])
 static inline F32 f32_abs(F32 a) { LANES(F32, N32, fabsf(a.lane[i])); }
 static inline F32 f32_sqrt(F32 a) { LANES(F32, N32, sqrtf(a.lane[i])); }
 static inline M32 f32_lt(F32 a, F32 b) { LANES(M32, N32, a.lane[i] < b.lane[i]); }
-static inline F32 f32_blend(M32 m, F32 a, F32 b) { LANES(F32, N32, m.lane[i] ? a.lane[i] : b.lane[i]); }
+static inline F32 f32_blend(M32 m, F32 a, F32 b) { LANES(F32, N32, choose_f32(m.lane[i], a.lane[i], b.lane[i])); }
 static inline F32 f32_load(const float *p) {
     F32 r;
     memcpy(&r, p, sizeof r);

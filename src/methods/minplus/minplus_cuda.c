@@ -64,7 +64,9 @@ static const char *refuses(const distmap_plan *plan) {
 }
 
 /* Packing is the first kernel (except with kinds), and reads no element that could raise a flag, which only a NaN does. */
-static bool cleans(const distmap_plan *plan) { return !dm_by_kind(plan) && !dm_dtype_is_float(plan->problem.dtype); }
+static bool cleans(const distmap_plan *plan) {
+    return !dm_by_kind(plan) && !dm_dtype_is_float(plan->problem.dtype) && !plan->split.loops;
+}
 
 static size_t scratch_bytes(const distmap_plan *plan) { return mc_lay_out(plan, NULL).scratch.used; }
 

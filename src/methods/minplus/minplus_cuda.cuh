@@ -7,14 +7,11 @@
 
 #define MC_WHOLE 0xFFFFFFFFu /* all lanes of a warp */
 
-/* Of a warp the least of numbers that are not negative, whose bits compare as integers do; the largest; the sum; the bits of
- * any. */
+/* The least number of a warp, of numbers that are not negative, whose bits compare as integers do; and the largest. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 DM_DEVICE uint32_t mc_warp_least(uint32_t v) { return __reduce_min_sync(MC_WHOLE, v); }
 DM_DEVICE float mc_warp_least(float v) { return __uint_as_float(mc_warp_least(__float_as_uint(v))); }
 DM_DEVICE int32_t mc_warp_most(int32_t v) { return __reduce_max_sync(MC_WHOLE, v); }
-DM_DEVICE int32_t mc_warp_sum(int32_t v) { return __reduce_add_sync(MC_WHOLE, v); }
-DM_DEVICE uint32_t mc_warp_any(uint32_t v) { return __reduce_or_sync(MC_WHOLE, v); }
 #else
 template <class T, class Join> DM_DEVICE T mc_warp_fold(T v, const Join &join) {
     for (int step = 16; step; step /= 2)
@@ -29,12 +26,6 @@ DM_DEVICE float mc_warp_least(float v) {
 }
 DM_DEVICE int32_t mc_warp_most(int32_t v) {
     return mc_warp_fold(v, [](int32_t a, int32_t b) { return max(a, b); });
-}
-DM_DEVICE int32_t mc_warp_sum(int32_t v) {
-    return mc_warp_fold(v, [](int32_t a, int32_t b) { return a + b; });
-}
-DM_DEVICE uint32_t mc_warp_any(uint32_t v) {
-    return mc_warp_fold(v, [](uint32_t a, uint32_t b) { return a | b; });
 }
 #endif
 
@@ -167,8 +158,8 @@ DM_DEVICE float mc_close_root(uint32_t n, const mc_close &close) {
 /* u sqrt(n), rounded once, for any unit that is `simple` (core/unit.h) and any n, for which `number` may be rounded: whether u^2 n, a sum
  * of two doubles, is beyond the square of the middle between two floats, which a double holds. The difference is right to 2^-100 of u^2
  * n, and at least 2^-97 of it unless it is 0, a tie. Apart, for it is seldom called and 40 instructions long. */
-static __device__ __noinline__ float mc_unit_settled(uint32_t n, float number, float root_high, double square_high,
-                                                     double square_low) {
+DM_DEVICE_APART float mc_unit_settled(uint32_t n, float number, float root_high, double square_high,
+                                      double square_low) {
     const float s = mc_root(number * root_high); /* at most one place off */
     const double whole = (double)n, v = whole * square_high, rest = fma(whole, square_high, -v) + whole * square_low;
     const bool above = (v - (double)s * (double)s) + rest > 0;
@@ -194,7 +185,7 @@ DM_DEVICE float mc_distance(const mc_stage &p, uint32_t n) {
     return p.in_unit ? mc_unit_root(p, n, (float)n) : mc_large_root(n);
 }
 /* The same apart, for edges and the like: long kernels wait for their instructions. */
-static __device__ __noinline__ float mc_distance_apart(const mc_stage &p, uint32_t n) { return mc_distance(p, n); }
+DM_DEVICE_APART float mc_distance_apart(const mc_stage &p, uint32_t n) { return mc_distance(p, n); }
 
 /* n / by; and with what is left. */
 DM_DEVICE uint32_t mc_over(uint32_t n, const mc_divisor &d) { return __umulhi(2 * n, d.times) >> d.shift; }

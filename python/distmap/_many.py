@@ -1,0 +1,109 @@
+"""Many small arrays in one call."""
+
+import numpy as np
+
+from . import _arrays, _names, _problem
+from ._context import Context, context_for, mine
+from ._library import core
+from ._maps import edt, edt_arguments
+from ._transform import output_order, settle
+
+
+def edt_many(masks, sampling=None, sites="zero", *, squared=False, indices=False, labels=False, limit=None, border=False,
+             signed=False, surface="centre", axes=None, dtype=None, out=None, device=None, threads=None, method=None, progress=None):
+    """edt() of every array of a list: crops of any sizes, as many at once as there are cores.
+
+    Parameters
+    ----------
+    masks : sequence of arrays, all with as many axes
+        In host memory they are shared out among the threads, each by one of them; arrays in a GPU's memory go to edt() one by one.
+    out : list of arrays, one for each mask, none overlapping another, to write the distances into
+    sampling, sites, squared, indices, labels, limit, border, signed, surface, axes, dtype, device, threads, method, progress : as of edt()
+
+    Returns
+    -------
+    list of distances, or (list of distances, list of indices) with `indices`
+        In the order of the masks, each what edt() gives, but for squared distances: these have one type, which the largest of all
+        shapes needs.
+
+    Raises what edt() raises; errors of the library have the number of the array in them, from 0 on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> crops = [np.array([1, 1, 0]), np.array([0, 1, 1, 1, 1])]
+    >>> [distance.tolist() for distance in edt_many(crops)]
+    [[2.0, 1.0, 0.0], [0.0, 1.0, 2.0, 3.0, 4.0]]
+    """
+    masks = _problem.sequence("masks", masks, "a sequence of arrays")
+    options = sampling, sites, squared, indices, labels, limit, border, signed, surface, None, axes, dtype, device, threads, method
+    if out is not None:
+        out = _problem.sequence("out", out, "a list of arrays")
+        if len(out) != len(masks):
+            raise ValueError(f"out has {len(out)} arrays, there are {len(masks)} masks")
+    if device not in (None, "cpu") or any(_arrays.home_of(mask) is not _arrays.Numpy for mask in masks if type(mask) is not np.ndarray):
+        return one_by_one(masks, out, indices, dict(zip(NAMES, options)), progress)
+    if not masks:
+        return ([], []) if indices else []
+    return at_once(host_arrays(masks), out, edt_arguments(masks[0].ndim, *options), progress)
+
+
+NAMES = ("sampling", "sites", "squared", "indices", "labels", "limit", "border", "signed", "surface", "fill", "axes", "dtype", "device",
+         "threads", "method")
+
+
+def one_by_one(masks, out, indices, options, progress):
+    results = [edt(mask, out=to, progress=progress, **options) for mask, to in zip(masks, out or [None] * len(masks))]
+    return tuple(map(list, zip(*results))) if indices else results
+
+
+def host_arrays(masks):
+    """All as the library takes them, those that are not by a copy."""
+    for i in core.unlike(masks, False):
+        masks[i] = _arrays.take(masks[i], f"number {i} of the masks").owner
+    return masks
+
+
+def at_once(masks, out, arguments, progress):
+    if len(counts := {mask.ndim for mask in masks}) > 1:
+        raise ValueError(f"the masks have {' and '.join(map(str, sorted(counts)))} axes, all must have as many")
+    options = {key: value for key, value in arguments.items() if key not in ("want", "fill", "device", "threads", "method")}
+    largest = tuple(map(max, zip(*(mask.shape for mask in masks))))
+    problem = _problem.make(largest, masks[0].dtype, **options)
+    want = dict(arguments["want"])
+    name = next(iter(want))
+    outputs = {}
+    if out is not None:
+        outputs[name] = writable(out)
+        want[name] = want[name] or outputs[name][0].dtype
+    context, method = context_for("cpu", arguments["threads"]), arguments["method"]
+    settle(context, problem, want, {"method": method})
+    in_c_order = output_order(problem, want, (1, 0)) is None
+    for name in want.keys() - outputs.keys():
+        dtype = np.dtype(_names.DTYPES[problem["want"][name]])
+        outputs[name] = [np.empty(mask.shape, dtype) if in_c_order or mask.flags.c_contiguous else np.empty_like(mask, dtype, subok=False)
+                         for mask in masks]
+    with Workers(min(context.threads, len(masks))) as contexts:
+        core.many(contexts, problem, method, masks, outputs, progress)
+    results = [outputs[name] if out is None or name not in list(want)[:1] else out for name in want]
+    return tuple(results) if len(results) > 1 else results[0]
+
+
+def writable(out):
+    for i in core.unlike(out, True):
+        out = [*out[:i], _arrays.take(out[i], f"number {i} of out", writable=True).owner, *out[i + 1:]]
+    return out
+
+
+class Workers:
+    """Contexts of one thread each, of this thread's: those that no call uses, from which this one may come."""
+
+    def __init__(self, count):
+        self.kept = mine.__dict__.setdefault("workers", [])
+        self.taken = [self.kept.pop() if self.kept else Context(threads=1) for _ in range(count)]
+
+    def __enter__(self):
+        return tuple(context.handle for context in self.taken)
+
+    def __exit__(self, *_):
+        self.kept += self.taken
