@@ -1,4 +1,4 @@
-"""What a call costs from Python: small images, crops from a list, the import; beside OpenCV's precise transform and SciPy's.
+"""The time of a call from Python: small images, crops from a list, the import; beside OpenCV's precise transform and SciPy's.
 
     build/bench-venv/bin/python bench/calls.py [--library PATH] [--rounds N] [--only images,crops,import] [--output JSON]
 

@@ -1,5 +1,5 @@
-/* json-c, checked: what it had no memory for is noted, so that nothing is told in part. Its functions keep their names: those that can fail
- * are macros over themselves. What could not be added is not freed, since whoever adds may still fill it.
+/* json-c with checks: a failed allocation is recorded, so that no JSON is printed in part. The functions keep their names: those that can
+ * fail are macros over themselves. A value that could not be added is not freed, since the caller may still fill it.
  */
 #ifndef DISTMAP_CLI_JSON_H
 #define DISTMAP_CLI_JSON_H

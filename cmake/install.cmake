@@ -1,4 +1,4 @@
-# What `cmake --install` puts where: libraries (shared and static), headers, pkg-config files, the CMake package, the
+# The files that `cmake --install` installs: libraries (shared and static), headers, pkg-config files, the CMake package, the
 # command with its man page and bash completion. The CMake package has an export set for each library, so that a user of the core alone
 # is not asked for the image libraries: find_package(distmap) or find_package(distmap COMPONENTS io); a third one, mpi, where
 # that library was built.
@@ -48,7 +48,7 @@ if(DISTMAP_HAVE_CUDA)
   get_target_property(pc_cuda CUDA::cudart_static IMPORTED_LOCATION)
   set(pc_cuda " ${pc_cuda} -ldl -lrt")
 endif()
-# What libdistmap_io's archive needs beside them.
+# The libraries that libdistmap_io's archive needs beside them.
 set(pc_formats "")
 foreach(pair "PNG -lpng" "TIFF -ltiff" "JPEG -ljpeg" "ZARR -lblosc -lzstd -llz4 -lbz2 -ljson-c" "ISAL -lisal")
   string(REGEX MATCH "^([A-Z]+) (.*)$" ignored "${pair}")

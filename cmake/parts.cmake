@@ -1,10 +1,10 @@
-# What a build has beside the core library, which needs a C compiler and nothing else. A part is an option DISTMAP_<NAME>: AUTO has it
-# where all is found that it needs, ON insists, OFF leaves it out. DISTMAP_HAVE_<NAME> says what became of it, and the
-# configuration tells once what is missing.
+# The optional parts of a build, beside the core library, which needs a C compiler only. A part is an option DISTMAP_<NAME>: AUTO builds it
+# if everything that it needs is found, ON makes it an error if something is missing, OFF leaves it out. DISTMAP_HAVE_<NAME> is the result,
+# and the configuration lists once what is missing.
 #
 #   distmap_part(NAME WHAT text FIND code FOUND variable... DEBIAN package... [ALONE])
 #
-# ALONE: off by default in a project that has this one as a guest (add_subdirectory, FetchContent).
+# ALONE: off by default in a project that includes this one (add_subdirectory, FetchContent).
 set(DISTMAP_MISSING "")
 macro(distmap_part name)
   cmake_parse_arguments(part "ALONE" "WHAT;FIND" "FOUND;DEBIAN" ${ARGN})

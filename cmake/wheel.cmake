@@ -1,5 +1,5 @@
-# What the Python package has in it (pyproject.toml): its binding, the libraries, and the child that reads HDF5 where the library looks for it. Each is
-# one file, since a wheel holds no links.
+# The files of the Python package (pyproject.toml): its binding, the libraries, and the child that reads HDF5, where the library looks for
+# it. Each is one file, since a wheel holds no links.
 add_custom_target(distmap_wheel DEPENDS distmap distmap_python)
 install(TARGETS distmap_python LIBRARY DESTINATION distmap COMPONENT python)
 foreach(library distmap distmap_io)

@@ -25,8 +25,8 @@
 extern "C" {
 #endif
 
-/* The size of a public struct of this library in the library that is running, by its name ("distmap_problem"); 0 where it has no
- * struct of that name. What a binding compares with its own when it is loaded. */
+/* The size of a public struct in the library that is running, by its name ("distmap_problem"); 0 if it has no struct of that name. A
+ * binding compares it with its own size when it is loaded. */
 DISTMAP_API size_t distmap_struct_bytes(const char *name);
 
 DISTMAP_API distmap_status distmap_device_describe_sized(distmap_device device, int ordinal, distmap_device_info *info,

@@ -137,7 +137,7 @@ bool dmb_is_number_or_name(PyObject *value);
 /* Whether an option can be compared later: nobody changes it, or its copy, in which lists are new ones. `depth`: 0. */
 bool dmb_is_plain(PyObject *value, int depth);
 PyObject *dmb_copy(PyObject *value);
-/* Of one type and value: 1, 1.0 and True are three. `kept` is plain. */
+/* Whether both have the same type and value: 1, 1.0 and True are three different ones. `kept` is plain. */
 bool dmb_same(PyObject *kept, PyObject *given);
 bool dmb_add_signatures(void);
 

@@ -1,9 +1,9 @@
-/* Calls that were made before. A call is known by its signature: the function, the types, shapes and strides of its arrays, and its
- * options. The first one goes through Python, which checks all and leaves the problem here; a later one that is alike finds it with a
- * plan, made for this thread, and executes that: two looks at arrays, a comparison of some 20 pointers, and the library. One that
- * differs in shapes and strides alone finds the *pattern*, the problem without them, and has its plan made from that.
+/* Repeated calls. A call is identified by its signature: the function, the types, shapes and strides of its arrays, and its options. The
+ * first one goes through Python, which checks everything and leaves the problem here. A later one with the same signature finds the problem
+ * with a plan, made for this thread, and executes it: two array examinations, a comparison of some 20 pointers, and the library. A call
+ * that differs in shapes and strides only finds the *pattern*, the problem without them, and makes its plan from that.
  *
- * Each thread has a table of at most SETS x WAYS calls and BYTES bytes, of which the one not used for longest goes. */
+ * Each thread has a table of at most SETS x WAYS calls and BYTES bytes; the least recently used call is replaced. */
 #include "binding.h"
 
 enum { SETS = 128, WAYS = 8, MOST_OPTIONS = 24, MOST_OUTPUTS = 2 };

@@ -1,4 +1,4 @@
-/* Image files: readers and writers of libdistmap_io as objects of Python, and what files say as mappings. */
+/* Image files: readers and writers of libdistmap_io as Python objects, and the metadata of files as mappings. */
 #include "binding.h"
 
 static PyTypeObject *reader_type;
@@ -9,8 +9,8 @@ typedef struct reader {
 
 static PyObject *raise(distmap_status status) { return dmb_raise(status, dmb_io.error_text()); }
 
-/* Asked by the library after each signal that interrupted a wait for a pipe or a lock. Whether a handler raised, which is this thread's
- * exception then: of other threads than the main one none does. */
+/* The library calls it after each signal that interrupted a wait for a pipe or a lock. Whether a handler raised; the exception is then this
+ * thread's. Handlers run in the main thread only. */
 int dmb_interrupted(void) {
     const PyGILState_STATE state = PyGILState_Ensure();
     const bool raised = PyErr_CheckSignals() < 0;
@@ -95,7 +95,7 @@ static PyObject *reader_read(PyObject *self, PyObject *address) {
 
 enum { MOST_NATIVES = 256 };
 
-/* What a list of (family, name, bytes) says, borrowed from it. */
+/* The contents of a list of (family, name, bytes), borrowed from it. */
 static bool read_natives(PyObject *list, distmap_native natives[MOST_NATIVES], int *count) {
     const Py_ssize_t all = PyList_Size(list);
     for (*count = 0; *count < all && *count < MOST_NATIVES; ++*count) {

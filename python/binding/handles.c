@@ -1,5 +1,5 @@
-/* Contexts and plans as objects of Python. A plan keeps its context, which so is destroyed after it. At the end of the process nothing is
- * destroyed: a daemon thread may still be at work with it, and the system takes the memory back. */
+/* Contexts and plans as Python objects. A plan keeps a reference to its context, which is therefore destroyed after it. At the end of the
+ * process nothing is destroyed: a daemon thread may still use it, and the system takes the memory back. */
 #include "binding.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* The shared libraries, opened at run time: which file is Python's to say (_library.py), so that one binding serves the library of a
- * wheel, of a build and of the tests. The types of the functions are the headers'. */
+/* The shared libraries, opened at run time. _library.py names the files, so that one binding works with the library of a wheel, of a build
+ * and of the tests. The headers give the types of the functions. */
 #include "binding.h"
 
 #include <dlfcn.h>

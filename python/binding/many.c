@@ -1,6 +1,6 @@
-/* One problem on many small arrays, of any shapes, by all cores: each thread has a context of one thread, and takes the next array that
- * nobody has, plans and executes. The calling thread is one of them; between two arrays, and while it waits for the others, it looks for
- * signals and tells progress. */
+/* One problem on many small arrays of any shapes, on all cores: each thread has a context of one thread, takes the next free array, plans
+ * and executes. The calling thread is one of them; between two arrays, and while it waits for the others, it looks for signals and reports
+ * progress. */
 #include "binding.h"
 
 #include <pthread.h>
@@ -195,8 +195,8 @@ static bool read_outputs(PyObject *outputs, Py_ssize_t count, struct job *job) {
     return job->output_count > 0;
 }
 
-/* many(contexts, problem, method, inputs, {name: outputs}, progress): the problem, but for shape and type, on each of a list of arrays, into
- * lists of arrays. */
+/* many(contexts, problem, method, inputs, {name: outputs}, progress): the problem, without shape and type, on each of a list of arrays,
+ * into lists of arrays. */
 PyObject *dmb_many(PyObject *module, PyObject *arguments) {
     (void)module;
     PyObject *contexts, *given, *inputs, *outputs, *progress;

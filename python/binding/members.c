@@ -1,5 +1,5 @@
-/* Structures from mappings, and mappings of structures, by tables of their members. Names alone stand here: offsets, sizes and kinds are
- * what the compiler makes of the headers. Arrays are lists (of several dimensions in one list), structures mappings, NULL is None. */
+/* Converts structs to mappings and back, by tables of their members. The tables have names only: the compiler supplies offsets, sizes and
+ * kinds from the headers. Arrays are lists (several dimensions in one list), structs are mappings, NULL is None. */
 #include "binding.h"
 
 /* An array in a controlling expression is a pointer to its elements. */

@@ -1,4 +1,4 @@
-/* What tells two calls apart: arrays by type, shape and strides, options by type and value. */
+/* The signature of a call, which distinguishes it from other calls: arrays by type, shape and strides, options by type and value. */
 #include "binding.h"
 
 enum { DEEPEST = 3 }; /* lists of lists in options */
@@ -7,7 +7,7 @@ static PyObject *array_type, *scalar_type, *dtype_type, *struct_name;
 
 /* ---- Arrays -------------------------------------------------------------------------------------------------------------- */
 
-/* What NumPy's attribute __array_struct__ points to, as its manual has it ("The array interface protocol"). */
+/* The target of NumPy's attribute __array_struct__, as in its manual ("The array interface protocol"). */
 struct array_interface {
     int two, nd;
     char typekind;

@@ -87,7 +87,7 @@ class Library:
 
 @functools.cache
 def library():
-    """The library. What takes long is done without Python's global lock."""
+    """The library. Long steps run without Python's global lock."""
     path = find()
     try:
         core.open_core(path)

@@ -23,7 +23,7 @@ SURFACES = ("centre", "half")
 OUTPUTS = ("distance", "squared", "index", "coords", "label", "strength", "mask", "within", "beyond", "sites",
            "centroids", "energies")
 
-# Of include/distmap/io.h.
+# Enumerations of include/distmap/io.h.
 AXIS_TYPES = ("space", "time", "channel", "other")
 WORLDS = ("unknown", "ras", "lps", "projected", "geographic")
 KINDS = ("unknown", "mask", "labels", "intensity")

@@ -9,7 +9,7 @@ from ._tables import param_value
 
 
 class Description(NamedTuple):
-    """What a plan chose: the method, the instruction set, threads, the bytes of scratch, the width of squared distances, and
+    """The choices of a plan: the method, the instruction set, threads, the bytes of scratch, the width of squared distances, and
     the unit of which the pitches of the measured axes are whole multiples."""
     method: str
     isa: str
@@ -102,7 +102,7 @@ class Plan:
         return self.handle.flags()
 
     def phases(self):
-        """What the last execution of a timed plan took, by phases in the order in which they began.
+        """The time of the last execution of a timed plan, by phases in the order in which they began.
 
         >>> import numpy as np
         >>> plan = Plan((300, 300), np.uint8, {"distance": np.float32}, timed=True)
@@ -113,11 +113,11 @@ class Plan:
         return [Phase(told["name"], _names.PHASES[told["kind"]], told["seconds"]) for told in self.handle.phases()]
 
     def convergence(self):
-        """Of the last execution of a plan of edge strengths, for which this waits."""
+        """The convergence of the last execution of an edge-strength plan; waits for it."""
         return Convergence(**self.handle.convergence())
 
     def agreement(self):
-        """What the last execution of a plan of comparison found, for which this waits: {name: value} of distmap_agreement."""
+        """The result of the last execution of a comparison plan, {name: value} of distmap_agreement; waits for it."""
         return self.handle.agreement()
 
     def describe(self):

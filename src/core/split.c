@@ -1,14 +1,14 @@
-/* Problems of five to eight axes, of which up to four are measured. What is computed of a batch depends on nothing outside it, so
- * the axes that are not measured may be in any order, and be gone through in any way.
+/* Problems with five to eight axes, of which up to four are measured. The result of a batch depends on nothing outside it, so the
+ * axes that are not measured can have any order.
  *
- * The plan's problem has the measured axes last, in their order, and before them as many of the longest other axes as the normal form
- * has room for. What is left are *loops*: the method runs once for each of their places. Axes of length 1 that are not measured are
- * left out. Where there are loops, and room for one axis, there is a second plan, `merged`, for one axis that is all batches: it runs
- * where the strides of all arrays allow that, as those of arrays without gaps do, and then all is one execution. The two take turns
- * in the same scratch.
+ * The plan's problem has the measured axes last, in their order, and before them as many of the longest other axes as fit into the normal
+ * form. The remaining axes are *loops*: the method runs once for each of their places. Axes of length 1 that are not measured are left
+ * out. If there are loops, and room for one axis, there is a second plan, `merged`, with all batches as one axis. It runs if the
+ * strides of all arrays allow that, as those of arrays without gaps do; then there is one execution only. The two plans take turns in the
+ * same scratch.
  *
- * Ties: the measured axes keep their order, and so the lowest index of a batch is the lowest one in the plan's problem too. Indices
- * count the plan's axes, and coordinates are those of measured axes, when the method has run; both are finished afterwards.
+ * Ties: the measured axes keep their order, so the lowest index of a batch is also the lowest one in the plan's problem. After the
+ * method has run, indices count the plan's axes, and coordinates exist for measured axes only; both are converted afterwards.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* The identity of a file, which differs from that of other files, and of itself after a change: inode, size, and the times of the last change of its elements and
- * of anything about it, in nanoseconds. The last one cannot be set, so that a file that was replaced and given its old time is
- * noticed too. The device is left out: two machines that see one file system give it different numbers.
+/* The identity of a file, which differs from that of other files, and of itself after a change: inode, size, and the times of the last
+ * change of its elements and of anything about it, in nanoseconds. The last one cannot be set, so that a file that was replaced and given
+ * its old time is noticed too. The device is left out: two machines that see one file system give it different numbers.
  *
  * A folder's is a digest over the same of all files in it, chunks among them: a sum of numbers that each file gives, so
  * that the order in which they are listed does not count.
@@ -27,7 +27,7 @@ typedef struct digest {
     uint64_t files, bytes, sum[2];
 } digest;
 
-/* What a file in the folder gives: two numbers from its path's hash and its facts or bytes. False and errno. */
+/* Two numbers for a file in the folder, from its path's hash and its facts or bytes. False and errno. */
 typedef bool facts(int folder, const char *name, const struct stat *info, uint64_t path, uint64_t number[2]);
 
 static bool mix_times(int folder, const char *name, const struct stat *info, uint64_t path, uint64_t number[2]) {
@@ -40,7 +40,7 @@ static bool mix_times(int folder, const char *name, const struct stat *info, uin
     return true;
 }
 
-/* Of all bytes, which `seed` begins. */
+/* Two numbers from all bytes, with `seed`. */
 static bool read_through(int fd, uint64_t seed, uint64_t number[2]) {
     XXH3_state_t *state = XXH3_createState();
     char *buffer = malloc(PIECE_BYTES);

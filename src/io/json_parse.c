@@ -1,8 +1,8 @@
-/* A JSON text as json-c's objects, by RFC 8259; NaN and Infinity are numbers too, as Python writes them, and a name stands once.
+/* Parses a JSON text (RFC 8259) to json-c's objects. NaN and Infinity are numbers too, as Python writes them; a repeated name is an error.
  *
- * json-c's own parser is not for what must not be lost: up to 0.16, where memory is out for a member's name the process ends by a signal,
- * and where it is out for a member that one is left out without a word, so that whoever looks for it takes a default. So objects are
- * made here by those functions of json-c that tell.
+ * json-c's own parser (up to 0.16) does not report all failed allocations: if there is no memory for a member's name, the process ends
+ * by a signal, and if there is none for a member, it is left out silently, so that the caller takes a default. Objects are therefore made
+ * here, by those functions of json-c that report failure.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -123,8 +123,8 @@ static void copy_attributes(int from, int to, bool lists) {
     free(names);
 }
 
-/* A process that cannot set the group gives the group no more rights than all others have, and copies no access list. A new file begins with
- * the folder's default list; it is removed, because the replaced file's rights apply. */
+/* A process that cannot set the group gives the group no more rights than all others have, and copies no access list. A new file begins
+ * with the folder's default list; it is removed, because the replaced file's rights apply. */
 void dm_target_hand_on(const dm_output *output) {
     mode_t mode = output->was.st_mode & 0777;
     struct stat made;

@@ -289,7 +289,7 @@ static bool find_place(const void *user, const char *name, int64_t at[DISTMAP_MA
     return !strcmp(name, same);
 }
 
-/* Of many chunks those that are there; the rest has the fill value. */
+/* Reads the existing ones of many chunks; the others have the fill value. */
 static distmap_status read_present(dm_zarr_array *array, const dm_zarr_grid *grid, const dm_zarr_target *target) {
     const dm_zarr *form = &array->form;
     reading r = {array, target, NULL};
@@ -342,7 +342,7 @@ void dm_zarr_smallest_chunk(const dm_zarr *form, int64_t chunk[DISTMAP_MAX_AXES]
     }
 }
 
-/* Of one thread: a chunk packed and unpacked, and what is above it. */
+/* The memory of one thread: a chunk compressed and decompressed, and the levels above it. */
 static size_t bytes_of_one(const dm_zarr_pipeline *pipeline) {
     size_t bytes = 0;
     if (pipeline->shard)

@@ -1,5 +1,5 @@
-/* Which chunks there are, by the names in an array's folder: what is written of an array of 10^10 chunks costs what is there, and not
- * 10^10 files that are looked for. The folder is listed once, and only for a reader that asks for many chunks at a time.
+/* The chunks that exist, by the names in an array's folder: an array of 10^10 chunks takes the time of the existing ones, instead of that
+ * of 10^10 failed open() calls. The folder is listed once, and only for a reader that needs many chunks at a time.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -43,7 +43,7 @@ static distmap_status take(const dm_zarr_grid *grid, dm_zarr_present *p, const c
     return add(p, number) ? DISTMAP_OK : dm_no_memory(grid->input->name);
 }
 
-/* Takes `fd`. What is in `levels` folders below one another; `path` is this one's. */
+/* Lists `levels` nested folders, from `fd`, which it closes; `path` is its name. */
 static distmap_status list(const dm_zarr_grid *grid, dm_zarr_present *p, int fd, const char *path, int levels) {
     DIR *folder = fd < 0 ? NULL : fdopendir(fd);
     distmap_status status = DISTMAP_OK;

@@ -15,7 +15,7 @@ static void check(distmap_status status) {
 }
 
 #ifdef NEWER
-/* What the library does not know is refused, and names the argument. */
+/* The library refuses an unknown member, and names the argument. */
 static void refused(distmap_status status, const char *argument) {
     if (status != DISTMAP_ERROR_ARGUMENT || strncmp(distmap_error_text(), argument, strlen(argument)) != 0 ||
         !strstr(distmap_error_text(), "has members that this library")) {
@@ -63,7 +63,7 @@ int main(void) {
     check(distmap_plan_execute(plan, &arrays));
     check(distmap_plan_execute_slabs(plan, &arrays));
 
-    /* What is filled ends where this program's struct does. */
+    /* The library fills nothing behind the end of this program's struct. */
     struct {
         distmap_description told;
         char behind[64];

@@ -1,4 +1,4 @@
-/* Part of the library to preload (shim.c): with FAULTS_SERVE a program is loaded once, and each request is a run of it in a forked child. */
+/* Part of the library to preload (shim.c): with FAULTS_SERVE a program is loaded once, and each request runs it in a forked child. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ static bool take(void *to, size_t bytes) {
     return true;
 }
 
-/* In the child: the arguments and variables, strings one behind the other. What is said goes to `said`. */
+/* Runs in the child. `text`: the arguments and variables, strings one behind the other. Messages go to `said`. */
 static int run(char *text, const uint32_t counts[2], int said, char **argv) {
     const int nothing = open("/dev/null", O_RDWR);
     for (uint32_t i = 0; i < counts[0] + counts[1]; i++, text += strlen(text) + 1)

@@ -10,7 +10,7 @@
  *     FAULTS_SAVE    a folder: what a sync brought to the disk is copied there, file by file
  *
  * A forked child that calls faults_begin() begins anew with its own environment. With FAULTS_SERVE the program does not run but serves: each
- * request on its standard input (serve.c) is a run of it in a forked child, which needs none of the time that loading libraries takes.
+ * request on its standard input (serve.c) runs it in a forked child, which saves the time of loading libraries.
  *
  * A name's changes are "create", "rename", "exchange", "link" and "unlink"; "sync INODE COPY" is a file's, "folder" a folder's. Removing
  * never fails, so that nothing excuses what is left behind.
@@ -77,7 +77,7 @@ static void say(const char *format, ...) {
         syscall(SYS_write, log_fd, line, bytes);
 }
 
-/* Of a run with FAULTS_AT=-1, which counts. */
+/* Prints the count of a run with FAULTS_AT=-1. */
 __attribute__((destructor)) void faults_end(void) {
     if (fail_at < 0)
         say("calls %ld\n", (long)calls);
@@ -245,7 +245,7 @@ FILE *fopen64(const char *name, const char *mode) { return fopen(name, mode); }
 
 /* ---- Writing and reading ---- */
 
-/* Of `bytes` bytes how many are written now; 0: it fails. */
+/* The number of bytes, out of `bytes`, that are written now; 0: the call fails. */
 static size_t share(int fd, const char *call, size_t bytes) {
     return !fd_fails(fd, call) ? bytes : is_half() ? bytes / 2 : 0;
 }

@@ -3,10 +3,10 @@
 Faults: a run happens once for each system call on its outputs' folder, which fails, or before which the process is killed (shim.c).
 Where it failed, it has said one line, or has done without; all outputs are as they were before, or all are new, and nothing else is there.
 Where it was killed, each output is the old or the new one, whole, and the next run ends well and leaves nothing.
-What goes on where it was cut off (--resume, pass) ends, when it goes on, with the bytes of an undisturbed run.
+A run that continues after it was cut off (--resume, pass) ends with the bytes of an undisturbed run.
 
 Power cuts: a run is recorded, and the disk made as it may be found after each of its steps (trial.py). Then each output is the old or the
-new one, whole; and what goes on ends with the right bytes.
+new one, whole; and a run that continues ends with the right bytes.
 
 Without --full some of each run's calls are drawn, for some cases. --list gives the names of all.
 """

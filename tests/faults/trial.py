@@ -1,4 +1,4 @@
-"""What the sweeps of faults share: programs to run under shim.c, trees of files, and the disk as a power failure may leave it."""
+"""Shared by the sweeps of faults: programs to run under shim.c, trees of files, and the disk as a power failure may leave it."""
 
 import json
 import os
@@ -97,7 +97,7 @@ def is_clear(status, said):
 
 
 class Disk:
-    """What is on the disk of out/, step by step of recorded runs: a file that was not synced has no content (None), and changes of names
+    """The contents of the disk of out/ after each step of recorded runs: a file that was not synced has no content (None), and changes of names
     are there up to any point since the last sync of a folder."""
 
     def __init__(self):

@@ -12,7 +12,7 @@ struct widened {
     int old;                  /* how many there were */
 };
 
-/* Five to eight axes. Of a problem without `coords` and window. */
+/* The problem with five to eight axes. It must have neither `coords` nor a window. */
 struct widened widen(const distmap_problem *problem, struct rng *r);
 /* A view of the problem's shape, so that it has that of the widened one; no view stays none. */
 void widen_view(const struct widened *w, distmap_view *view);

@@ -1,4 +1,4 @@
-"""What arrays mean: signs, what is no array, where there is no distance."""
+"""The meaning of arrays: signs, objects that are not arrays, elements without a distance."""
 
 import array
 import pathlib
@@ -157,7 +157,7 @@ def test_half_precision(dtype):
 
 
 class DataArray:
-    """What distmap asks of xarray's."""
+    """The attributes of an xarray DataArray that distmap reads."""
     __module__ = "xarray.core.dataarray"
     dims = ("y", "x")
 

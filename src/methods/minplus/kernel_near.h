@@ -11,7 +11,7 @@
  * same, on two arrays (side 0 and 1). d2 <= 510 fits: 22 steps, enough for sites of 1% and more.
  *
  * Steps: a lane holds 2 d2 + (1 if the site is below), with the winning k beside it. A site above wins over one
- * below. Of two above the one with the smaller |k| (it is higher up) wins, which is seen first and kept. Of two below the one
+ * below. Among two above the one with the smaller |k| (it is higher up) wins, which is seen first and kept. Among two below the one
  * with the larger |k| wins, which is seen later and replaces the other. At +k and -k (the same row) the left one wins. One comparison
  * does all of it: replace if v with its low bit cleared is less than the best. d2 <= 32766 fits. It is half as fast, so only
  * groups that the keys cannot settle use it.
