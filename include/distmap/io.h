@@ -102,6 +102,9 @@ typedef struct distmap_image_info {
     distmap_image_kind kind;
     const distmap_native *native;
     int native_count;
+    /* Writers: 2 or 3, the version of Zarr's format, or it is an error where the format is another one, or the group that the array is
+     * put into is of the other version; 0: that of the group, else 3. Readers: 0. */
+    int zarr_format;
     /* Readers: bit s is set where sample s can be chosen (distmap_reader_sample()); 0: an element is one number. And which is
      * presented: of a palette's picture first the index. While it is OPEN, elements are lumas, which nobody asked for. */
     unsigned samples;
@@ -111,16 +114,13 @@ typedef struct distmap_image_info {
      * file: by the same, if the format has that, else in its own way. */
     char packing[16];
     bool packing_asked; /* writers: by that and nothing else, or it is an error that names what the format has; "yes": in its own way */
+    bool chunk_asked, shard_asked; /* writers: `chunk` and `shard` are kept, or it is an error where the format has none */
     char stored[64];   /* how the file stores it: "8-bit palette", "tiles 256x256, LZW, 12 pages", ... */
     size_t held_bytes; /* what a reader holds of the elements beside the buffers that it is given, at most */
     int64_t chunk[DISTMAP_MAX_AXES]; /* of a format whose chunks are files of their own (Zarr, precomputed): their shape; else 0 */
     /* Of Zarr whose chunks lie together in files: the shape of these shards, in elements; else 0. Version 3 is written so, in whole
      * chunks, for which shards grow where need be. In distmap_writer_info() `chunk` is then the shard, which boxes may not cut. */
     int64_t shard[DISTMAP_MAX_AXES];
-    /* Writers: 2 or 3, the version of Zarr's format, or it is an error where the format is another one, or the group that the array is put
-     * into is of the other version; 0: that of the group, else 3. Readers: 0. */
-    int zarr_format;
-    bool chunk_asked, shard_asked; /* writers: it is an error where the format has none; else those are left out */
 } distmap_image_info;
 
 /* The axis's pitch, 1 where it is not told. */
