@@ -100,6 +100,9 @@ typedef struct distmap_image_info {
     distmap_image_kind kind;
     const distmap_native *native;
     int native_count;
+    /* Writers: the version of Zarr's format, 2 or 3; 0: that of the group, else 3. It is an error if the format is another one, or if the
+     * array's group has the other version. Readers: 0. */
+    int zarr_format;
     /* Readers: bit s is set if sample s can be chosen (distmap_reader_sample()); 0: an element is one number. `sample` is the one that
      * is presented, initially the index for a picture with a palette. While it is OPEN, elements are presented as luma. */
     unsigned samples;
@@ -109,16 +112,13 @@ typedef struct distmap_image_info {
      * file: in the same way, if the format has it, else in their own way. */
     char packing[16];
     bool packing_asked; /* writers: in that way only, else an error names the ways of the format; "yes": in the format's own way */
+    bool chunk_asked, shard_asked; /* writers: with `chunk` and `shard` as given, or it is an error if the format has none */
     char stored[64];   /* how the file stores it: "8-bit palette", "tiles 256x256, LZW, 12 pages", ... */
     size_t held_bytes; /* the most memory that a reader uses for elements, beside the caller's buffers */
     int64_t chunk[DISTMAP_MAX_AXES]; /* the shape of chunks that are files of their own (Zarr, precomputed); else 0 */
     /* Zarr with several chunks in a file: the shape of these shards, in elements; else 0. A writer of version 3 makes such shards, of
      * whole chunks; they grow if necessary. In distmap_writer_info() `chunk` is then the shard, which boxes must not cut. */
     int64_t shard[DISTMAP_MAX_AXES];
-    /* Writers: 2 or 3, the version of Zarr's format, or it is an error where the format is another one, or the group that the array is put
-     * into is of the other version; 0: that of the group, else 3. Readers: 0. */
-    int zarr_format;
-    bool chunk_asked, shard_asked; /* writers: it is an error where the format has none; else those are left out */
 } distmap_image_info;
 
 /* The pitch of an axis, 1 if it is not stated. */

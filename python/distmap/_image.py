@@ -317,9 +317,9 @@ def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compre
     if compress is not None:
         info["packing"] = short("compress", compress) if isinstance(compress, str) else "yes" if compress else "none"
         info["packing_asked"] = True
-    for member, name, lengths in ("chunk", "chunks", chunks), ("shard", "shards", shards):
+    for member, option, lengths in ("chunk", "chunks", chunks), ("shard", "shards", shards):
         if lengths is not None:
-            info[member], info[f"{member}_asked"] = lengths_of(name, lengths, image.array), True
+            info[member], info[f"{member}_asked"] = lengths_of(option, lengths, image.array), True
     info["zarr_format"] = 0 if zarr_format is None else whole("zarr_format", zarr_format, 2, 3)
     open_library()
     core.write_file(name, info, list(image.native), image.array.ctypes.data, bool(sync))

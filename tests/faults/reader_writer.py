@@ -7,10 +7,10 @@ import os
 import sys
 
 import distmap
-from distmap._image import io_library
+from distmap._image import open_library
 
 shim = ctypes.CDLL(os.environ["LD_PRELOAD"])
-io_library()
+open_library()
 distmap.edt  # loaded before there are children
 
 

@@ -27,9 +27,9 @@ wheel=$(ls distmap-*.whl)
 cat >check.py <<'PY'
 import re, sys
 import distmap, numpy
-from distmap._image import io_library
+from distmap import _image
 from distmap._library import library
-assert io_library()._name.startswith(sys.prefix), io_library()._name
+assert _image.find().startswith(sys.prefix), _image.find()
 array = numpy.arange(120, dtype=numpy.uint16).reshape(10, 12)
 for ending in sys.argv[3:]:
     distmap.imwrite(f"file.{ending}", array)
