@@ -111,8 +111,8 @@ struct options {
     bool resume, no_sync, verify;
     name_list pass_axes;   /* pass: along which */
     int64_t shard, shards; /* pass: number `shard` of `shards`, from 1 on; 0: not given */
-    number_list chunks_of_output, shards_of_output; /* their lengths; count 0: chosen */
-    int64_t zarr_format;                            /* 0: chosen */
+    number_list chunks_of_output, shards_of_output; /* their lengths; count 0: the program chooses */
+    int64_t zarr_format;                            /* 0: the program chooses */
     bool distributed;
     distmap_dtype dtype; /* NONE: by the result */
     name_list axes;      /* count 0: all */

@@ -4,7 +4,7 @@
 #include "cli.h"
 #include "json.h"
 
-/* Their values are not looked at: a file of some bytes may tell of 2^62 elements, of which none is there. */
+/* The values of more elements are not read: a small file may claim 2^62 elements, all of them missing. */
 enum { MOST_BITS = 36 };
 static bool is_counted(const distmap_image_info *info) {
     return element_count(info->ndim, info->shape) <= (int64_t)1 << MOST_BITS;
@@ -75,7 +75,7 @@ static void print_text(const struct options *options, const distmap_image_info *
                info->sample ? distmap_sample_name(info->sample) : "luma");
     print_model(info);
     if (!is_counted(info)) {
-        printf("values   not looked at: there are more than 2^%d elements\n", MOST_BITS);
+        printf("values   not read: more than 2^%d elements\n", MOST_BITS);
         return;
     }
     if (found->count)

@@ -26,7 +26,7 @@ int json_item(json_object *array, json_object *value) {
     return lost ? -1 : 0;
 }
 
-/* json-c leaves out of a text what it has no memory for, and says nothing: so it is written twice. */
+/* Without memory json-c leaves out parts of a text, silently: so the text is written twice. */
 const char *json_text(json_object *object, int style) {
     if (lost)
         return NULL;

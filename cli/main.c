@@ -73,7 +73,7 @@ int main(int argc, const char **argv) {
                 status = status ? status : fail("interrupted");
             }
             if (status == 0 && json_lost())
-                status = fail("out of memory: what was to be told as JSON is not told");
+                status = fail("out of memory: no JSON is printed");
             options_free(&options);
             return results_flush(status);
         }

@@ -79,8 +79,8 @@ if(DISTMAP_CUDA STREQUAL "AUTO" AND NOT DISTMAP_HAVE_CUDA AND NOT DISTMAP_SANITI
 endif()
 # The thread sanitizer leaves MPI out by itself: MPI libraries synchronise in ways that it does not see, and it reports races in them.
 if(NOT DISTMAP_SANITIZE MATCHES "thread" OR DISTMAP_MPI STREQUAL "ON")
-  distmap_part(MPI ALONE WHAT "images spread over the ranks of MPI (libdistmap_mpi)" FIND "find_package(MPI QUIET COMPONENTS C)" FOUND MPI_C_FOUND
-    DEBIAN openmpi-bin libopenmpi-dev)
+  distmap_part(MPI ALONE WHAT "images spread over the ranks of MPI (libdistmap_mpi)"
+    FIND "find_package(MPI QUIET COMPONENTS C)" FOUND MPI_C_FOUND DEBIAN openmpi-bin libopenmpi-dev)
 endif()
 distmap_part(CLI ALONE WHAT "the command" FIND "distmap_modules(POPT popt JSONC json-c)" FOUND DISTMAP_HAVE_IO POPT_FOUND JSONC_FOUND
   DEBIAN pkg-config libpopt-dev libjson-c-dev)

@@ -75,7 +75,7 @@ extern "C" {
 #endif
 
 #define DISTMAP_VERSION "0.2.0"
-#define DISTMAP_MAX_NDIM 4  /* axes along which a problem measures; where it has more, the others are batches */
+#define DISTMAP_MAX_NDIM 4  /* measured axes of a problem; its other axes are batches */
 #define DISTMAP_MAX_AXES 8  /* axes of a problem, of a view, of an image */
 #define DISTMAP_MAX_GPUS 16 /* of one context */
 
@@ -558,10 +558,10 @@ typedef struct distmap_cvt {
 typedef struct distmap_problem {
     distmap_input input;
     distmap_dtype dtype; /* of the input */
-    /* 1 to 8. More than 4, of which 4 at most are measured: DISTANCE, SKELETON, MORPHOLOGY and THICKNESS. Batches that follow each
-     * other in memory, in all arrays, are done at once, as those of arrays without gaps; others in as many runs as there are places
-     * along the shortest axes. Not over several GPUs. Of arrays in a GPU's memory `coords` are refused when they are executed, and so
-     * is `index`, unless batches come before the measured axes and are done at once. `order` is passed over. */
+    /* 1 to 8, of which at most 4 are measured. More than 4 axes are for the fields DISTANCE, SKELETON, MORPHOLOGY and THICKNESS, and not
+     * for several GPUs. Batches that are adjacent in memory in all arrays, as in arrays without gaps, are computed in one run; others in
+     * one run for each place along the shortest axes. For arrays in GPU memory, execution refuses `coords`, and also `index`
+     * unless batches come before the measured axes and are computed in one run. `order` is ignored. */
     int ndim;
     int64_t shape[DISTMAP_MAX_AXES];
     unsigned axes; /* bit a set: measure along axis a; the others are batches. 0: all axes */

@@ -13,6 +13,7 @@ extern "C" {
 /* See distmap_struct_bytes(). */
 DISTMAP_API size_t distmap_io_struct_bytes(const char *name);
 
+/* The functions of distmap/io.h, with the size of each struct. */
 DISTMAP_API distmap_status distmap_writer_open_sized(const char *path, const distmap_image_info *info,
                                                      size_t info_bytes, distmap_writer **writer);
 DISTMAP_API distmap_status distmap_writer_open_palette_sized(const char *path, const distmap_image_info *info,

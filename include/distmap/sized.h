@@ -29,6 +29,7 @@ extern "C" {
  * binding compares it with its own size when it is loaded. */
 DISTMAP_API size_t distmap_struct_bytes(const char *name);
 
+/* The functions of distmap.h, with the size of each struct. */
 DISTMAP_API distmap_status distmap_device_describe_sized(distmap_device device, int ordinal, distmap_device_info *info,
                                                          size_t info_bytes);
 DISTMAP_API distmap_status distmap_context_create_sized(const distmap_context_options *options, size_t options_bytes,

@@ -10,7 +10,7 @@ enum { SETS = 128, WAYS = 8, MOST_OPTIONS = 24, MOST_OUTPUTS = 2 };
 static const size_t BYTES = 16 << 20, PLAN_BYTES = 16 << 10; /* of a plan's own structures, about */
 static const size_t MOST_KEPT = 1 << 20; /* bytes of scratch; plans with more are made for a call alone */
 static const int64_t TINY =
-    4096; /* elements, up to which a call takes about as long as giving Python's lock back and taking it again */
+    4096; /* elements; a call with at most so many takes about as long as releasing and taking Python's lock */
 
 struct output {
     size_t offset;   /* in distmap_arrays */
@@ -287,7 +287,7 @@ static PyObject *execute(const struct known *known, const struct signature *call
         if (!output->dtype)
             *view = call->out;
         else if ((right = results[i] != NULL) && !(right = dmb_look(results[i], true, view)))
-            PyErr_SetString(PyExc_RuntimeError, "a new array of NumPy is not what was asked for");
+            PyErr_SetString(PyExc_RuntimeError, "NumPy made a new array that the library cannot use");
     }
     dmb_plan *plan =
         (dmb_plan *)Py_NewRef((PyObject *)known->plan); /* a signal's handler may push the call out of the table */

@@ -198,7 +198,7 @@ static bool read_options(PyObject *given, PyObject *values, distmap_plan_options
         return false;
     const Py_ssize_t count = PyTuple_Size(values);
     if (count > MOST_PARAMS)
-        PyErr_Format(PyExc_ValueError, "params has %zd values, no method has so many", count);
+        PyErr_Format(PyExc_ValueError, "params has %zd values, more than any method has", count);
     for (Py_ssize_t i = 0; i < count && !PyErr_Occurred(); i++) {
         long long value;
         if (PyArg_ParseTuple(PyTuple_GetItem(values, i), "sL", &params[i].name, &value))

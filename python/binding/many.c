@@ -55,7 +55,7 @@ static void fail(struct job *job, distmap_status status, size_t i) {
     if (job->status == DISTMAP_OK && status == DISTMAP_ERROR_CANCELLED)
         snprintf(job->text, TEXT_BYTES, "cancelled by the progress callback; outputs are partly written");
     else if (job->status == DISTMAP_OK)
-        snprintf(job->text, TEXT_BYTES, "number %zu of the arrays: %s", i, dmb_core.error_text());
+        snprintf(job->text, TEXT_BYTES, "array %zu: %s", i, dmb_core.error_text());
     if (job->status == DISTMAP_OK)
         job->status = status;
     pthread_mutex_unlock(&job->lock);
@@ -171,7 +171,7 @@ static distmap_view *views_of(PyObject *list, bool writable) {
         PyErr_NoMemory();
     for (Py_ssize_t i = 0; views && i < count; i++)
         if (!dmb_look(PyList_GetItem(list, i), writable, &views[i])) {
-            PyErr_Format(PyExc_TypeError, "number %zd of the arrays is none of NumPy's as the library takes them", i);
+            PyErr_Format(PyExc_TypeError, "array %zd is not a NumPy array that the library can use", i);
             PyMem_Free(views);
             views = NULL;
         }

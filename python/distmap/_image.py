@@ -248,7 +248,8 @@ def lengths_of(name, lengths, array):
     return [whole(name, length, 1) for length in lengths]
 
 
-def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compress=None, chunks=None, shards=None, zarr_format=None, sync=True):
+def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compress=None, chunks=None, shards=None,
+            zarr_format=None, sync=True):
     """Writes an image or volume in the format that the name's ending tells, with as much of its meaning as the format holds.
 
     Parameters
@@ -268,19 +269,17 @@ def imwrite(path, array, like=None, *, axes=None, nodata=None, kind=None, compre
         "zstd" (TIFF, Zarr), "lzw" (TIFF), "blosc" (Zarr). NotImplementedError where it has it not. None: where the Image, or `like`, comes
         from a packed file; HDF5, Zarr and PNG always, and NIfTI where the name ends in .gz.
     chunks : int, or one for each axis
-        The lengths of the chunks of a .zarr or .precomputed. None: of 512 KiB or less.
+        Lengths of the chunks of a .zarr or .precomputed. None: chunks of at most 512 KiB.
     shards : int, or one for each axis
-        Puts the chunks of a .zarr together in shards of these lengths, as files that hold many; they grow to whole chunks. None: none.
+        Groups the chunks of a .zarr in shards of these lengths, files that hold many chunks; they grow to whole chunks. None: no shards.
     zarr_format : 2 or 3
         The version of Zarr. None: that of the group that the array is put into, else 3. Version 2 has no shards.
-
     sync : bool
-        Whether the file is on the disk before it takes its name. False is faster, by as long as the disk takes, but after a power failure
-        soon after, the file may be of zeros.
+        Whether the file is on the disk before it gets its name. False saves the time of the disk, but after a power failure soon after,
+        the file may be zeros.
 
-    NotImplementedError where the format has not what is asked for.
-
-    The file takes its name when it is whole. Raises as imread() does; TypeError for what is no array. Ctrl-C ends a wait for a pipe.
+    The file gets its name when it is complete. Raises as imread() does, NotImplementedError if the format lacks a requested feature, and
+    TypeError for an object that is not an array. Ctrl-C ends a wait for a pipe.
 
     Examples
     --------

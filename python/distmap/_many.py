@@ -11,22 +11,22 @@ from ._transform import output_order, settle
 
 def edt_many(masks, sampling=None, sites="zero", *, squared=False, indices=False, labels=False, limit=None, border=False,
              signed=False, surface="centre", axes=None, dtype=None, out=None, device=None, threads=None, method=None, progress=None):
-    """edt() of every array of a list: crops of any sizes, as many at once as there are cores.
+    """edt() of every array in a list: crops of any sizes, on all cores at once.
 
     Parameters
     ----------
-    masks : sequence of arrays, all with as many axes
-        In host memory they are shared out among the threads, each by one of them; arrays in a GPU's memory go to edt() one by one.
-    out : list of arrays, one for each mask, none overlapping another, to write the distances into
+    masks : sequence of arrays with the same number of axes
+        In host memory each array is computed by one thread; arrays in a GPU's memory go to edt() one by one.
+    out : list of arrays, one for each mask, without overlaps, for the distances
     sampling, sites, squared, indices, labels, limit, border, signed, surface, axes, dtype, device, threads, method, progress : as of edt()
 
     Returns
     -------
     list of distances, or (list of distances, list of indices) with `indices`
-        In the order of the masks, each what edt() gives, but for squared distances: these have one type, which the largest of all
+        In the order of the masks, with the results of edt(). Squared distances of all arrays have one type, which the largest of the
         shapes needs.
 
-    Raises what edt() raises; errors of the library have the number of the array in them, from 0 on.
+    Raises the errors of edt(); errors of the library contain the number of the array, counted from 0.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def one_by_one(masks, out, indices, options, progress):
 
 
 def host_arrays(masks):
-    """All as the library takes them, those that are not by a copy."""
+    """All arrays as the library can use them; the others are copied."""
     for i in core.unlike(masks, False):
         masks[i] = _arrays.take(masks[i], f"number {i} of the masks").owner
     return masks
@@ -66,7 +66,7 @@ def host_arrays(masks):
 
 def at_once(masks, out, arguments, progress):
     if len(counts := {mask.ndim for mask in masks}) > 1:
-        raise ValueError(f"the masks have {' and '.join(map(str, sorted(counts)))} axes, all must have as many")
+        raise ValueError(f"the masks have {' and '.join(map(str, sorted(counts)))} axes, must have the same number")
     options = {key: value for key, value in arguments.items() if key not in ("want", "fill", "device", "threads", "method")}
     largest = tuple(map(max, zip(*(mask.shape for mask in masks))))
     problem = _problem.make(largest, masks[0].dtype, **options)
@@ -96,7 +96,7 @@ def writable(out):
 
 
 class Workers:
-    """Contexts of one thread each, of this thread's: those that no call uses, from which this one may come."""
+    """Contexts of one thread each, from this thread's own: those that no call uses."""
 
     def __init__(self, count):
         self.kept = mine.__dict__.setdefault("workers", [])

@@ -162,8 +162,8 @@ def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidea
          limit=None, border=False, payload=None, esf=None, skeleton=None, morphology=None, sign=None,
          surface="centre", comparison=None, thickness=False, cvt=None, order=None):
     """The problem without its outputs, members by their names in distmap.h. `esf`: {"rho": ..., "steps": ..., "dt": ...,
-    "tolerance": ...}, whose absent or None members have C's defaults; with it edge strengths are computed. `skeleton`: {"pruning": ..., "gamma": ...}; with
-    it a skeleton is. `morphology`: {"step": ..., "radius": ..., "outside": ...}; with it a set, or labels, grow or shrink.
+    "tolerance": ...}, whose absent or None members have C's defaults; with it edge strengths are computed.
+    `skeleton`: {"pruning": ..., "gamma": ...}; with it a skeleton is. `morphology`: {"step": ..., "radius": ..., "outside": ...}; with it a set, or labels, grow or shrink.
     `comparison`: {"other": dtype, "points": ..., "tolerance": ..., "percentiles": ...}; with it two masks are compared.
     `thickness`: local thickness is computed. `cvt`: {"points": ..., "steps": ..., "omega": ..., "seed": ...,
     "grids": ...}; with it a centroidal Voronoi diagram is. `order`: the axes as they lie in memory, slowest first."""

@@ -31,7 +31,7 @@ static distmap_status check_given(distmap_problem *p) {
         return bad("problem.axes measures %d axes, must be %d at most: the others are batches", measured, DM_NDIM);
     if (p->field != DISTMAP_FIELD_DISTANCE && p->field != DISTMAP_FIELD_SKELETON &&
         p->field != DISTMAP_FIELD_MORPHOLOGY && p->field != DISTMAP_FIELD_THICKNESS)
-        return bad("problem.field: of more than %d axes only DISTANCE, SKELETON, MORPHOLOGY and THICKNESS are computed",
+        return bad("problem.field: with more than %d axes it must be DISTANCE, SKELETON, MORPHOLOGY or THICKNESS",
                    DM_NDIM);
     if (p->window.first || p->window.count)
         return bad("problem.window needs two axes, both measured");
@@ -47,7 +47,7 @@ static distmap_status check_given(distmap_problem *p) {
     return DISTMAP_OK;
 }
 
-/* The longest `room` batches stay in the plan's problem, as they follow each other; the others are loops. */
+/* The longest `room` batches stay in the plan's problem, in their order; the others are loops. */
 static void choose_axes(dm_split *s, int room) {
     const distmap_problem *p = &s->given;
     bool stays[DISTMAP_MAX_AXES] = {false};
@@ -89,14 +89,14 @@ distmap_status dm_split_make(const distmap_problem *problem, dm_split *s, distma
     memset(part->order, 0, sizeof part->order);
     for (int i = 0; i < part->ndim; i++) {
         part->shape[i] = s->given.shape[s->axis[i]];
-        part->spacing[i] = problem->spacing[s->axis[i]]; /* as it was given */
+        part->spacing[i] = problem->spacing[s->axis[i]]; /* not checked yet */
     }
     if (is_empty(&s->given))
         part->shape[0] = 0; /* whichever axis it is */
     return DISTMAP_OK;
 }
 
-/* The problem with all batches as one axis; false where there is no need or no room for one. */
+/* The problem with all batches as one axis; false if it is not needed, or has no room. */
 static bool merged_problem(const distmap_plan *plan, distmap_problem *merged) {
     const dm_split *s = &plan->split;
     *merged = plan->problem;
@@ -129,7 +129,7 @@ distmap_status dm_split_merge(distmap_plan *plan, const distmap_plan_options *op
     size_t bytes;
     own.scratch = plan->scratch;
     own.scratch_bytes = plan->scratch_bytes;
-    /* Where the method does not take so many elements at once, loops remain. */
+    /* If the method refuses so many elements at once, loops remain. */
     if (!merged_problem(plan, &merged) || distmap_scratch_bytes(plan->context, &merged, &own, &bytes) != DISTMAP_OK)
         return DISTMAP_OK;
     return distmap_plan_create(plan->context, &merged, &own, &plan->split.merged);
@@ -152,7 +152,7 @@ struct bound {
 
 enum { MOST_BOUND = 9 + DM_NDIM };
 
-/* The views that there are, with what a method sees of each. */
+/* Lists the views that are not empty, each with its form for the method. */
 static int bind(const dm_split *s, const distmap_arrays *views, dm_arrays *arrays, struct bound bound[MOST_BOUND]) {
     const struct bound all[] = {
         {&views->input, &arrays->input},     {&views->payload, &arrays->payload}, {&views->distance, &arrays->distance},
@@ -172,7 +172,7 @@ static int bind(const dm_split *s, const distmap_arrays *views, dm_arrays *array
     return count;
 }
 
-/* How far apart neighbours are along the one axis that all batches are; false where they do not follow each other so. */
+/* The stride of the one axis that holds all batches; false if the batches do not have one stride. */
 static bool merged_stride(const dm_split *s, const distmap_view *view, int64_t *stride) {
     int64_t next = 0;
     *stride = 0;
@@ -185,7 +185,7 @@ static bool merged_stride(const dm_split *s, const distmap_view *view, int64_t *
             return false;
         if (__builtin_mul_overflow(view->strides[a], s->given.shape[a], &next))
             return false;
-        if (next == 0) /* all of them lie in one place */
+        if (next == 0) /* stride 0: all have the same address */
             return false;
     }
     return true;
@@ -208,7 +208,7 @@ static bool merge(const dm_split *s, const struct bound *bound, int count) {
 
 /* ---- Sites ---- */
 
-/* Whether the batches come before all measured axes: then an index of the plan's problem is off by as much in a whole batch. */
+/* Whether the batches come before all measured axes: then all indices of a batch differ from the plan's by the same number. */
 static bool batches_first(const dm_split *s) {
     int first = 0;
     while (first < s->given.ndim && !is_measured(&s->given, first))
@@ -217,7 +217,7 @@ static bool batches_first(const dm_split *s) {
 }
 
 struct finish {
-    distmap_plan *plan; /* that ran */
+    distmap_plan *plan; /* the one that ran */
     const dm_split *split;
     const distmap_arrays *views;
     const dm_arrays *arrays;
@@ -226,7 +226,7 @@ struct finish {
     bool shifts;
 };
 
-/* Where a batch is along the caller's axes. `of` is its place among the batches that ran together. */
+/* The position of a batch along the caller's axes. `of` is its position among the batches that ran together. */
 static void batch_place(const struct finish *f, int64_t of, int64_t at[DISTMAP_MAX_AXES]) {
     const dm_split *s = f->split;
     const distmap_problem *p = &s->given;
@@ -263,7 +263,7 @@ static void store(distmap_dtype dtype, char *to, int64_t value) {
     }
 }
 
-/* An index of the plan's problem as the caller's: `own` and `theirs` are those of the batch's first element. */
+/* Converts an index of the plan's problem to the caller's. `own` and `theirs` are the indices of the batch's first element. */
 static int64_t renumber(const struct finish *f, int64_t index, int64_t own, int64_t theirs) {
     const dm_split *s = f->split;
     if (f->shifts)
@@ -277,13 +277,13 @@ static int64_t renumber(const struct finish *f, int64_t index, int64_t own, int6
     return theirs;
 }
 
-/* One batch: its elements one after another. */
+/* Converts the sites of one batch. */
 static void finish_batch(void *arg, size_t number, int worker) {
     (void)worker;
     const struct finish *f = arg;
     const dm_split *s = f->split;
     const dm_array *index = &f->arrays->index, *known = &f->arrays->coords[DM_X];
-    const int first = DM_NDIM - s->measured; /* of the measured axes in the normal form */
+    const int first = DM_NDIM - s->measured; /* the first measured axis in the normal form */
     int64_t place[DISTMAP_MAX_AXES], theirs = 0, at[DM_NDIM] = {0}, rest = (int64_t)number;
     batch_place(f, rest, place);
     for (int a = 0; a < s->given.ndim; a++)
@@ -323,20 +323,20 @@ static void finish_batch(void *arg, size_t number, int worker) {
     }
 }
 
-/* Whether indices of the plan's problem are the caller's already. */
+/* Whether the plan's indices are the caller's. */
 static bool index_is_theirs(const dm_split *s) { return s->given.payload || (s->ran_merged && batches_first(s)); }
 
 static distmap_status check_sites_space(const dm_split *s, const dm_arrays *arrays) {
     if (arrays->index.data && arrays->index.space != DISTMAP_SPACE_HOST && !index_is_theirs(s))
         return dm_error(
             DISTMAP_ERROR_UNSUPPORTED,
-            "arrays.index lies in a GPU's memory: with more than %d axes that needs batches that come before the "
-            "measured axes and follow each other in memory, in all arrays",
+            "arrays.index lies in a GPU's memory: with more than %d axes the batches must come before the measured axes "
+            "and be adjacent in memory, in all arrays",
             DM_NDIM);
     for (int n = 0; n < DM_NDIM; n++)
         if (arrays->coords[n].data && arrays->coords[n].space != DISTMAP_SPACE_HOST)
             return dm_error(DISTMAP_ERROR_UNSUPPORTED,
-                            "arrays.coords lie in a GPU's memory: with more than %d axes they need host memory",
+                            "arrays.coords lie in a GPU's memory: with more than %d axes they must be in host memory",
                             DM_NDIM);
     return DISTMAP_OK;
 }

@@ -109,7 +109,7 @@ static distmap_status look_into(const dm_input *input, facts *mix, digest *d) {
     *d = (digest){0};
     return visit(openat(input->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), DM_HASH_START, 0, mix, d)
                ? DISTMAP_OK
-               : distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot look at its files: %s", input->name, strerror(errno));
+               : distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot examine its files: %s", input->name, strerror(errno));
 }
 
 static distmap_status cannot_read(const dm_input *input) {

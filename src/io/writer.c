@@ -77,11 +77,11 @@ static distmap_status check(const char *path, const distmap_image_info *info) {
     return DISTMAP_OK;
 }
 
-/* What is asked for must be there to be had. */
+/* The format must have the requested layout. */
 static distmap_status check_layout(const char *path, const dm_codec *codec, const distmap_image_info *info) {
-    const char *fault = info->chunk_asked && !codec->info.chunked        ? "has no chunks of a shape that can be chosen"
+    const char *fault = info->chunk_asked && !codec->info.chunked        ? "has no chunks whose shape can be chosen"
                         : info->shard_asked && !codec->holds_shards      ? "has no shards"
-                        : info->zarr_format && !codec->holds_shards      ? "is not Zarr, of which a version was asked for"
+                        : info->zarr_format && !codec->holds_shards      ? "is not Zarr, so it has no Zarr version"
                         : info->shard_asked && info->zarr_format == 2    ? "of version 2 has no shards; version 3 has"
                                                                          : NULL;
     return fault ? distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: %s %s", path, codec->info.name, fault) : DISTMAP_OK;

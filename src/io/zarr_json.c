@@ -59,12 +59,12 @@ distmap_status dm_zarr_load(const dm_input *input, int folder, const char *file,
     if (end == DM_JSON_NO_MEMORY)
         return dm_no_memory(input->name);
     if (end == DM_JSON_TWICE)
-        return dm_broken(input, "its %s has two members of one name", file);
+        return dm_broken(input, "its %s has two members with the same name", file);
     if (end == DM_JSON_GOOD && json_object_is_type(*object, json_type_object))
         return DISTMAP_OK;
     json_object_put(*object);
     *object = NULL;
-    return dm_broken(input, "its %s is no JSON object", file);
+    return dm_broken(input, "its %s is not a JSON object", file);
 }
 
 json_object *dm_zarr_member(json_object *object, const char *name) {
@@ -108,7 +108,7 @@ static bool is_number(json_object *value) {
     return json_object_is_type(value, json_type_int) || json_object_is_type(value, json_type_double);
 }
 
-/* As json_object_equal() has it, but that NaN is itself, and 2 is 2.0. */
+/* Like json_object_equal(), but NaN equals NaN, and 2 equals 2.0. */
 static bool same(json_object *a, json_object *b) {
     if (is_number(a) && is_number(b) && !json_object_equal(a, b)) {
         const double x = json_object_get_double(a), y = json_object_get_double(b);
@@ -137,7 +137,7 @@ static const char *written(json_object *object) {
     return json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
 }
 
-/* Without memory json-c leaves parts of a text out, white space too, and says nothing: so the text is read, and written, again. */
+/* Without memory json-c leaves out parts of a text, white space too, silently: so the text is read and written again. */
 static bool says(const char *text, json_object *object) {
     json_object *again = dm_json_own(text);
     const char *twice = again && same(again, object) ? written(again) : NULL;

@@ -28,17 +28,17 @@ typedef struct state {
     } worker[DM_ZARR_WORKERS];
 } state;
 
-/* That of the group that the array is put into, else what is wanted, else the newer one. */
+/* The version of the group of the array, else the wanted one, else the newer one. */
 static distmap_status choose_version(const distmap_writer *writer, int *version) {
     const char *name = writer->output.name;
     const int wanted = writer->info.zarr_format;
     TRY(dm_zarr_parent_version(name, writer->output.target, version));
     if (*version && wanted && wanted != *version)
-        return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: its group is of Zarr version %d, so that it cannot be of version %d", name,
+        return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: its group has Zarr version %d, so the array cannot have version %d", name,
                                  *version, wanted);
     *version = *version ? *version : wanted ? wanted : NEW;
     return *version == 2 && writer->info.shard_asked
-               ? distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: its group is of Zarr version 2, which has no shards; version 3 has", name)
+               ? distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: its group has Zarr version 2, without shards; version 3 has them", name)
                : DISTMAP_OK;
 }
 

@@ -336,7 +336,7 @@ static void test_refused(void **state) {
     refuse(context, p, "problem.window");
     p.window.count = 0;
     p.field = DISTMAP_FIELD_EDGE_STRENGTH;
-    refuse(context, p, "problem.field: of more than 4 axes");
+    refuse(context, p, "problem.field: with more than 4 axes");
     p.ndim = 9;
     refuse(context, p, "problem.ndim is 9, must be 1 to 8");
     distmap_context_destroy(&context);

@@ -32,7 +32,7 @@ refuses 2 "squared.zarr is the same file as the input" edt squared.zarr -o squar
 mkdir three.zarr
 echo '{"zarr_format": 4, "node_type": "array"}' >three.zarr/zarr.json
 refuses 1 "three.zarr: is Zarr version 4 by its zarr.json; versions 2 and 3 are read" edt three.zarr -o out/a.npy
-# Of 1.6 10^9 chunks one is there: what is not there is not looked for. Of 10^18 the values are not looked at.
+# One of 1.6 10^9 chunks exists: the missing ones are not opened. The values of 10^18 elements are not read.
 sparse() { # name, side, separator
     mkdir "$1"
     echo "{\"zarr_format\": 2, \"shape\": [$2, $2], \"chunks\": [1, 1], \"dtype\": \"|u1\", \"compressor\": null,
@@ -47,7 +47,7 @@ for separator in . /; do
         "values   0 to 7, .*zeros    1599999999 of 1600000000"
 done
 sparse huge.zarr 1000000000 .
-check "huge: info" matches "$(timeout 60 "$distmap" info huge.zarr)" "values   not looked at: there are more than 2.36 elements"
+check "huge: info" matches "$(timeout 60 "$distmap" info huge.zarr)" "values   not read: more than 2.36 elements"
 refuses 1 "more than 2.56 elements in all" edt huge.zarr -o out/d.npy
 mkdir one.zarr # chunk, of 256 MiB, which is unpacked in one piece
 echo '{"zarr_format": 2, "shape": [64, 2048, 2048], "chunks": [64, 2048, 2048], "dtype": "|u1", "compressor": null,
@@ -78,12 +78,12 @@ check "chunks, shards: as asked for" grep -q 'chunks 50x50 in shards 100x200' <(
 mv out/l.zarr .
 works "version 2" edt l.zarr -o out/two.zarr --threshold 5 --zarr-format 2
 check "version 2: it is" grep -q '"zarr_format": *2' out/two.zarr/.zarray
-refuses 1 "d.npy: npy has no chunks of a shape that can be chosen" edt squared.npy -o out/d.npy --threshold 5 --chunks 8
+refuses 1 "d.npy: npy has no chunks whose shape can be chosen" edt squared.npy -o out/d.npy --threshold 5 --chunks 8
 refuses 1 "d.nii: nifti has no shards" edt squared.npy -o out/d.nii --threshold 5 --shards 8
 make_npy volume.npy '|u1' '2, 2, 2' '\1\1\0\1\1\1\0\1'
-refuses 1 "d.precomputed: precomputed is not Zarr, of which a version" edt volume.npy -o out/d.precomputed --spacing 1um --zarr-format 3
+refuses 1 "d.precomputed: precomputed is not Zarr, so it has no Zarr version" edt volume.npy -o out/d.precomputed --spacing 1um --zarr-format 3
 refuses 1 "d.zarr: zarr of version 2 has no shards; version 3 has" edt squared.npy -o out/d.zarr --threshold 5 --zarr-format 2 --shards 8
-refuses 1 "n.zarr/c: its group is of Zarr version 3, so that it cannot be of version 2" \
+refuses 1 "n.zarr/c: its group has Zarr version 3, so the array cannot have version 2" \
     edt squared.npy -o n.zarr/c --threshold 5 --zarr-format 2
 refuses 1 "--shards: 3 lengths given, but squared.npy has 2 axes" edt squared.npy -o out/d.zarr --threshold 5 --shards 8,8,8
 refuses 2 "--zarr-format" edt squared.npy -o out/d.zarr --threshold 5 --zarr-format 4

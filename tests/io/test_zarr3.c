@@ -303,7 +303,7 @@ static void test_consolidated(void **state) {
                      DISTMAP_ERROR_UNSUPPORTED);
     assert_non_null(strstr(distmap_error_text(), "consolidated metadata"));
     save("g.zarr/.zmetadata", "{", 1); /* which nothing can be added to */
-    expect("g.zarr/c", DISTMAP_ERROR_FORMAT, "its .zmetadata is no JSON object");
+    expect("g.zarr/c", DISTMAP_ERROR_FORMAT, "its .zmetadata is not a JSON object");
     struct stat there;
     assert_int_equal(stat("g.zarr/c", &there), -1);
     erase("g.zarr");

@@ -95,9 +95,9 @@ def test_refused():
     for out, error, text in (
             ([np.zeros((3, 4), np.float32)], ValueError, "out has 1 arrays, there are 2 masks"),
             ([np.zeros((3, 4), np.float32), read_only], ValueError, "number 1 of out is read-only"),
-            ([np.zeros((3, 4), np.float32), np.zeros((4, 5), np.float32)], ValueError, "number 1 of the arrays: .*shape"),
-            ([np.zeros((3, 4), np.float32), np.zeros((5, 4))], ValueError, "number 1 of the arrays: .*dtype")):
+            ([np.zeros((3, 4), np.float32), np.zeros((4, 5), np.float32)], ValueError, "array 1: .*shape"),
+            ([np.zeros((3, 4), np.float32), np.zeros((5, 4))], ValueError, "array 1: .*dtype")):
         with pytest.raises(error, match=text):
             distmap.edt_many(masks, out=out)
-    with pytest.raises(NotImplementedError, match="number [01] of the arrays"):
+    with pytest.raises(NotImplementedError, match="array [01]: "):
         distmap.edt_many(masks, method="psds/cpu", border=True)

@@ -2,8 +2,8 @@
  *
  * Among 128 rows, a quarter of them the unit's own and the others evenly from all, it finds rivals (dominating sites) of the unit. They
  * bound the distance of rows that can win, and rows that can win are listed. Then each warp has a quarter, finds rivals of it among the
- * listed rows, and evaluates the rows that do not lose to them for all its pixels: a float multiplication and addition and half a minimum. In
- * a circle of 2048^2 about 600 rows are within reach of a unit, 77 are listed, 16 remain for a quarter, and 7 win; in blobs
+ * listed rows, and evaluates the rows that do not lose to them for all its pixels: a float multiplication and addition and half a
+ * minimum. In a circle of 2048^2 about 600 rows are within reach of a unit, 77 are listed, 16 remain for a quarter, and 7 win; in blobs
  * 200, 77, 31 and 10. */
 #ifndef DISTMAP_MINPLUS_CUDA_CORNER_UNIT_CUH
 #define DISTMAP_MINPLUS_CUDA_CORNER_UNIT_CUH
