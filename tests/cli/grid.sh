@@ -156,8 +156,10 @@ less=$(python3 -c "import math; print(math.nextafter($hausdorff, 0))")
 check "and less is not within" equal \
     "$("$distmap" compare mm.nii other.nii --tolerance "$less" --json --quiet | grep -o '"surface_dice": [^,]*')" '"surface_dice": 0.0'
 refuses 1 "--limit: the length is in s, but mm.nii is in mm" edt mm.nii -o out/d.npy --limit 5s
-refuses 1 "--limit: the length is in mm, but four.npy names no unit: give one by --spacing" edt four.npy -o out/d.npy --limit 5mm
-refuses 1 "--limit: this metric counts steps, so the length must have no unit, not mm" edt mm.nii -o out/d.npy --limit 5mm --metric cityblock
+refuses 1 "--limit: the length is in mm, but four.npy names no unit: give one by --spacing" \
+    edt four.npy -o out/d.npy --limit 5mm
+refuses 1 "--limit: this metric counts steps, so the length must have no unit, not mm" \
+    edt mm.nii -o out/d.npy --limit 5mm --metric cityblock
 refuses 1 "--radius: the length is in furlong, but mm.nii is in mm" morph mm.nii -o out/d.npy --op erode --radius 1furlong
 refuses 2 "--limit: '5m/s' is not a number" edt mm.nii -o out/d.npy --limit 5m/s
 refuses 2 "--limit: -5 is out of range" edt mm.nii -o out/d.npy --limit=-5mm

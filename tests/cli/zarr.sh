@@ -81,7 +81,8 @@ check "version 2: it is" grep -q '"zarr_format": *2' out/two.zarr/.zarray
 refuses 1 "d.npy: npy has no chunks whose shape can be chosen" edt squared.npy -o out/d.npy --threshold 5 --chunks 8
 refuses 1 "d.nii: nifti has no shards" edt squared.npy -o out/d.nii --threshold 5 --shards 8
 make_npy volume.npy '|u1' '2, 2, 2' '\1\1\0\1\1\1\0\1'
-refuses 1 "d.precomputed: precomputed is not Zarr, so it has no Zarr version" edt volume.npy -o out/d.precomputed --spacing 1um --zarr-format 3
+refuses 1 "d.precomputed: precomputed is not Zarr, so it has no Zarr version" \
+    edt volume.npy -o out/d.precomputed --spacing 1um --zarr-format 3
 refuses 1 "d.zarr: zarr of version 2 has no shards; version 3 has" edt squared.npy -o out/d.zarr --threshold 5 --zarr-format 2 --shards 8
 refuses 1 "n.zarr/c: its group has Zarr version 3, so the array cannot have version 2" \
     edt squared.npy -o n.zarr/c --threshold 5 --zarr-format 2

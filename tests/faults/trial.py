@@ -97,8 +97,8 @@ def is_clear(status, said):
 
 
 class Disk:
-    """The contents of the disk of out/ after each step of recorded runs: a file that was not synced has no content (None), and changes of names
-    are there up to any point since the last sync of a folder."""
+    """The contents of the disk of out/ after each step of recorded runs: a file that was not synced has no content (None), and changes of
+    names are there up to any point since the last sync of a folder."""
 
     def __init__(self):
         self.folder = os.path.realpath("out")
