@@ -320,7 +320,7 @@ struct source {
     void *buffer;      /* owned; NULL when the file is mapped */
     double seconds;    /* spent reading */
     char identity[DISTMAP_IDENTITY_BYTES];
-    bool by_bytes; /* --verify: that is a digest of all bytes */
+    bool by_bytes; /* --verify: the identity is a digest of all bytes */
     int64_t nodata_count; /* elements without data (nodata.c) */
     uint8_t *ignored;     /* 1 at those that are ignored, row-major; owned; NULL: none are */
 };

@@ -95,7 +95,7 @@ void elements_sites(const void *first, distmap_dtype dtype, int64_t stride, int6
 
 /* ---- Statistics ---- */
 
-enum { COUNT_PART = 4096 }; /* elements that are looked at together */
+enum { COUNT_PART = 4096 }; /* elements that are examined together */
 
 double element_value(const char *at, distmap_dtype dtype) {
     switch (dtype) {

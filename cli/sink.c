@@ -68,7 +68,7 @@ int sinks_check(const struct options *o) {
 
 /* ---- One file ---- */
 
-/* One length for all axes, or one for each. */
+/* Takes one length for all axes, or one for each. */
 static int take_lengths(const struct options *options, const char *option, const number_list *given, int ndim, int64_t *lengths) {
     if (given->count > 1 && given->count != ndim)
         return fail("%s: %d lengths given, but %s has %d axes; give one per axis or one for all", option, given->count,

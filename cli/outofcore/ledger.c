@@ -83,7 +83,7 @@ static void count_lines(struct ledger *ledger, const char *line) {
     }
 }
 
-/* Whether there is no heading, or one that a killed process left unfinished: then nothing was done. */
+/* Whether the heading is missing, or unfinished because the process was killed: then nothing was done. */
 static bool is_unfinished(const char *text) {
     static const char beginning[] = "distmap ";
     const size_t length = strlen(text), common = length < sizeof beginning - 1 ? length : sizeof beginning - 1;
@@ -143,7 +143,7 @@ static int take_lock(struct ledger *ledger, const struct options *options) {
             locked.st_dev == named.st_dev && locked.st_ino == named.st_ino)
             return 0;
         if (!mine && reason != EWOULDBLOCK && fstat(ledger->fd, &locked) == 0 && locked.st_size == 0)
-            unlink(ledger->state); /* made just now, and nobody can lock it */
+            unlink(ledger->state); /* new, and cannot be locked */
         close(ledger->fd);
         ledger->fd = -1;
         if (!mine)

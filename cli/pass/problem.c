@@ -27,7 +27,7 @@ static int find_before(struct pass *p) {
     p->before = state_plan(&before);
     p->last = p->before && plan_is_unfinished(p->before);
     if (p->last && access(before.output, F_OK) == 0) {
-        state_tidy(&before); /* now, for it touches the input, whose identity is about to be taken */
+        state_tidy(&before); /* before the identity of the input is taken, since this changes it */
         return state_check_output(&before);
     }
     if (!p->last)

@@ -16,7 +16,7 @@ enum {
 
 /* ---- What is agreed on, and which part of it is ours ---- */
 
-/* By the options, else the input's, else about cubes; shards are of whole ones. */
+/* The chunk of the options, else the input's, else nearly a cube. Shards consist of whole chunks. */
 static void choose_chunk(const struct pass *p, struct sink *sink) {
     const int ndim = p->problem.ndim;
     for (int a = 0; a < ndim; a++) {
@@ -89,7 +89,7 @@ static int open_outputs(struct pass *p, bool *whole) {
 static int check_part(const struct sink *sink, const struct state *state, int64_t done) {
     const int64_t bytes = sink->writer ? part_bytes(state) : 0;
     if (!done || state->found >= bytes ||
-        access(state->output, F_OK) == 0) /* named meanwhile: this part is a new one, which goes */
+        access(state->output, F_OK) == 0) /* the output has its name meanwhile: this part is new, and is removed */
         return 0;
     if (truncate(state->part, state->found))
         return fail("%s: cannot write: %s", state->part, strerror(errno));
@@ -300,7 +300,7 @@ static int compute(struct pass *p) {
     const int64_t done = p->state.done; /* before the part is opened */
     if (!whole && (status = open_outputs(p, &whole)))
         return status;
-    if (whole) { /* who named the outputs may have been killed before the parts were gone */
+    if (whole) { /* the process that named the outputs may have been killed before it removed the parts */
         state_tidy(&p->state);
         state_tidy(&p->index_state);
     }

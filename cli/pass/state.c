@@ -203,7 +203,7 @@ int state_mark(struct state *state, int64_t shard, unsigned flags, double larges
     return publish(state, name, text, rename);
 }
 
-/* One mark: 1. 0: it is none. -1: it cannot be read, so that nobody knows. */
+/* Reads a mark. 1: it is one. 0: it is none. -1: it cannot be read. */
 static int take_mark(struct state *state, int folder, const char *name) {
     char text[64] = "";
     unsigned flags;

@@ -38,7 +38,7 @@ void dm_phase_begin(distmap_plan *plan, const char *name, distmap_phase_kind kin
 
 void dm_phases_start(distmap_plan *plan) { plan->phases = (dm_phases){.on = plan->timed, .current = -1}; }
 
-/* A further run of an execution begins with what the first one began with. */
+/* A further run of an execution starts with the same state as the first one. */
 static const char *first_name(const distmap_plan *plan) {
     for (int i = 0; i < plan->phases.count && plan->goes_on; i++)
         if (plan->phases.phase[i].kind == DISTMAP_PHASE_COMPUTE)

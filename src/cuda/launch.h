@@ -59,7 +59,7 @@ static inline void dm_launch_early(void (*kernel)(Parameters...), unsigned grid,
 #define DM_UNROLL
 #endif
 
-/* A function of kernels; one that stands apart from what calls it, which is shorter for it. */
+/* A function of kernels, and one that is not inlined into its callers, which keeps them short. */
 #define DM_DEVICE static __device__ __forceinline__
 #ifdef __CUDACC__
 #define DM_DEVICE_APART static __device__ __noinline__

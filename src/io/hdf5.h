@@ -33,7 +33,7 @@ const char *dm_hdf5_why(char text[200]);
  * sources of virtual datasets) are not found. Negative after an error, and then `why` tells it. */
 hid_t dm_hdf5_open_input(dm_input *input, char why[200]);
 hid_t dm_hdf5_open_output(dm_output *output, bool fresh, char why[200]);
-/* Closes such a file; negative after an error. */
+/* Closes the file; negative after an error. */
 herr_t dm_hdf5_close(hid_t opened);
 
 /* The element type in memory for a type in a file: NONE if there is none. *type is to be closed. */

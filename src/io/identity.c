@@ -21,7 +21,7 @@
 #include "io/codec.h"
 #include "io/hash.h"
 
-enum { DEEP = 64 /* folders in folders */, PIECE_BYTES = 1 << 20 };
+enum { DEEP = 64 /* nested folders */, PIECE_BYTES = 1 << 20 };
 
 typedef struct digest {
     uint64_t files, bytes, sum[2];
@@ -144,7 +144,7 @@ distmap_status distmap_reader_identity(const distmap_reader *reader, char text[D
     return DISTMAP_OK;
 }
 
-/* ---- By the bytes ---- */
+/* ---- From the bytes ---- */
 
 static distmap_status tell_bytes(const dm_input *input, int fd, const char *what, char *text, size_t bytes) {
     struct stat info;
@@ -172,7 +172,7 @@ distmap_status distmap_reader_digest(const distmap_reader *reader, char text[DIS
     if (!reader->has_header)
         return DISTMAP_OK;
     const size_t used = strlen(text);
-    const int header = open(input->name, O_RDONLY | O_CLOEXEC); /* the elements' file goes by its header's name */
+    const int header = open(input->name, O_RDONLY | O_CLOEXEC); /* the header; the elements may be in a file beside it */
     const distmap_status status = tell_bytes(input, header, "; header ", text + used, DISTMAP_IDENTITY_BYTES - used);
     if (header >= 0)
         close(header);

@@ -89,7 +89,7 @@ distmap_status dm_input_open(dm_input *input, const char *path) {
     if (!status && !input->buffer)
         status = dm_no_memory(path);
     if (!status) {
-        do /* a pipe waits for its writer */
+        do /* opening a pipe waits for its writer */
             input->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(input->file, O_RDONLY | O_CLOEXEC);
         while (input->fd < 0 && dm_goes_on());
         if (input->fd < 0)

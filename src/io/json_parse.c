@@ -13,12 +13,12 @@
 #include "io/text.h"
 #include "io/zarr.h"
 
-enum { DEEPEST = 64 }; /* objects in objects */
+enum { DEEPEST = 64 }; /* nested objects */
 
 typedef struct parser {
     const char *at, *end; /* *end is 0 */
     int depth;
-    char *string; /* room for any of the text's, which all become shorter */
+    char *string; /* room for every string of the text: none becomes longer */
     size_t string_bytes;
 } parser;
 
@@ -46,7 +46,7 @@ static dm_json_end made(const json_object *value) { return value ? DM_JSON_GOOD 
 
 /* ---- Strings ---- */
 
-/* Four hexadecimal digits; -1: they are not there. */
+/* Reads four hexadecimal digits; -1: they are missing. */
 static long take_unit(parser *p) {
     long unit = 0;
     for (int i = 0; i < 4; i++, p->at++) {
@@ -68,7 +68,7 @@ static char *put_utf8(char *to, unsigned long code) {
     return to;
 }
 
-/* Behind "\u". Halves of a pair that are alone become U+FFFD. */
+/* Reads the rest of "\u". Half a surrogate pair becomes U+FFFD. */
 static bool take_code(parser *p, char **to) {
     enum { HIGH = 0xd800, LOW = 0xdc00, BEHIND = 0xe000, NONE = 0xfffd };
     long code = take_unit(p);
@@ -88,7 +88,7 @@ static bool take_code(parser *p, char **to) {
     return code >= 0;
 }
 
-/* Behind the first quote, into p->string. */
+/* Reads the string behind the first quote into p->string. */
 static bool take_string(parser *p) {
     static const char escapes[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
     char *to = p->string;
@@ -116,7 +116,7 @@ static bool take_string(parser *p) {
 
 /* ---- Numbers ---- */
 
-/* Integers that no type holds are its largest one. Others keep their text, so that they are written as they were. */
+/* Integers beyond 64 bits become the largest one. Other numbers keep their text, and are written unchanged. */
 static dm_json_end parse_number(parser *p, json_object **value) {
     const char *begin = p->at, *end = begin + (*begin == '-');
     const size_t digits = strspn(end, "0123456789");
@@ -169,7 +169,7 @@ static dm_json_end parse_item(parser *p, json_object *array) {
     return end;
 }
 
-/* Behind the first bracket; `holder` is NULL without memory. */
+/* Reads the rest behind the first bracket; `holder` is NULL without memory. */
 static dm_json_end parse_inside(parser *p, json_object *holder, char last,
                                 dm_json_end (*parse)(parser *p, json_object *holder), json_object **value) {
     *value = holder;

@@ -62,7 +62,7 @@ static distmap_status create_temp(dm_output *output) {
     return status;
 }
 
-/* What cannot be opened holds what others have put into it, and is not removed with this output. */
+/* A folder that cannot be opened holds files of others, and is not removed with this output. */
 static distmap_status open_part(dm_output *output, const char *part) {
     if (!output->is_folder)
         output->fd = open(part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);

@@ -104,7 +104,7 @@ typedef struct reading {
     const dm_input *input;
     state *s;
     const dm_zarr_target *target;
-    const int64_t *parts; /* of chunks that are there; NULL: each is looked for */
+    const int64_t *parts; /* numbers of the existing chunks; NULL: each chunk is opened */
 } reading;
 
 /* The chunk's bytes from the open file, unpacked; they stay in one of the worker's rooms. */
@@ -170,7 +170,7 @@ static distmap_status read_chunk(void *user, int worker, int64_t part) {
     return DISTMAP_OK;
 }
 
-/* Packed or not: "0-64_64-128_0-64.gz". */
+/* The name of a chunk, compressed or not: "0-64_64-128_0-64.gz". */
 static bool find_place(const void *user, const char *name, int64_t at[DISTMAP_MAX_AXES]) {
     const dm_precomputed *v = user;
     int64_t shape[DISTMAP_MAX_AXES];

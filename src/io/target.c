@@ -80,7 +80,7 @@ distmap_status dm_target_find(dm_output *output, bool standard) {
     if (exists && S_ISDIR(info.st_mode)) {
         status = distmap_error_set(DISTMAP_ERROR_IO, "%s: is a folder, not a file", output->name);
     } else if (exists && !S_ISREG(info.st_mode)) {
-        do /* a pipe waits for its reader */
+        do /* opening a pipe waits for its reader */
             output->fd = open(path, O_WRONLY | O_CLOEXEC);
         while (output->fd < 0 && dm_goes_on());
         status = output->fd < 0 ? fail(output, "cannot open for writing") : DISTMAP_OK;

@@ -13,7 +13,7 @@ typedef struct dm_tiff {
     dm_output *output; /* writing */
     int64_t at;
     char message[300]; /* of the first error since it was cleared */
-    bool refused;      /* a tag was not taken, for want of memory */
+    bool refused;      /* libtiff refused a tag, for lack of memory */
 } dm_tiff;
 
 distmap_status dm_tiff_open_input(dm_tiff *file, dm_input *input);

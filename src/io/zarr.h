@@ -64,9 +64,9 @@ typedef struct dm_zarr {
 /* ---- json_parse.c, zarr_json.c: JSON texts ---- */
 
 typedef enum dm_json_end { DM_JSON_GOOD, DM_JSON_BROKEN, DM_JSON_TWICE, DM_JSON_NO_MEMORY } dm_json_end;
-/* The value that the text of `bytes` bytes and a zero is, to be put by the caller: NULL where it is null, and where it cannot be had. */
+/* The value of a text of `bytes` bytes and a zero, owned by the caller (json_object_put()): NULL for null, and after an error. */
 dm_json_end dm_json_parse(const char *text, size_t bytes, json_object **value);
-/* The same of a text that was made here: NULL without memory. */
+/* The same for a text that was made here: NULL without memory. */
 json_object *dm_json_own(const char *text);
 
 /* A file of the folder as an object, to be put by the caller; NULL in *object where there is none. */
@@ -176,7 +176,7 @@ dm_zarr_target dm_zarr_target_cut(const dm_zarr_target *target, const int64_t ch
                                   const int64_t at[DISTMAP_MAX_AXES]);
 /* The chunks that it meets: how many, and the place of one of them in the grid, in order. */
 int64_t dm_zarr_target_chunks(const dm_zarr_target *target, const int64_t chunk[DISTMAP_MAX_AXES]);
-/* The number of the chunk at that place of the grid among them; -1: it is none of them. */
+/* The number of the chunk at that place of the grid; -1: it is not listed. */
 int64_t dm_zarr_target_part(const dm_zarr_target *target, const int64_t chunk[DISTMAP_MAX_AXES],
                             const int64_t at[DISTMAP_MAX_AXES]);
 void dm_zarr_target_place(const dm_zarr_target *target, const int64_t chunk[DISTMAP_MAX_AXES], int64_t number,
@@ -186,15 +186,15 @@ void dm_zarr_copy(const dm_zarr_target *target, const int64_t shape[DISTMAP_MAX_
                   bool to_chunk);
 void dm_zarr_fill(const dm_zarr_target *target, const void *value, size_t size);
 
-/* ---- zarr_present.c: which chunks there are ---- */
+/* ---- zarr_present.c: the existing chunks ---- */
 
 /* An array's chunks, as files. */
 typedef struct dm_zarr_grid {
     const dm_input *input; /* for messages */
-    int folder;            /* -1: there are none */
-    int levels;            /* folders below one another, with that, down to the files */
+    int folder;            /* -1: no folder */
+    int levels;            /* nested folders, with this one, down to the files */
     const int64_t *shape, *chunk; /* of DISTMAP_MAX_AXES axes */
-    /* Whether the file of that name, "3/0/1", is a chunk, and at which place of the grid. */
+    /* Whether the file of that name, "3/0/1", is a chunk, and its place in the grid. */
     bool (*place)(const void *form, const char *name, int64_t at[DISTMAP_MAX_AXES]);
     const void *form;
 } dm_zarr_grid;
@@ -205,7 +205,7 @@ typedef struct dm_zarr_present {
     size_t count, room;
 } dm_zarr_present;
 
-/* Whether so many chunks are asked for that the folder is worth a look. */
+/* Whether the target has enough chunks to list the folder. */
 bool dm_zarr_is_many(const dm_zarr_grid *grid, const dm_zarr_target *target);
 /* Those of the target that are there, rising, as numbers for dm_zarr_target_place(), into *parts, which the caller frees, also after an
  * error. */
@@ -281,7 +281,7 @@ distmap_status dm_zarr_store(const char *name, int folder, const char *file, con
 char *dm_zarr_place_home(const char *target);
 /* The folder that takes its name at the end, for an output of that name: the outermost that is not there yet. The caller frees it. */
 distmap_status dm_zarr_place(const char *path, char **target);
-/* The version of the group that it is put into; 0: it is put into none. */
+/* The version of the group of the output; 0: it is in no group. */
 distmap_status dm_zarr_parent_version(const char *name, const char *target, int *version);
 
 /* ---- zarr_nodes.c: what is added to a store ---- */

@@ -233,7 +233,7 @@ static distmap_status read_chunk(dm_zarr_array *array, int worker, const dm_zarr
 typedef struct reading {
     dm_zarr_array *array;
     const dm_zarr_target *target;
-    const int64_t *parts; /* of chunks that are there; NULL: each is looked for */
+    const int64_t *parts; /* numbers of the existing chunks; NULL: each chunk is opened */
 } reading;
 
 static distmap_status chunk_missing(const dm_zarr_array *array, const dm_zarr_target *target, int64_t part) {

@@ -1,4 +1,4 @@
-/* JSON files of a Zarr store, as objects of json-c. */
+/* JSON files of a Zarr store, as json-c objects. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -73,7 +73,7 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Chunks may have two names (packed and not). */
+/* A chunk can have two names (compressed and not). */
 static void sort(dm_zarr_present *p) {
     size_t kept = 0;
     if (p->count)
