@@ -61,7 +61,7 @@ def one_lock():
     os.remove("out/d.npy")
     third = start(*OUT_OF_CORE, call="fallocate")
     status, said = end(first)
-    check("a lock on a ledger without a name does not count", status == 1 and "another run is at work" in said, (status, said))
+    check("a lock on a ledger without a name does not count", status == 1 and "another run is writing" in said, (status, said))
     check("and the one that holds the ledger ends well", end(third)[0] == 0)
     check("with all there is", os.listdir("out") == ["d.npy"], os.listdir("out"))
 
@@ -80,7 +80,7 @@ def changed_input():
             os.utime("in.npy", ns=(before.st_atime_ns, before.st_mtime_ns))
             status, said = end(run)
             what = " ".join((*arguments, *verify))
-            check(f"a changed input ends the run: {what}", status == 1 and said.startswith("distmap: in.npy: was changed") and
+            check(f"a changed input ends the run: {what}", status == 1 and said.startswith("distmap: in.npy: changed") and
                   said.count("\n") == 1 and ("digest" in said) == bool(verify), (status, said))
             check("and nothing has its name", "d.npy" not in os.listdir("out"), os.listdir("out"))
 
@@ -97,7 +97,7 @@ def copied_input():
         os.replace("copy.npy", "in.npy")
         status, said = end(start(*OUT_OF_CORE, *verify))
         check(f"a copy of the input {'is' if goes_on else 'is not'} gone on with {' '.join(verify)}",
-              status == 0 if goes_on else status == 1 and "is of another run" in said, (status, said))
+              status == 0 if goes_on else status == 1 and "belongs to another run" in said, (status, said))
     with open("in.npy", "r+b") as file:
         file.seek(-1, os.SEEK_END)
         file.write(b"\7")

@@ -104,8 +104,8 @@ static void test_broken_forms(void **state) {
         {"\"fill_value\": 0", "\"fill_value\": 1e300", "fill_value is no number that uint8 holds"},
         {"\"fill_value\": 0", "\"fill_value\": NaN", "fill_value is no number that uint8 holds"},
         {"\"fill_value\": 0", "\"fill_value\": 255.0", NULL},
-        {"}", "", "no JSON object"},
-        {"{", "[", "no JSON object"},
+        {"}", "", "not a JSON object"},
+        {"{", "[", "not a JSON object"},
     };
     static const char good[] = "{\"zarr_format\": 2, \"shape\": [4, 6], \"chunks\": [2, 3], \"dtype\": \"|u1\", "
                                "\"compressor\": null, \"fill_value\": 0, \"order\": \"C\", \"filters\": null}";

@@ -181,7 +181,7 @@ static void test_broken_forms(void **state) {
         {"plain", "\"array\"", "\"tree\"", "neither array nor group"},
         {"plain", "\"array\"", "\"group\"", "is a group without arrays"},
         {"plain", "\"zarr_format\": 3", "\"zarr_format\": 4", "is Zarr version 4"},
-        {"plain", "{", "[", "no JSON object"},
+        {"plain", "{", "[", "not a JSON object"},
         {"plain", "\"regular\"", "\"rectilinear\"", "its chunk_grid is rectilinear"},
         {"plain", "\"uint16\"", "\"complex64\"", "element type is complex64"},
         {"plain", "\"little\"", "\"middle\"", "neither little nor big"},
