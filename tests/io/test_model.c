@@ -266,8 +266,11 @@ static void test_nifti_world(void **state) {
         memset(file + 254, 0, 2);
         save("a.nii", file, bytes);
         free(read_all("a.nii", 3, &got));
-        /* Files have b, c, d as floats, and a is the root of what they leave of 1: close to half a turn, hardly a digit of it. */
-        const bool is_blurred = a != 0 && fabs(a) < 0.01;
+        /* The file has b, c, d as floats, and a is the root of what they leave of 1: close to half a turn hardly a digit of it is left. */
+        float part[3];
+        memcpy(part, file + 256, sizeof part);
+        const double left = 1 - ((double)part[0] * part[0] + (double)part[1] * part[1] + (double)part[2] * part[2]);
+        const bool is_blurred = round >= 20 && left < 1e-4;
         if (!is_blurred && !distmap_image_same_grid(&info, &got, text, sizeof text))
             fail_msg("round %d: qform: %s", round, text);
         free(file);
