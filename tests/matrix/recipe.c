@@ -274,7 +274,7 @@ static void make_order(distmap_problem *p, enum layout in, struct rng *r) {
 void recipe_make(struct test_case *c, const struct image *m, unsigned features, struct rng *r) {
     distmap_problem *p = &c->problem;
     *p = (distmap_problem){.dtype = DISTMAP_UINT8, .ndim = m->ndim};
-    memcpy(p->shape, m->shape, sizeof p->shape);
+    memcpy(p->shape, m->shape, sizeof m->shape);
     p->input = features & SAMPLED_INPUT  ? DISTMAP_INPUT_SAMPLED
                : features & LABELS_INPUT ? DISTMAP_INPUT_LABELS
                                          : DISTMAP_INPUT_MASK;
