@@ -137,7 +137,8 @@ DM_ANYWHERE double dm_product(double a, double b, double *error) {
 /* N as a sum. */
 DM_ANYWHERE double dm_number_split(uint64_t n, double *low) {
     const double high = (double)n;
-    *low = n >> 53 ? (double)(int64_t)(n - (uint64_t)high) : 0;
+    const uint64_t whole = high < 0x1p64 ? (uint64_t)high : 0; /* 2^64 is 0, as differences have it */
+    *low = n >> 53 ? (double)(int64_t)(n - whole) : 0;
     return high;
 }
 

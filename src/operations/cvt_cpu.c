@@ -205,7 +205,7 @@ static void emit_points_task(void *arg, size_t index, int worker) {
     for (int64_t i = (int64_t)index * POINTS; i < task_end(w, index); i++)
         for (int a = 0; a < ndim; a++) {
             const int k = a + CV_AXES - ndim;
-            char *site = sites->data + i * sites->stride[2] + a * sites->stride[DM_X];
+            char *site = sites->data ? sites->data + i * sites->stride[2] + a * sites->stride[DM_X] : NULL;
             if (sites->dtype == DISTMAP_INT32)
                 *(int32_t *)site = w->place[i].at[k];
             else if (sites->dtype == DISTMAP_INT64)

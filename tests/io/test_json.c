@@ -100,7 +100,7 @@ static void test_texts(void **state) {
             assert_null(value);
         json_object_put(value);
     }
-    char deep[200];
+    char deep[201] = "";
     memset(deep, '[', 100);
     memset(deep + 100, ']', 100);
     json_object *value = NULL;
