@@ -12,7 +12,10 @@ now=$(mktemp --suffix=.abi)
 trap 'rm -f "$now"' EXIT
 abidw --exported-interfaces-only --headers-dir "$headers" --drop-private-types --no-corpus-path --no-comp-dir-path \
     --no-show-locs --type-id-style hash "$library" >"$now"
-! grep -q "$headers" "$now" || { echo "interface: it knows the folder that it was made in"; exit 1; }
+# Sources are named from where they were compiled, which is another folder in each build: from the source tree on they are the same.
+source=${headers%/include}
+sed -i "s|path='[^']*/src/|path='src/|" "$now"
+! grep -qF -e "$source" -e "../" "$now" || { echo "interface: it knows the folder that it was made in"; exit 1; }
 # It must be read at all: without what debuggers are told there would be names alone.
 grep -q "data-member" "$now" || { echo "interface: $library says nothing of its structs"; exit 1; }
 
