@@ -156,7 +156,7 @@ void elements_count(const distmap_view *view, struct statistics *statistics) {
         shape[N - view->ndim + a] = view->shape[a];
         stride[N - view->ndim + a] = view->strides[a];
     }
-    if (shape[3] == 0) /* of which there may be 2^62 */
+    if (element_count(view->ndim, view->shape) == 0) /* rows without elements can be 2^62 */
         return;
     for (int64_t t = 0; t < shape[0]; t++)
         for (int64_t z = 0; z < shape[1]; z++)

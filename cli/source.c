@@ -9,6 +9,9 @@ enum { BAND_BYTES = 8 << 20 };
 int64_t element_count(int ndim, const int64_t *shape) {
     int64_t count = 1;
     for (int a = 0; a < ndim; a++)
+        if (shape[a] == 0) /* the others can be so long that their product is beyond 64 bits */
+            return 0;
+    for (int a = 0; a < ndim; a++)
         count *= shape[a];
     return count;
 }
