@@ -8,21 +8,15 @@
 struct dmb_core dmb_core;
 struct dmb_io dmb_io;
 
-/* ImportError with the loader's text. */
-static PyObject *refused(void *library) {
-    PyErr_SetString(PyExc_ImportError, dlerror());
-    if (library)
-        dlclose(library);
-    return NULL;
-}
-
 static void *opened(PyObject *path) {
     PyObject *bytes = NULL;
     if (!PyUnicode_FSConverter(path, &bytes))
         return NULL;
     void *library = dlopen(PyBytes_AsString(bytes), RTLD_NOW | RTLD_LOCAL);
     Py_DECREF(bytes);
-    return library ? library : (void *)refused(NULL);
+    if (!library)
+        PyErr_SetString(PyExc_ImportError, dlerror());
+    return library;
 }
 
 /* Structures of this header that Python lays out. Those that grow may be larger in the library (distmap/sized.h). */
@@ -93,34 +87,49 @@ static bool is_recent(void *library) {
     return false;
 }
 
-#define FIND(name)                                                   \
-    if (!(*(void **)&found.name = dlsym(library, "distmap_" #name))) \
-        return refused(library);
+/* False, with an ImportError in the loader's words. */
+#define FIND(name)                                                      \
+    if (!(*(void **)&found->name = dlsym(library, "distmap_" #name))) { \
+        PyErr_SetString(PyExc_ImportError, dlerror());                  \
+        return false;                                                   \
+    }
+
+static bool find_core(void *library, struct dmb_core *found) {
+    if (!is_recent(library))
+        return false;
+    DMB_CORE(FIND)
+    return fits(core_layouts, found->struct_bytes);
+}
+
+static bool find_io(void *library, struct dmb_io *found) {
+    DMB_IO(FIND)
+    return fits(io_layouts, found->io_struct_bytes);
+}
 
 PyObject *dmb_open_core(PyObject *module, PyObject *path) {
     (void)module;
+    struct dmb_core found;
     void *library = opened(path);
     if (!library)
         return NULL;
-    struct dmb_core found;
-    if (!is_recent(library))
+    if (!find_core(library, &found)) {
+        dlclose(library);
         return NULL;
-    DMB_CORE(FIND)
-    if (!fits(core_layouts, found.struct_bytes))
-        return NULL;
+    }
     dmb_core = found;
     Py_RETURN_NONE;
 }
 
 PyObject *dmb_open_io(PyObject *module, PyObject *path) {
     (void)module;
+    struct dmb_io found;
     void *library = opened(path);
     if (!library)
         return NULL;
-    struct dmb_io found;
-    DMB_IO(FIND)
-    if (!fits(io_layouts, found.io_struct_bytes))
+    if (!find_io(library, &found)) {
+        dlclose(library);
         return NULL;
+    }
     found.io_on_interrupt(dmb_interrupted);
     dmb_io = found;
     Py_RETURN_NONE;

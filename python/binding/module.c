@@ -91,8 +91,7 @@ static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "distmap._core", NULL, -1, functions, NULL, NULL, NULL, NULL};
 
 static bool add_numbers(PyObject *module) {
-    return !PyModule_AddIntConstant(module, "MAX_NDIM", DISTMAP_MAX_NDIM) &&
-           !PyModule_AddIntConstant(module, "MAX_GPUS", DISTMAP_MAX_GPUS) &&
+    return !PyModule_AddIntConstant(module, "MAX_GPUS", DISTMAP_MAX_GPUS) &&
            !PyModule_AddIntConstant(module, "MAX_AXES", DISTMAP_MAX_AXES) &&
            !PyModule_AddIntConstant(module, "MAX_PERCENTILES", DISTMAP_MAX_PERCENTILES) &&
            !PyModule_AddIntConstant(module, "INDEX_NONE", DISTMAP_INDEX_NONE) &&

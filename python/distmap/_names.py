@@ -29,6 +29,6 @@ WORLDS = ("unknown", "ras", "lps", "projected", "geographic")
 KINDS = ("unknown", "mask", "labels", "intensity")
 SAMPLES = ("open", "index", "luma", "red", "green", "blue", "alpha")
 
-MAX_NDIM, MAX_GPUS, MAX_PERCENTILES, MAX_AXES = core.MAX_NDIM, core.MAX_GPUS, core.MAX_PERCENTILES, core.MAX_AXES
+MAX_GPUS, MAX_PERCENTILES, MAX_AXES = core.MAX_GPUS, core.MAX_PERCENTILES, core.MAX_AXES
 INDEX_NONE, INDEX_BORDER = core.INDEX_NONE, core.INDEX_BORDER
 FLAG_NO_SITE, FLAG_NAN, FLAG_UNREST = core.FLAG_NO_SITE, core.FLAG_NAN, core.FLAG_UNREST
