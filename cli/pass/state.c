@@ -75,8 +75,8 @@ int state_take_name(const char *part, const char *output) {
     snprintf(folder_name, sizeof folder_name, "%s", output);
     const int above = open(dirname(folder_name), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (above >= 0) {
-        fsync(
-            above); /* so that no power failure takes the name away with the part; where a folder cannot be synced we go without */
+        /* No power failure may take the name away with the part; a folder that cannot be synced is left. */
+        fsync(above);
         close(above);
     }
     /* A second name of the output; or, where another process was first, a part that is none. */
