@@ -98,8 +98,8 @@ static const char output_name[] = "output";
 static int64_t looked[2];
 
 static int look_at(const char *path, const struct stat *info, int kind, struct FTW *place) {
-    (void)path, (void)place;
-    if (kind == FTW_F) {
+    static const char aside[] = ".distmap-"; /* of a writer, who was killed or has not finished */
+    if (kind == FTW_F && strncmp(path + place->base, aside, sizeof aside - 1) != 0) {
         looked[0] += info->st_size;
         looked[1] = (int64_t)((uint64_t)looked[1] + (uint64_t)info->st_mtim.tv_sec * 1000000007U +
                               (uint64_t)info->st_mtim.tv_nsec);
@@ -113,10 +113,20 @@ static void describe(const char *output, char text[64]) {
     snprintf(text, 64, "%lld bytes, times %llx\n", (long long)looked[0], (long long)looked[1]);
 }
 
+/* Another process that does a shard once more may still write to the output, the same bytes at other times, and then says what it is too.
+ * So each looks again at what it has published: one that is the last to publish has no write of another behind its second look, for that
+ * one publishes behind its writes. */
 int state_keep_output(const struct state *state) {
-    char text[64];
-    describe(state->output, text);
-    return publish(state, output_name, text, rename);
+    char text[64], now[64];
+    describe(state->output, now);
+    do {
+        memcpy(text, now, sizeof text);
+        const int status = publish(state, output_name, text, rename);
+        if (status)
+            return status;
+        describe(state->output, now);
+    } while (strcmp(text, now) != 0);
+    return 0;
 }
 
 int state_check_output(const struct state *state) {

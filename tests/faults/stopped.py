@@ -27,17 +27,21 @@ def write_input(path, last=0):
         file.write(b"\x93NUMPY\x01\x00\x76\x00" + header.ljust(117) + b"\n" + elements)
 
 
-def start(*arguments, call=None, folder="out"):
-    """A run; with a call it stops before the first of its name on that folder."""
+def launch(arguments, call=None, folder="out", at=1):
+    """A run; with a call it stops before the `at`-th one of its name on that folder."""
     environment = {**os.environ, "LD_PRELOAD": SHIM, "FAULTS_FOLDER": os.path.realpath(folder)}
     if call:
-        environment |= {"FAULTS_CALL": call, "FAULTS_AT": "1", "FAULTS_DO": "stop"}
-    run = subprocess.Popen([COMMAND, "edt", "in.npy", "-o", "out/d.npy", "--quiet", *arguments], env=environment, stderr=subprocess.PIPE)
+        environment |= {"FAULTS_CALL": call, "FAULTS_AT": str(at), "FAULTS_DO": "stop"}
+    run = subprocess.Popen([COMMAND, *arguments, "--quiet"], env=environment, stderr=subprocess.PIPE)
     if call:
         _, status = os.waitpid(run.pid, os.WUNTRACED)
         if not os.WIFSTOPPED(status):
             sys.exit(f"FAIL: a run has no {call}: {run.stderr.read()!r}")
     return run
+
+
+def start(*arguments, call=None):
+    return launch(["edt", "in.npy", "-o", "out/d.npy", *arguments], call)
 
 
 def end(run):
@@ -103,6 +107,20 @@ def copied_input():
         file.write(b"\7")
 
 
+def late_twin():
+    """Two do the same shard. One is stopped before it writes, and the other one when it knows the output's times but has not kept them. The
+    first then writes the same bytes anew, in an output that has its name, and ends; the other one keeps times that are not the output's."""
+    for ending, call, at in (("npy", "pwrite", 1), ("zarr", "renameat", 2)):
+        fresh()
+        first = ["pass", "in.npy", "-o", f"out/mid.{ending}", "--axis=y,x", "--shard=1/1", "--threads=1"]
+        late = launch(first, call=call, folder=f"out/mid.{ending}.part", at=at)
+        other = launch(first, call="rename", folder=f"out/mid.{ending}.pass", at=2)
+        check(f"{ending}: a late twin ends", end(late) == (0, ""))
+        check(f"{ending}: the other one ends", end(other) == (0, ""))
+        ended = end(launch(["pass", f"out/mid.{ending}", "-o", "out/d.npy", "--axis=z", "--shard=1/1", "--threads=1"]))
+        check(f"{ending}: the next pass takes the output", ended == (0, ""), ended)
+
+
 def main():
     work = tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
     os.chdir(work)
@@ -111,6 +129,7 @@ def main():
         one_lock()
         changed_input()
         copied_input()
+        late_twin()
     finally:
         os.chdir("/")
         shutil.rmtree(work)
