@@ -52,8 +52,8 @@ struct state {
     int64_t shards;
     int64_t done;   /* of them, when last counted */
     unsigned flags; /* of all that are done */
-    int64_t found;  /* bytes that the part had when it was opened */
     double largest;
+    int64_t bytes[2]; /* of the parts of map and index that are files, when a shard was done */
 };
 
 /* The names alone. */
@@ -65,7 +65,8 @@ int state_begin(struct state *state, json_object *plan, bool *whole);
 /* Removes the part of an output that has its name. */
 void state_tidy(const struct state *state);
 bool state_has(const struct state *state, int64_t shard);
-int state_mark(struct state *state, int64_t shard, unsigned flags, double largest);
+/* Says that a shard is done, with the flags, the largest distance and the bytes of the state. */
+int state_mark(const struct state *state, int64_t shard);
 /* Counts those that are done; `missing` (may be NULL) is filled with the numbers of others, as a text. */
 int state_count(struct state *state, char *missing, size_t size);
 /* Gives a part its name when all is done, unless it has it already. */

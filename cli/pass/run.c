@@ -67,11 +67,20 @@ static int64_t part_bytes(const struct state *state) {
     return stat(state->part, &there) == 0 && S_ISREG(there.st_mode) ? there.st_size : 0;
 }
 
+/* A shard's mark tells how long the part was. A shorter one has been cut since: what finished shards put into it would be zeros.
+ * So this comes before it is opened, which makes it longer, and it stays as it was, for the next one to see. */
+static int check_part(const struct pass *p, const struct state *state, int64_t bytes) {
+    const int64_t found = bytes ? part_bytes(state) : 0;
+    if (found >= bytes || access(state->output, F_OK) == 0) /* named meanwhile: the part was removed */
+        return 0;
+    return fail("%s: has %lld of its %lld bytes, but %lld shards are done; remove it and %s, and run all shards again",
+                state->part, (long long)found, (long long)bytes, (long long)p->state.done, p->state.folder);
+}
+
 static distmap_status open_output(struct sink *sink, struct state *state) {
     if (!sink->path ||
         access(state->output, F_OK) == 0) /* an index, named before the map was: nothing is put into it */
         return DISTMAP_OK;
-    state->found = part_bytes(state);
     return distmap_writer_open_shared(state->output, state->part, &sink->info, &sink->writer);
 }
 
@@ -82,20 +91,6 @@ static int open_outputs(struct pass *p, bool *whole) {
         return 0;
     const int status = state_begin(&p->state, p->plan, whole);
     return status || *whole ? status : fail_library();
-}
-
-/* A shard's mark is set behind the part's size, so with marks a part that was smaller has been cut since: what other
- * shards put into it would be zeros. It stays as it was, for the next one to see. */
-static int check_part(const struct sink *sink, const struct state *state, int64_t done) {
-    const int64_t bytes = sink->writer ? part_bytes(state) : 0;
-    if (!done || state->found >= bytes ||
-        access(state->output, F_OK) == 0) /* the output has its name meanwhile: this part is new, and is removed */
-        return 0;
-    if (truncate(state->part, state->found))
-        return fail("%s: cannot write: %s", state->part, strerror(errno));
-    return fail(
-        "%s: has %lld of its %lld bytes, but %lld shards are done; remove it and %s, and run all shards again",
-        state->part, (long long)state->found, (long long)bytes, (long long)done, state->folder);
 }
 
 static int64_t row_of(const distmap_image_info *info, int axis) {
@@ -220,6 +215,14 @@ static int do_share(struct pass *p) {
 
 /* ---- The end ---- */
 
+static int mark_done(struct pass *p) {
+    p->state.flags = p->flags;
+    p->state.largest = p->largest;
+    p->state.bytes[0] = part_bytes(&p->state);
+    p->state.bytes[1] = p->options->index ? part_bytes(&p->index_state) : 0;
+    return state_mark(&p->state, p->options->shard);
+}
+
 static int name_outputs(struct pass *p) {
     int status = 0;
     if (p->index.path)
@@ -297,8 +300,9 @@ static int compute(struct pass *p) {
     p->plan = p->last ? plan_make_last(p, p->before) : plan_make_first(p);
     if ((status = state_begin(&p->state, p->plan, &whole)))
         return status;
-    const int64_t done = p->state.done; /* before the part is opened */
-    if (!whole && (status = open_outputs(p, &whole)))
+    if (!whole && ((status = check_part(p, &p->state, p->state.bytes[0])) ||
+                   (p->options->index && (status = check_part(p, &p->index_state, p->state.bytes[1]))) ||
+                   (status = open_outputs(p, &whole))))
         return status;
     if (whole) { /* the process that named the outputs may have been killed before it removed the parts */
         state_tidy(&p->state);
@@ -306,10 +310,8 @@ static int compute(struct pass *p) {
     }
     /* Behind the opening: see state.c. */
     const bool again = state_has(&p->state, options->shard);
-    if ((status = check_part(&p->map, &p->state, done)) || (status = check_part(&p->index, &p->index_state, done)))
-        return status;
     if (!again && ((status = do_share(p)) || (status = source_check_identity(&p->source)) ||
-                   (status = state_mark(&p->state, options->shard, p->flags, p->largest))))
+                   (status = mark_done(p))))
         return status;
     if ((status = state_count(&p->state, NULL, 0)))
         return status;

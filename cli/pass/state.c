@@ -20,7 +20,7 @@
 
 #include "pass.h"
 
-enum { LISTED = 8 };
+enum { LISTED = 8, MARK = 128 /* bytes of a mark, and more */ };
 static const char mark_name[] = "shard-", plan_name[] = "plan.json";
 
 int state_name(struct state *state, const char *output) {
@@ -204,30 +204,34 @@ bool state_has(const struct state *state, int64_t shard) {
     return there_is(path);
 }
 
-int state_mark(struct state *state, int64_t shard, unsigned flags, double largest) {
-    char name[48], text[64];
+int state_mark(const struct state *state, int64_t shard) {
+    char name[48], text[MARK];
     if (cut_short())
         return fail("interrupted");
     snprintf(name, sizeof name, "%s%lld", mark_name, (long long)shard);
-    snprintf(text, sizeof text, "flags %u largest %.17g\n", flags, largest);
+    snprintf(text, sizeof text, "flags %u largest %.17g bytes %lld %lld\n", state->flags, state->largest,
+             (long long)state->bytes[0], (long long)state->bytes[1]);
     return publish(state, name, text, rename);
 }
 
 /* Reads a mark. 1: it is one. 0: it is none. -1: it cannot be read. */
 static int take_mark(struct state *state, int folder, const char *name) {
-    char text[64] = "";
+    char text[MARK] = "";
     unsigned flags;
     double largest;
+    long long bytes[2];
     const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
     const ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
     const int reason = errno;
     if (fd >= 0)
         close(fd);
     errno = reason;
-    if (got < 0 || sscanf(text, "flags %u largest %lf", &flags, &largest) != 2)
+    if (got < 0 || sscanf(text, "flags %u largest %lf bytes %lld %lld", &flags, &largest, &bytes[0], &bytes[1]) != 4)
         return got < 0 ? -1 : 0;
     state->flags |= flags;
     state->largest = largest > state->largest ? largest : state->largest;
+    for (int output = 0; output < 2; output++)
+        state->bytes[output] = bytes[output] > state->bytes[output] ? bytes[output] : state->bytes[output];
     return 1;
 }
 
@@ -249,6 +253,7 @@ int state_count(struct state *state, char *missing, size_t size) {
     state->done = 0;
     state->flags = 0;
     state->largest = -1;
+    state->bytes[0] = state->bytes[1] = 0;
     for (struct dirent *entry; folder && done && (entry = readdir(folder));) {
         char *end;
         const size_t prefix = sizeof mark_name - 1;

@@ -108,7 +108,7 @@ for format in $formats; do
     "$distmap" "${first[@]}" --shard 2/3 2>stderr
     check "$format: a whole output with a mark missing is left alone: status" equal "$?" 1
     check "$format: ... one line" one_line "exists already and is not overwritten"
-    echo "flags 0 largest 0" >"run/mid.$format.pass/shard-2"
+    echo "flags 0 largest 0 bytes 0 0" >"run/mid.$format.pass/shard-2"
     run "${first[@]}" --shard 2/3
     check "$format: a shard that is done: status" equal "$status" 0
     check "$format: a shard that is done: told" grep -q "shard 2/3 is done already" stderr

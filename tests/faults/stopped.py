@@ -121,6 +121,20 @@ def late_twin():
         check(f"{ending}: the next pass takes the output", ended == (0, ""), ended)
 
 
+def cut_part():
+    """A part that was cut between shards is not made longer before it is refused: a run that fails at that call would leave zeros."""
+    fresh()
+    shard = ["pass", "in.npy", "-o", "out/mid.npy", "--axis=y,x", "--threads=1"]
+    check("the first shard ends", end(launch([*shard, "--shard=1/2"])) == (0, ""))
+    os.truncate("out/mid.npy.part", 148)
+    faults = {"LD_PRELOAD": SHIM, "FAULTS_FOLDER": os.path.realpath("out"), "FAULTS_CALL": "fallocate", "FAULTS_AT": "1"}
+    run = subprocess.run([COMMAND, *shard, "--shard=2/2", "--quiet"], env={**os.environ, **faults, "FAULTS_ERRNO": "5"},
+                         capture_output=True, text=True)
+    check("a part that was cut is refused",
+          run.returncode == 1 and "has 148 of its 5888 bytes, but 1 shards are done" in run.stderr, run.stderr)
+    check("and stays as it was", os.path.getsize("out/mid.npy.part") == 148)
+
+
 def main():
     work = tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
     os.chdir(work)
@@ -130,6 +144,7 @@ def main():
         changed_input()
         copied_input()
         late_twin()
+        cut_part()
     finally:
         os.chdir("/")
         shutil.rmtree(work)
