@@ -78,22 +78,21 @@ class World:
             status, said = self.command.run(step)
             if status:
                 raise Broken(f"an undisturbed run: status {status}, {said!r}")
-        self.results.append(self.named(tree("out")))
+        self.results.append(self.named())
         shutil.rmtree("out")
         if os.path.exists("aside"):
             os.rename("aside", "out")
 
     # ---- What must hold ----
 
-    def named(self, found):
+    def named(self):
         """Without what no reader looks at: a killed run's, which could not be removed."""
-        return {n: data for n, data in found.items()
-                if any(n == o or n.startswith(o + "/") for o in self.outputs) and "/.distmap-" not in n}
+        return tree("out", lambda n: any(n == o or n.startswith(o + "/") for o in self.outputs) and "/.distmap-" not in n)
 
     def check(self, status, said):
         if status not in (0, -9) and not is_clear(status, said):
             raise Broken(f"no clear error: status {status}, {said!r}")
-        found = self.named(tree("out"))
+        found = self.named()
         for output in self.outputs:
             parts = {n: data for n, data in found.items() if n == output or n.startswith(output + "/")}
             if parts and not any({n: r[n] for n in parts if n in r} == parts and len(parts) ==
@@ -165,13 +164,13 @@ class World:
 
     def end(self):
         """Runs until all is there."""
-        if all(self.run(step) == 0 for step in self.steps) and self.named(tree("out")) == self.results[-1]:
+        if all(self.run(step) == 0 for step in self.steps) and self.named() == self.results[-1]:
             return
         if not self.touched:
             raise Broken("it does not end with what an undisturbed run gives")
         self.story.append("its files are removed")
         fresh("out")
-        if not all(self.run(step) == 0 for step in self.steps) or self.named(tree("out")) != self.results[-1]:
+        if not all(self.run(step) == 0 for step in self.steps) or self.named() != self.results[-1]:
             raise Broken("it does not end without its files either")
 
     def live(self):

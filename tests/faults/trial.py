@@ -50,14 +50,16 @@ class Python:
         return tuple(json.loads(self.server.stdout.readline()))
 
 
-def tree(folder):
-    """Every file's name and bytes."""
+def tree(folder, counts=lambda name: True):
+    """Name and bytes of each file whose name counts; others are not opened, since a run that still goes on may remove them."""
     found = {}
     for at, _, files in os.walk(folder):
         for name in files:
             path = os.path.join(at, name)
-            with open(path, "rb") as file:
-                found[os.path.relpath(path, folder)] = file.read()
+            relative = os.path.relpath(path, folder)
+            if counts(relative):
+                with open(path, "rb") as file:
+                    found[relative] = file.read()
     return found
 
 
