@@ -43,6 +43,13 @@ int plan_compare(const char *folder, json_object *there, json_object *here);
 
 /* ---- state.c ---- */
 
+/* The contents of a shard's mark, or of all of them together. */
+struct mark {
+    unsigned flags;
+    double largest;
+    int64_t bytes[STEPS_OUTPUTS]; /* of each part that is a file, from its opening on */
+};
+
 /* For an output mid.npy, which the shards know under the name mid.npy.part until all are done:
  *     mid.npy.pass/plan.json   the plan
  *     mid.npy.pass/shard-3     shard 3 is done, and what it met
@@ -50,10 +57,8 @@ int plan_compare(const char *folder, json_object *there, json_object *here);
 struct state {
     char output[PATH_MAX], part[PATH_MAX + 8], folder[PATH_MAX + 8];
     int64_t shards;
-    int64_t done;   /* of them, when last counted */
-    unsigned flags; /* of all that are done */
-    double largest;
-    int64_t bytes[2]; /* of the parts of map and index that are files, when a shard was done */
+    int64_t done;     /* of them, when last counted */
+    struct mark told; /* by all that are done */
 };
 
 /* The names alone. */
@@ -65,8 +70,7 @@ int state_begin(struct state *state, json_object *plan, bool *whole);
 /* Removes the part of an output that has its name. */
 void state_tidy(const struct state *state);
 bool state_has(const struct state *state, int64_t shard);
-/* Says that a shard is done, with the flags, the largest distance and the bytes of the state. */
-int state_mark(const struct state *state, int64_t shard);
+int state_mark(const struct state *state, int64_t shard, const struct mark *mark);
 /* Counts those that are done; `missing` (may be NULL) is filled with the numbers of others, as a text. */
 int state_count(struct state *state, char *missing, size_t size);
 /* Gives a part its name when all is done, unless it has it already. */
@@ -98,8 +102,7 @@ struct pass {
     struct dms_slab share;           /* places along it that this shard has */
     int64_t piece;                   /* of which so many are done at a time */
     int64_t pieces;
-    unsigned flags;
-    double largest;
+    struct mark mark;
 };
 
 /* ---- gaps.c ---- */

@@ -61,7 +61,7 @@ static int begin_output(struct pass *p, struct sink *sink, struct state *state, 
     return state_name(state, path);
 }
 
-/* The size of a part that is one file; 0 if it does not exist. */
+/* The size of a part that is one file; 0 if there is none. */
 static int64_t part_bytes(const struct state *state) {
     struct stat there;
     return stat(state->part, &there) == 0 && S_ISREG(there.st_mode) ? there.st_size : 0;
@@ -87,8 +87,11 @@ static distmap_status open_output(struct sink *sink, struct state *state) {
 /* The outputs may have been named meanwhile by another process that does the same shard. */
 static int open_outputs(struct pass *p, bool *whole) {
     if (open_output(&p->map, &p->state) == DISTMAP_OK && open_output(&p->index, &p->index_state) == DISTMAP_OK &&
-        p->map.writer)
+        p->map.writer) {
+        p->mark.bytes[0] = part_bytes(&p->state);
+        p->mark.bytes[1] = part_bytes(&p->index_state);
         return 0;
+    }
     const int status = state_begin(&p->state, p->plan, whole);
     return status || *whole ? status : fail_library();
 }
@@ -178,8 +181,8 @@ static distmap_status work(void *user, int64_t item, int slot) {
     struct pass *p = user;
     TRY((p->last ? steps_panel : steps_slab)(&p->steps, item, slot, piece_of(p, item)));
     gaps_finish(p, piece_of(p, item).count, slot);
-    p->flags |= p->steps.flags[slot];
-    p->largest = p->steps.largest[slot] > p->largest ? p->steps.largest[slot] : p->largest;
+    p->mark.flags |= p->steps.flags[slot];
+    p->mark.largest = p->steps.largest[slot] > p->mark.largest ? p->steps.largest[slot] : p->mark.largest;
     return DISTMAP_OK;
 }
 
@@ -214,14 +217,6 @@ static int do_share(struct pass *p) {
 }
 
 /* ---- The end ---- */
-
-static int mark_done(struct pass *p) {
-    p->state.flags = p->flags;
-    p->state.largest = p->largest;
-    p->state.bytes[0] = part_bytes(&p->state);
-    p->state.bytes[1] = p->options->index ? part_bytes(&p->index_state) : 0;
-    return state_mark(&p->state, p->options->shard);
-}
 
 static int name_outputs(struct pass *p) {
     int status = 0;
@@ -267,11 +262,11 @@ static void report(const struct pass *p, bool again, double seconds) {
         say(o, "%s: %lld of %lld shards are done", o->output, (long long)p->state.done, (long long)p->state.shards);
         return;
     }
-    const struct job met = {.work.flags = p->state.flags, .problem = p->problem, .sites = -1};
+    const struct job met = {.work.flags = p->state.told.flags, .problem = p->problem, .sites = -1};
     job_judge(&met, o);
     char most[40] = "no distance at all";
-    if (p->state.largest >= 0)
-        snprintf(most, sizeof most, "max %g", p->state.largest);
+    if (p->state.told.largest >= 0)
+        snprintf(most, sizeof most, "max %g", p->state.told.largest);
     shape_text(p->problem.ndim, p->problem.shape, shape, sizeof shape);
     if (p->last || p->steps.one_pass)
         say(o, "%s: %s %s, %s, whole", o->output, shape, distmap_dtype_name(p->map.info.dtype), most);
@@ -300,8 +295,8 @@ static int compute(struct pass *p) {
     p->plan = p->last ? plan_make_last(p, p->before) : plan_make_first(p);
     if ((status = state_begin(&p->state, p->plan, &whole)))
         return status;
-    if (!whole && ((status = check_part(p, &p->state, p->state.bytes[0])) ||
-                   (p->options->index && (status = check_part(p, &p->index_state, p->state.bytes[1]))) ||
+    if (!whole && ((status = check_part(p, &p->state, p->state.told.bytes[0])) ||
+                   (status = check_part(p, &p->index_state, p->state.told.bytes[1])) ||
                    (status = open_outputs(p, &whole))))
         return status;
     if (whole) { /* the process that named the outputs may have been killed before it removed the parts */
@@ -311,7 +306,7 @@ static int compute(struct pass *p) {
     /* Behind the opening: see state.c. */
     const bool again = state_has(&p->state, options->shard);
     if (!again && ((status = do_share(p)) || (status = source_check_identity(&p->source)) ||
-                   (status = mark_done(p))))
+                   (status = state_mark(&p->state, options->shard, &p->mark))))
         return status;
     if ((status = state_count(&p->state, NULL, 0)))
         return status;
@@ -322,7 +317,7 @@ static int compute(struct pass *p) {
 }
 
 static int run(const struct options *options) {
-    struct pass p = {.options = options, .largest = -1};
+    struct pass p = {.options = options, .mark.largest = -1};
     const int status = compute(&p);
     sink_close(&p.index);
     sink_close(&p.map);

@@ -204,22 +204,22 @@ bool state_has(const struct state *state, int64_t shard) {
     return there_is(path);
 }
 
-int state_mark(const struct state *state, int64_t shard) {
+int state_mark(const struct state *state, int64_t shard, const struct mark *mark) {
     char name[48], text[MARK];
     if (cut_short())
         return fail("interrupted");
     snprintf(name, sizeof name, "%s%lld", mark_name, (long long)shard);
-    snprintf(text, sizeof text, "flags %u largest %.17g bytes %lld %lld\n", state->flags, state->largest,
-             (long long)state->bytes[0], (long long)state->bytes[1]);
+    snprintf(text, sizeof text, "flags %u largest %.17g bytes %lld %lld\n", mark->flags, mark->largest,
+             (long long)mark->bytes[0], (long long)mark->bytes[1]);
     return publish(state, name, text, rename);
 }
 
-/* Reads a mark. 1: it is one. 0: it is none. -1: it cannot be read. */
-static int take_mark(struct state *state, int folder, const char *name) {
+/* Reads a mark, and adds it to those before. 1: it is one. 0: it is none. -1: it cannot be read. */
+static int take_mark(struct mark *all, int folder, const char *name) {
     char text[MARK] = "";
     unsigned flags;
     double largest;
-    long long bytes[2];
+    long long bytes[STEPS_OUTPUTS];
     const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
     const ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
     const int reason = errno;
@@ -228,10 +228,10 @@ static int take_mark(struct state *state, int folder, const char *name) {
     errno = reason;
     if (got < 0 || sscanf(text, "flags %u largest %lf bytes %lld %lld", &flags, &largest, &bytes[0], &bytes[1]) != 4)
         return got < 0 ? -1 : 0;
-    state->flags |= flags;
-    state->largest = largest > state->largest ? largest : state->largest;
-    for (int output = 0; output < 2; output++)
-        state->bytes[output] = bytes[output] > state->bytes[output] ? bytes[output] : state->bytes[output];
+    all->flags |= flags;
+    all->largest = largest > all->largest ? largest : all->largest;
+    for (int r = 0; r < STEPS_OUTPUTS; r++)
+        all->bytes[r] = bytes[r] > all->bytes[r] ? bytes[r] : all->bytes[r];
     return 1;
 }
 
@@ -251,9 +251,7 @@ int state_count(struct state *state, char *missing, size_t size) {
     bool *done = calloc((size_t)state->shards + 1, sizeof *done);
     int unreadable = 0;
     state->done = 0;
-    state->flags = 0;
-    state->largest = -1;
-    state->bytes[0] = state->bytes[1] = 0;
+    state->told = (struct mark){.largest = -1};
     for (struct dirent *entry; folder && done && (entry = readdir(folder));) {
         char *end;
         const size_t prefix = sizeof mark_name - 1;
@@ -261,7 +259,7 @@ int state_count(struct state *state, char *missing, size_t size) {
             strncmp(entry->d_name, mark_name, prefix) == 0 ? strtoll(entry->d_name + prefix, &end, 10) : 0;
         if (shard < 1 || shard > state->shards || *end || done[shard - 1])
             continue;
-        const int taken = take_mark(state, dirfd(folder), entry->d_name);
+        const int taken = take_mark(&state->told, dirfd(folder), entry->d_name);
         if (taken < 0) {
             unreadable = fail("%s/%s: cannot read: %s", state->folder, entry->d_name, strerror(errno));
             break;

@@ -134,6 +134,13 @@ def cut_part():
           run.returncode == 1 and "has 148 of its 5888 bytes, but 1 shards are done" in run.stderr, run.stderr)
     check("and stays as it was", os.path.getsize("out/mid.npy.part") == 148)
 
+    fresh()
+    run = launch([*shard, "--shard=1/2"], call="fsync", folder="out/mid.npy.part")
+    os.truncate("out/mid.npy.part", 148)
+    check("a shard whose part is cut before its mark ends", end(run) == (0, ""))
+    status, said = end(launch([*shard, "--shard=2/2"]))
+    check("and the next one refuses the part", status == 1 and "has 148 of its 5888 bytes, but 1 shards are done" in said, said)
+
 
 def main():
     work = tempfile.mkdtemp(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
