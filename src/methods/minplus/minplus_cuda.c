@@ -17,9 +17,11 @@
  * searched, the next is copied.
  */
 #include "methods/minplus/minplus_cuda_stages.h"
+#include "methods/minplus/minplus_cuda_wide.h"
 
 static const char *const direct_names[] = {"never", "small"}, *const bracket_names[] = {"never", "sized", "mixed"},
-                         *const shared_names[] = {"all", "99", "64"};
+                         *const shared_names[] = {"all", "99", "64"},
+                         *const number_names[] = {"sized", "wide", "mixed"};
 static const distmap_param_info params[MC_PARAMS] = {
     [MC_DIRECT] = {"direct", MC_SMALL, MC_NEVER, MC_SMALL,
                    "small planes by one direct search, or by tiles as large planes are", direct_names},
@@ -29,13 +31,15 @@ static const distmap_param_info params[MC_PARAMS] = {
     [MC_SHARED_BYTES] = {"shared", MC_ALL, MC_ALL, MC_LEAST,
                          "KiB of shared memory for a block: all that the GPU has, or as little as smaller GPUs have",
                          shared_names},
+    [MC_NUMBERS] = {"numbers", MC_AS_SIZED, MC_AS_SIZED, MC_MIXED_NUMBERS,
+                    "masks in 32 bits where their numbers fit, always in 64, or only the last steps in 64",
+                    number_names},
 };
 
 /* ---- Accepted problems ---- */
 
-static const char *refuses(const distmap_plan *plan) {
-    if (plan->context->cuda->shared_bytes < MC_LEAST_BYTES)
-        return "needs a GPU with 64 KiB of shared memory for a block, as from compute capability 7.5 on";
+/* The first engine, in 32 bits. */
+static const char *refuses_narrow(const distmap_plan *plan) {
     if (plan->problem.input == DISTMAP_INPUT_SAMPLED)
         return "needs a mask or labels";
     if (dm_by_kind(plan) && plan->wants_site)
@@ -63,12 +67,52 @@ static const char *refuses(const distmap_plan *plan) {
     return NULL;
 }
 
+static const char *refuses(const distmap_plan *plan) {
+    if (plan->context->cuda->shared_bytes < MC_LEAST_BYTES)
+        return "needs a GPU with 64 KiB of shared memory for a block, as from compute capability 7.5 on";
+    const char *narrow = refuses_narrow(plan);
+    return narrow && !dm_by_kind(plan) ? mw_refuses(plan) : narrow;
+}
+
+/* Whether the first engine can solve the planes of a problem that it refuses; of an image without z, what is near. */
+static bool fits_planes(const distmap_plan *plan) {
+    const int64_t x = plan->shape[DM_X] - 1, y = plan->shape[2] - 1;
+    if (plan->number == DM_F64 || dm_by_kind(plan) || dm_axis_counts(plan, 0) || !dm_axis_counts(plan, DM_X) ||
+        !dm_axis_counts(plan, 2))
+        return false;
+    const uint64_t factor = mc_plane_factor(plan), wx2 = plan->w2[DM_X] / factor, wy2 = plan->w2[2] / factor;
+    if (wx2 > MC_WEIGHT || wy2 > 1 << 16)
+        return false;
+    if (!mc_has_z(plan))
+        return mc_can_store_outputs(plan) && plan->problem.want.distance;
+    return wx2 * (uint64_t)(x * x) + wy2 * (uint64_t)(y * y) < MC_NOTHING &&
+           (!plan->wants_site || (x < INT16_MAX && y < INT16_MAX));
+}
+
+/* Which engine solves an accepted problem: the first one; the first one before the second one; the second one. */
+typedef enum engines { NARROW, NARROW_THEN_WIDE, WIDE } engines;
+
+static engines engines_of(const distmap_plan *plan) {
+    const int64_t wanted = plan->params[MC_NUMBERS];
+    if (!refuses_narrow(plan) && (wanted == MC_AS_SIZED || dm_by_kind(plan) || mw_refuses(plan)))
+        return NARROW;
+    return wanted != MC_WIDE_NUMBERS && fits_planes(plan) ? NARROW_THEN_WIDE : WIDE;
+}
+
 /* Packing is the first kernel (except with kinds), and reads no element that could raise a flag, which only a NaN does. */
 static bool cleans(const distmap_plan *plan) {
     return !dm_by_kind(plan) && !dm_dtype_is_float(plan->problem.dtype) && !plan->split.loops;
 }
 
-static size_t scratch_bytes(const distmap_plan *plan) { return mc_lay_out(plan, NULL).scratch.used; }
+static dm_outcome *outcome_to_clean(const distmap_plan *plan) { return cleans(plan) ? plan->cuda->outcome : NULL; }
+
+static size_t scratch_bytes(const distmap_plan *plan) {
+    switch (engines_of(plan)) {
+    case NARROW: return mc_lay_out(plan, NULL).scratch.used;
+    case NARROW_THEN_WIDE: return mc_lay_out_planes(plan, NULL).scratch.used;
+    default: return mw_scratch_bytes(plan);
+    }
+}
 
 /* ---- The method ---- */
 
@@ -149,13 +193,9 @@ static near_search *near_of(const distmap_plan *plan, const mc_stage *stage) {
     return full ? mc_near : mc_near_less;
 }
 
-static distmap_status search(distmap_plan *plan, const mc_stage *stage, bool z) {
+/* The searches before the far search. */
+static distmap_status search_near(distmap_plan *plan, const mc_stage *stage, bool z) {
     struct dm_cuda *cuda = plan->context->cuda;
-    if (mc_is_small(plan, stage)) {
-        dm_phase(plan, z ? "direct, z" : "direct");
-        TRY_CUDA(cuda, mc_direct(stage, cuda->stream));
-        return DISTMAP_OK;
-    }
     dm_phase(plan, z ? "near, z" : "near");
     TRY_CUDA(cuda, near_of(plan, stage)(stage, cuda->stream));
     if ((stage->brackets || stage->few) && !z) {
@@ -167,6 +207,17 @@ static distmap_status search(distmap_plan *plan, const mc_stage *stage, bool z) 
         dm_phase(plan, "spans, z");
         TRY_CUDA(cuda, mc_spans(stage, cuda->stream));
     }
+    return DISTMAP_OK;
+}
+
+static distmap_status search(distmap_plan *plan, const mc_stage *stage, bool z) {
+    struct dm_cuda *cuda = plan->context->cuda;
+    if (mc_is_small(plan, stage)) {
+        dm_phase(plan, z ? "direct, z" : "direct");
+        TRY_CUDA(cuda, mc_direct(stage, cuda->stream));
+        return DISTMAP_OK;
+    }
+    TRY(search_near(plan, stage, z));
     if (!stage->brackets || stage->mixed) {
         dm_phase(plan, z ? "far, z" : "far");
         TRY_CUDA(cuda, mc_far(stage, cuda->stream));
@@ -185,33 +236,43 @@ static distmap_status pack_kinds(distmap_plan *plan, const dm_arrays *arrays, co
     return DISTMAP_OK;
 }
 
+/* Results of a volume's planes. */
+static void set_store(const distmap_plan *plan, mc_layout *l) {
+    const mc_rows store = linear_rows(plan, false, l->store);
+    if (plan->wants_site) {
+        l->planes.sites = MC_SITES_OFFSET;
+        l->planes.site = store;
+    } else {
+        l->planes.target = store;
+    }
+}
+
 /* The stages with all their inputs and outputs. */
 static mc_layout set_all(const distmap_plan *plan, const dm_arrays *arrays) {
     mc_layout l = mc_lay_out(plan, plan->scratch);
     if (mc_has_z(plan)) {
-        const mc_rows store = linear_rows(plan, false, l.store);
-        if (plan->wants_site) {
-            l.planes.sites = MC_SITES_OFFSET;
-            l.planes.site = store;
-        } else {
-            l.planes.target = store;
-        }
+        set_store(plan, &l);
         l.z.source = linear_rows(plan, true, l.store);
     }
     set_outputs(plan, arrays, &l, mc_has_z(plan) ? &l.z : &l.planes);
     return l;
 }
 
-static distmap_status pack(distmap_plan *plan, const dm_arrays *arrays) {
+static distmap_status pack_planes(distmap_plan *plan, const dm_arrays *arrays, const dm_elements *elements,
+                                  const mc_layout *l) {
     struct dm_cuda *cuda = plan->context->cuda;
-    const dm_elements elements = dm_elements_make(plan, arrays);
-    const mc_layout l = set_all(plan, arrays);
     dm_phase(plan, "pack");
     if (mc_has_z(plan))
-        TRY_CUDA(cuda, cudaMemsetAsync(l.planes.alive, 0, (size_t)l.planes.planes, cuda->stream));
-    TRY(pack_kinds(plan, arrays, &elements, &l.planes, false));
-    TRY_CUDA(cuda, mc_pack(&elements, &l.planes, l.marks, cleans(plan) ? plan->cuda->outcome : NULL, cuda->stream));
+        TRY_CUDA(cuda, cudaMemsetAsync(l->planes.alive, 0, (size_t)l->planes.planes, cuda->stream));
+    TRY(pack_kinds(plan, arrays, elements, &l->planes, false));
+    TRY_CUDA(cuda, mc_pack(elements, &l->planes, l->marks, outcome_to_clean(plan), cuda->stream));
     return DISTMAP_OK;
+}
+
+static distmap_status pack(distmap_plan *plan, const dm_arrays *arrays) {
+    const dm_elements elements = dm_elements_make(plan, arrays);
+    const mc_layout l = set_all(plan, arrays);
+    return pack_planes(plan, arrays, &elements, &l);
 }
 
 /* When all planes are finished: the z stage, and emit. */
@@ -230,7 +291,25 @@ static distmap_status finish(distmap_plan *plan, const dm_arrays *arrays) {
     return DISTMAP_OK;
 }
 
+/* Planes by the first engine; then by the second one z, or what is left of images without z. */
+static distmap_status run_both(distmap_plan *plan, const dm_arrays *arrays) {
+    const dm_elements elements = dm_elements_make(plan, arrays);
+    mc_layout l = mc_lay_out_planes(plan, plan->scratch);
+    if (mc_has_z(plan))
+        set_store(plan, &l);
+    else
+        set_outputs(plan, arrays, &l, &l.planes);
+    TRY(pack_planes(plan, arrays, &elements, &l));
+    TRY(mc_has_z(plan) ? search(plan, &l.planes, false) : search_near(plan, &l.planes, false));
+    return mw_finish(plan, &elements, &l);
+}
+
 static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
+    switch (engines_of(plan)) {
+    case NARROW_THEN_WIDE: return run_both(plan, arrays);
+    case WIDE: return mw_run(plan, arrays, outcome_to_clean(plan));
+    default: break;
+    }
     TRY(pack(plan, arrays));
     const mc_layout l = set_all(plan, arrays);
     TRY(search(plan, &l.planes, false));
@@ -240,6 +319,8 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
 /* ---- Over several GPUs ---- */
 
 static const char *refuses_several(const distmap_plan *plan) {
+    if (engines_of(plan) != NARROW)
+        return "needs one GPU for squared distances of 2^31 or more, and for pitches without a unit";
     if (dm_by_kind(plan))
         return "needs one GPU for labels and signed maps";
     return mc_can_store_outputs(plan)

@@ -110,10 +110,10 @@ static void set_keys(mc_stage *s) {
     }
 }
 
-int32_t mc_plane_factor(const distmap_plan *plan) {
+uint64_t mc_plane_factor(const distmap_plan *plan) {
     if (!mc_has_z(plan))
         return 1;
-    return (int32_t)dm_common_divisor(plan->w2[DM_X], dm_axis_counts(plan, 2) ? plan->w2[2] : 0);
+    return dm_common_divisor(plan->w2[DM_X], dm_axis_counts(plan, 2) ? plan->w2[2] : 0);
 }
 
 /* The largest squared distance of a stage, in its numbers. */
@@ -125,6 +125,7 @@ static int64_t largest(const distmap_plan *plan, const mc_stage *s, bool z) {
 /* Rows along `axis`. */
 static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int axis) {
     const int64_t height = plan->shape[axis], rows = axis == 2 ? plan->rows : height;
+    const uint64_t factor = axis == 2 ? mc_plane_factor(plan) : 1;
     s->planes = planes;
     s->width = (int32_t)plan->shape[DM_X];
     s->height = (int32_t)height;
@@ -138,11 +139,11 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
     s->by_strips = mc_divisor_of(s->strips);
     s->by_units = mc_divisor_of(s->units);
     s->by_spans = mc_divisor_of(s->spans);
-    s->wx2 = (int32_t)plan->w2[DM_X];
+    s->wx2 = (int32_t)(plan->w2[DM_X] / factor);
     s->squared = true;
     s->root_high = plan->unit.root_high, s->root_low = plan->unit.root_low, s->root_lower = plan->unit.root_lower;
     s->square_high = plan->unit.square_high, s->square_low = plan->unit.square_low;
-    s->factor = 1;
+    s->factor = (uint32_t)factor;
     s->most = MC_NOTHING - 1;
     s->nothing = MC_NOTHING;
     s->source_w2[0] = (int32_t)plan->w2[2];
@@ -151,12 +152,7 @@ static void set_stage(const distmap_plan *plan, mc_stage *s, int64_t planes, int
     s->linear[1] = plan->linear[axis == 2 ? 1 : 2];
     s->linear[2] = plan->linear[axis];
     s->index_first = plan->first_row * plan->linear[2];
-    s->wy2 = plan->measured[axis] && rows > 1 ? (int32_t)plan->w2[axis] : 1;
-    if (axis == 2) {
-        s->factor = (uint32_t)mc_plane_factor(plan);
-        s->wx2 /= (int32_t)s->factor;
-        s->wy2 /= dm_axis_counts(plan, 2) ? (int32_t)s->factor : 1;
-    }
+    s->wy2 = plan->measured[axis] && rows > 1 ? (int32_t)(plan->w2[axis] / factor) : 1;
     s->per_wx2 = 1.0f / (float)s->wx2;
     s->apart[0] = sqrtf((float)s->wy2);
     s->apart[1] = sqrtf((float)plan->w2[DM_X]);
@@ -219,6 +215,34 @@ static void set_brackets(const distmap_plan *plan, mc_stage *s, bool z) {
     s->brackets = s->mixed || alone;
     if (has && !z && !s->brackets && s->wy2 <= MC_CORNER_WEIGHT)
         s->few = s->height / PART_OF_FEW;
+}
+
+/* Corners for all strips, the far search for none. */
+static void set_corners_only(const distmap_plan *plan, mc_stage *s) {
+    if (plan->params[MC_BRACKETS] != MC_NEVER && s->height >= MC_UNIT && s->wy2 <= MC_CORNER_WEIGHT)
+        s->few = s->height;
+}
+
+mc_layout mc_lay_out_planes(const distmap_plan *plan, char *base) {
+    mc_layout l = {.scratch = {.base = base, .unit = DM_CUDA_UNIT}};
+    const int64_t *shape = plan->shape;
+    set_stage(plan, &l.planes, shape[0] * shape[1], 2);
+    l.planes.factor = 1;
+    if (mc_has_z(plan))
+        set_brackets(plan, &l.planes, false);
+    else
+        set_corners_only(plan, &l.planes);
+    take_marks(&l, &l.planes);
+    l.marks = (int64_t)(l.scratch.used / sizeof(uint32_t));
+    l.planes.entries = l.entries =
+        dm_take(&l.scratch, l.planes.planes * l.planes.groups * l.planes.rows * 4, sizeof(mc_entry));
+    if (mc_has_z(plan)) {
+        if (!l.planes.brackets || l.planes.mixed)
+            l.planes.list = dm_take(&l.scratch, l.planes.blocks * l.planes.list_pitch, sizeof(uint16_t));
+        l.store = dm_take(&l.scratch, plan->elements, sizeof *l.store);
+        l.planes.alive = dm_take(&l.scratch, l.planes.planes, sizeof *l.planes.alive);
+    }
+    return l;
 }
 
 mc_layout mc_lay_out(const distmap_plan *plan, char *base) {

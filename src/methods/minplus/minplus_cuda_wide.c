@@ -1,0 +1,161 @@
+/* minplus/cuda's second engine on the host: what it takes, its passes and their memory (minplus_cuda_wide.h).
+ *
+ * Packing as in the first engine; then one pass for each axis but x along which distances count, from the fastest to the slowest, so that
+ * each lets the lowest coordinate win a tie. The last one fills the outputs.
+ */
+#include "core/scratch.h"
+#include "methods/minplus/minplus_cuda_wide.h"
+
+enum { MOST_PASSES = DM_X, MOST_WIDTH = 65408, MOST_HEIGHT = 1 << 30, LEAST_ROWS = 512, BLOCKS = 8 };
+
+/* The axes that have passes; one without distances, if no axis has. */
+static int passes_of(const distmap_plan *plan, int axes[MOST_PASSES]) {
+    int count = 0;
+    for (int a = DM_X - 1; a >= 0; a--)
+        if (dm_axis_counts(plan, a))
+            axes[count++] = a;
+    if (count == 0)
+        axes[count++] = DM_X - 1;
+    return count;
+}
+
+/* Whether the rounding of FP64 is so small that winners cannot move back (minplus_cuda_wide.cu). */
+static bool is_monotone(const distmap_plan *plan) {
+    double largest = 0, least = INFINITY;
+    for (int a = 0; a < DM_NDIM; a++)
+        if (dm_axis_counts(plan, a)) {
+            const double far = (double)(plan->shape[a] - 1);
+            largest += plan->w2f[a] * far * far;
+            least = plan->w2f[a] < least ? plan->w2f[a] : least;
+        }
+    return least >= largest * 0x1p-50;
+}
+
+const char *mw_refuses(const distmap_plan *plan) {
+    const int64_t *shape = plan->shape, rows = shape[0] * shape[1] * shape[2];
+    if (plan->problem.input == DISTMAP_INPUT_SAMPLED)
+        return "needs a mask or labels";
+    if (plan->number == DM_F64 && !is_monotone(plan))
+        return "needs squared distances below 2^50 times the least squared pitch where the pitches have no unit";
+    if (dm_axis_counts(plan, DM_X) && shape[DM_X] > MOST_WIDTH)
+        return "needs rows of at most 65,408 elements";
+    if (shape[0] > MOST_HEIGHT || shape[1] > MOST_HEIGHT || shape[2] > MOST_HEIGHT)
+        return "needs axes of at most 2^30 elements";
+    if (rows * mc_divide_up(shape[DM_X], 32) > INT32_MAX) /* blocks of a grid */
+        return "needs fewer than 2^31 rows of 32 elements";
+    return NULL;
+}
+
+typedef struct mw_layout {
+    dm_scratch scratch;
+    mc_entry *entries;
+    void *value[2]; /* passes write them in turn */
+    int64_t *site[2];
+} mw_layout;
+
+static mw_layout lay_out(const distmap_plan *plan, char *base) {
+    mw_layout l = {.scratch = {.base = base, .unit = DM_CUDA_UNIT}};
+    int axes[MOST_PASSES];
+    const int64_t *shape = plan->shape, strips = mc_divide_up(shape[DM_X], MC_GROUP) * 4;
+    const int between = passes_of(plan, axes) - 1;
+    l.entries = dm_take(&l.scratch, shape[0] * shape[1] * shape[2] * strips, sizeof(mc_entry));
+    for (int i = 0; i < between; i++) {
+        l.value[i] = dm_take(&l.scratch, plan->elements, sizeof(uint64_t));
+        l.site[i] = plan->wants_site ? dm_take(&l.scratch, plan->elements, sizeof(int64_t)) : NULL;
+    }
+    return l;
+}
+
+size_t mw_scratch_bytes(const distmap_plan *plan) { return lay_out(plan, NULL).scratch.used; }
+
+/* Whether float32 distances are all that is wanted, and no element is looked at again for them. */
+static bool is_plain(const distmap_plan *plan) {
+    const distmap_outputs *want = &plan->problem.want;
+    return want->distance == DISTMAP_FLOAT32 && !want->squared && !plan->wants_site && !plan->wants_mask &&
+           !plan->problem.border;
+}
+
+/* Enough blocks for the GPU, but not so small parts that most of the time goes to their first and last rows. */
+static void set_parts(const distmap_plan *plan, mw_stage *s) {
+    const int64_t columns = mw_columns(s) * s->strips, wanted = BLOCKS * (int64_t)plan->context->cuda->multiprocessors;
+    const int64_t most = mc_divide_up(s->height, LEAST_ROWS), asked = mc_divide_up(wanted, columns);
+    const int64_t rows = mc_divide_up(mc_divide_up(s->height, asked < most ? asked : most), MW_KNOT) * MW_KNOT;
+    s->part_rows = (int32_t)(rows < MW_MOST_ROWS ? rows : MW_MOST_ROWS);
+    s->parts = (int32_t)mc_divide_up(s->height, s->part_rows);
+}
+
+static mw_stage stage_of(const distmap_plan *plan, const dm_elements *elements, const mc_entry *entries, int axis) {
+    const int64_t *shape = plan->shape, strips = mc_divide_up(shape[DM_X], MC_GROUP) * 4;
+    mw_stage s = {
+        .elements = *elements,
+        .axis = axis,
+        .other = {axis == 0 ? 1 : 0, axis == 2 ? 1 : 2},
+        .counts = dm_axis_counts(plan, axis),
+        .along_x = dm_axis_counts(plan, DM_X),
+        .height = (int32_t)shape[axis],
+        .strips = (int32_t)mc_divide_up(shape[DM_X], 32),
+        .entries = entries,
+        .entry_step = {shape[1] * strips * shape[2], strips * shape[2], 1, shape[2]},
+        .sites = plan->wants_site,
+        .plain = is_plain(plan),
+    };
+    set_parts(plan, &s);
+    return s;
+}
+
+static distmap_status pack(distmap_plan *plan, const dm_elements *elements, const mw_layout *l, dm_outcome *outcome) {
+    const int64_t *shape = plan->shape, groups = mc_divide_up(shape[DM_X], MC_GROUP);
+    const mc_stage stage = {
+        .planes = shape[0] * shape[1],
+        .width = (int32_t)shape[DM_X],
+        .height = (int32_t)shape[2],
+        .rows = (int32_t)shape[2],
+        .groups = (int32_t)groups,
+        .entries = l->entries,
+    };
+    TRY_CUDA(plan->context->cuda, mc_pack(elements, &stage, 0, outcome, plan->context->cuda->stream));
+    return DISTMAP_OK;
+}
+
+distmap_status mw_run(distmap_plan *plan, const dm_arrays *arrays, dm_outcome *outcome) {
+    const dm_elements elements = dm_elements_make(plan, arrays);
+    const mw_layout l = lay_out(plan, plan->scratch);
+    int axes[MOST_PASSES];
+    const int count = passes_of(plan, axes);
+    dm_phase(plan, "pack");
+    TRY(pack(plan, &elements, &l, outcome));
+    for (int i = 0; i < count; i++) {
+        mw_stage s = stage_of(plan, &elements, l.entries, axes[i]);
+        if (i > 0) {
+            s.entries = NULL;
+            s.value = l.value[i - 1];
+            s.site = l.site[i - 1];
+        }
+        s.last = i == count - 1;
+        if (!s.last) {
+            s.to_value = l.value[i];
+            s.to_site = l.site[i];
+        }
+        dm_phase(plan, dm_axis_names[axes[i]]);
+        TRY_CUDA(plan->context->cuda, mw_search(&s, plan->context->cuda->stream));
+    }
+    return DISTMAP_OK;
+}
+
+distmap_status mw_finish(distmap_plan *plan, const dm_elements *elements, const mc_layout *l) {
+    const int axis = mc_has_z(plan) ? 1 : 2;
+    mw_stage s = stage_of(plan, elements, l->entries, axis);
+    s.last = true;
+    if (mc_has_z(plan)) {
+        s.entries = NULL;
+        s.value = l->store;
+        s.alive = l->planes.alive;
+        s.factor = mc_plane_factor(plan);
+    } else {
+        s.open = l->planes.open;
+        s.units = l->planes.units;
+    }
+    dm_phase(plan, dm_axis_names[axis]);
+    TRY_CUDA(plan->context->cuda, mw_search(&s, plan->context->cuda->stream));
+    return DISTMAP_OK;
+}

@@ -1,0 +1,525 @@
+/* minplus/cuda: a pass along one axis in 64-bit integers or in FP64, for all columns of a strip (minplus_cuda_wide.h).
+ *
+ *     out(y) = min over rows j of f(j) + w (y - j)^2,    f from entries or from memory
+ *
+ * The row j that wins, the lowest one of several, never decreases as y increases. So *knots*, every 64th row, are solved from coarse
+ * to fine, eight times finer at each level, and the rows between two knots in two more levels. Between two known rows seven others are
+ * solved together: each candidate from the winner of the one to that of the other is read once. A knot whose distance has a near bound
+ * tries only candidates within it.
+ *
+ * Why this holds in FP64, where values are rounded: let p win row y0 and j < p row y > y0. The difference j - p of the exact values
+ * rises by 2 w (p - j) (y - y0) >= 2 w from y0 to y. As p won, it was at least -e at y0, with e the rounding error of two values, and as j
+ * won it is at most e at y: 2 w <= 2 e. Since e is at most 2^-52 of the largest value, that is impossible if w is above it; mw_refuses()
+ * asks for 2^-50 of the largest value.
+ *
+ * Cost: two levels of about 1.1 and 1.9 candidates for each row, 80 instructions each for a candidate and seven rows. Reads 1/4, 4 or 8
+ * bytes per element about three times, mostly from the L1 cache; writes 8 bytes or the outputs.
+ */
+#include "methods/minplus/minplus_cuda_wide.h"
+
+#include "methods/minplus/minplus_cuda.cuh"
+
+/* ---- Numbers ---- */
+
+/* Integers, below 2^62. Rows y0, y0 + s, ... of a candidate d rows below: f + w (d + i s)^2 = f + w d^2 + 2 w s d i + w (i s)^2. The last
+ * term is that of the row, not of the candidate, and is left out of comparisons. */
+struct whole {
+    typedef int64_t number;
+    struct rows {
+        int64_t at, step;
+    };
+    int64_t w2;
+    explicit __device__ whole(const mw_stage &p, int axis) : w2((int64_t)p.elements.w2[axis]) {}
+    static __device__ number nothing(void) { return (int64_t)1 << 62; }
+    static __device__ number of(dm_value v) { return v.u64 == UINT64_MAX ? nothing() : (int64_t)v.u64; }
+    static __device__ dm_value value(number n) {
+        dm_value v;
+        v.u64 = n == nothing() ? UINT64_MAX : (uint64_t)n;
+        return v;
+    }
+    __device__ number along(uint32_t g2) const { return w2 * (int64_t)g2; }
+    __device__ rows from(number f, int32_t d, int32_t s) const {
+        const int64_t slope = w2 * d;
+        const rows made = {f + slope * d, slope * (2 * s)};
+        return made;
+    }
+    __device__ number next(rows *r) const {
+        const number value = r->at;
+        r->at += r->step;
+        return value;
+    }
+    __device__ number of_row(number least, int32_t i_s) const {
+        return least == nothing() ? least : least + w2 * ((int64_t)i_s * i_s);
+    }
+    __device__ double in_rows(number v) const { return (double)v / (double)w2; }
+};
+
+/* FP64: one formula, fma(w, (y - j)^2, f). */
+struct real {
+    typedef double number;
+    struct rows {
+        double f, d, step;
+    };
+    double w2;
+    explicit __device__ real(const mw_stage &p, int axis) : w2(p.elements.w2f[axis]) {}
+    static __device__ number nothing(void) { return (double)INFINITY; }
+    static __device__ number of(dm_value v) { return v.f64; }
+    static __device__ dm_value value(number n) {
+        dm_value v;
+        v.f64 = n;
+        return v;
+    }
+    __device__ number along(uint32_t g2) const { return w2 * (double)g2; }
+    __device__ rows from(number f, int32_t d, int32_t s) const {
+        const rows made = {f, (double)d, (double)s};
+        return made;
+    }
+    __device__ number next(rows *r) const {
+        const number value = fma(w2, r->d * r->d, r->f);
+        r->d += r->step;
+        return value;
+    }
+    __device__ number of_row(number least, int32_t) const { return least; }
+    __device__ double in_rows(number v) const { return v / w2; }
+};
+
+/* ---- Sources of f: one column of a strip ---- */
+
+/* Where a column begins: its element 0 along the pass. */
+struct column {
+    int64_t at[DM_NDIM];
+    int64_t first; /* linear */
+    bool inside;   /* the image */
+};
+
+template <class N> struct from_entries {
+    typedef uint2 raw;
+    const uint2 *row;
+    int64_t step;
+    N along;
+    int lane;
+    int32_t far; /* rows whose nearest site is as far have none that counts */
+    __device__ from_entries(const mw_stage &p, const column &c)
+        : row((const uint2 *)p.entries), step(p.entry_step[p.axis]), along(p, DM_X), lane((int)threadIdx.x % 32),
+          far(p.along_x ? MC_NONE : 1) {
+        row += c.at[p.other[0]] * p.entry_step[p.other[0]] + c.at[p.other[1]] * p.entry_step[p.other[1]] +
+               c.at[DM_X] / 32 * p.entry_step[DM_X];
+        if (!p.along_x)
+            along.w2 = 0;
+    }
+    static __device__ raw read(const raw *at) { return __ldg(at); }
+    /* How far the nearest site of the row is, to the left if so; beyond all rows if there is none. */
+    __device__ int32_t gap(raw e, bool *left) const {
+        const uint32_t toward = e.x << (31 - lane), away = e.x >> lane;
+        const int32_t before = toward ? __clz((int)toward) : (int32_t)(e.y & MC_NONE) + lane + 1;
+        const int32_t after = away ? __ffs((int)away) - 1 : (int32_t)(e.y >> 16) + 32 - lane;
+        *left = before <= after;
+        return min(before, after);
+    }
+    __device__ bool f(raw e, typename N::number *value) const {
+        bool left;
+        const int32_t g = gap(e, &left);
+        *value = along.along((uint32_t)(g * g));
+        return g < far;
+    }
+    __device__ int64_t site(const mw_stage &p, const column &c, int32_t j) const {
+        bool left;
+        const int32_t g = gap(read(row + j * step), &left);
+        return c.first + j * p.elements.linear[p.axis] + (left ? -g : g);
+    }
+};
+
+template <class N> struct from_values {
+    typedef dm_value raw;
+    const dm_value *row;
+    int64_t step;
+    __device__ from_values(const mw_stage &p, const column &c)
+        : row((const dm_value *)p.value + c.first), step(p.elements.linear[p.axis]) {}
+    static __device__ raw read(const raw *at) { return *at; }
+    __device__ bool f(raw v, typename N::number *value) const {
+        *value = N::of(v);
+        return *value != N::nothing();
+    }
+    __device__ int64_t site(const mw_stage &p, const column &c, int32_t j) const { return p.site[c.first + j * step]; }
+};
+
+/* Planes that the first engine solved: squared distances in its numbers, or the offsets of sites. */
+template <class N> struct from_planes {
+    typedef uint32_t raw;
+    const uint32_t *row;
+    int64_t step;
+    int64_t factor, w2[2];
+    uint32_t none;
+    bool offsets;
+    __device__ from_planes(const mw_stage &p, const column &c)
+        : row((const uint32_t *)p.value + c.first), step(p.elements.linear[p.axis]),
+          factor((int64_t)p.factor), w2{(int64_t)p.elements.w2[2], (int64_t)p.elements.w2[DM_X]},
+          none(p.sites ? MC_NO_OFFSET : (uint32_t)MC_NOTHING), offsets(p.sites) {}
+    static __device__ raw read(const raw *at) { return *at; }
+    __device__ bool f(raw r, typename N::number *value) const {
+        const int32_t dy = (int32_t)r >> 16, dx = (int16_t)r;
+        *value = offsets ? w2[0] * (dy * dy) + w2[1] * (dx * dx) : factor * (int64_t)r;
+        return r != none;
+    }
+    __device__ int64_t site(const mw_stage &p, const column &c, int32_t j) const {
+        const uint32_t offset = row[j * step];
+        return c.first + j * step + ((int32_t)offset >> 16) * p.elements.linear[2] + (int16_t)offset;
+    }
+};
+
+/* ---- Results ---- */
+
+enum sink { TO_VALUES, TO_OUTPUTS, TO_FLOATS };
+
+DM_DEVICE_APART void emit(const mw_stage &p, const column &c, int32_t y, dm_value v, int64_t site, unsigned *raised) {
+    int64_t at[DM_NDIM] = {c.at[0], c.at[1], c.at[2], c.at[3]};
+    at[p.axis] = y;
+    dm_element_emit(&p.elements, at, v, site, raised);
+}
+
+/* Apart, for its code in each loop that stores would take registers and room for instructions. */
+DM_DEVICE_APART float distance_of(const mw_stage &, double v) { return (float)sqrt(v); }
+DM_DEVICE_APART float distance_of(const mw_stage &p, int64_t n) {
+    return dm_unit_distancef(&p.elements.unit, (uint64_t)n);
+}
+
+template <class N, class S, sink TO> struct results {
+    const mw_stage &p;
+    const column &c;
+    const S &source;
+    char *distance;
+    int64_t step;
+    unsigned raised;
+    __device__ results(const mw_stage &stage, const column &in, const S &from)
+        : p(stage), c(in), source(from), distance(NULL), step(0), raised(0) {
+        if (TO == TO_FLOATS) {
+            distance = dm_element_address(&p.elements.arrays.distance, c.at);
+            step = p.elements.arrays.distance.stride[p.axis];
+        }
+    }
+    /* Row y's result, by row j. */
+    __device__ void store(int32_t y, typename N::number n, int32_t j) {
+        const dm_elements *e = &p.elements;
+        if (!c.inside)
+            return;
+        const dm_value v = N::value(n);
+        if (TO == TO_FLOATS) {
+            const bool none = e->number == DM_F64 ? v.f64 > e->limit2f : v.u64 > e->limit2;
+            if (none)
+                raised |= DISTMAP_FLAG_NO_SITE;
+            __stcs((float *)(distance + y * step), none ? (float)INFINITY : distance_of(p, n));
+            return;
+        }
+        const int64_t site = !p.sites || n == N::nothing() ? DISTMAP_INDEX_NONE : source.site(p, c, j);
+        if (TO == TO_OUTPUTS) {
+            emit(p, c, y, v, site, &raised);
+            return;
+        }
+        const int64_t to = c.first + y * e->linear[p.axis];
+        ((dm_value *)p.to_value)[to] = v;
+        if (p.sites)
+            p.to_site[to] = site;
+    }
+};
+
+/* ---- Search ---- */
+
+/* Rows y0, y0 + s, ... of one column by candidates from, from + step, ... to: the least values and the first rows that have them. */
+template <int ROWS, class N, class S>
+DM_DEVICE void sweep(const N &n, const S &source, int32_t y0, int32_t s, int32_t from, int32_t to, int32_t step,
+                     typename N::number least[ROWS], int32_t by[ROWS]) {
+    DM_UNROLL
+    for (int i = 0; i < ROWS; i++) {
+        least[i] = N::nothing();
+        by[i] = from;
+    }
+    if (from > to)
+        return;
+    const typename S::raw *at = source.row + from * source.step;
+    typename S::raw next = S::read(at);
+    const int64_t ahead = step * source.step;
+    for (int32_t j = from; j <= to; j += step) {
+        typename N::number f;
+        const bool any = source.f(next, &f);
+        at += j + step <= to ? ahead : 0;
+        next = S::read(at); /* which is waited for while this one is tried */
+        if (!any)
+            continue;
+        typename N::rows rows = n.from(f, y0 - j, s);
+        DM_UNROLL
+        for (int i = 0; i < ROWS; i++) {
+            const typename N::number v = n.next(&rows);
+            by[i] = v < least[i] ? j : by[i];
+            least[i] = v < least[i] ? v : least[i];
+        }
+    }
+    DM_UNROLL
+    for (int i = 0; i < ROWS; i++)
+        least[i] = n.of_row(least[i], i * s);
+}
+
+/* Row y by row j alone. */
+template <class N, class S> DM_DEVICE typename N::number value_at(const N &n, const S &source, int32_t y, int32_t j) {
+    typename N::number f;
+    if (!source.f(S::read(source.row + j * source.step), &f))
+        return N::nothing();
+    typename N::rows rows = n.from(f, y - j, 0);
+    return n.next(&rows);
+}
+
+/* Candidates of a row. */
+struct window {
+    int32_t from, to;
+};
+
+/* The candidates from..to that can win row y: at most as far from it as the least value of a few of them allows. */
+template <class N, class S>
+DM_DEVICE window within_reach(const N &n, const S &source, int32_t y, int32_t from, int32_t to) {
+    typename N::number bound = value_at(n, source, y, min(max(y, from), to));
+    for (int32_t k = 1; y - k >= from || y + k <= to; k *= 4) {
+        const typename N::number below = value_at(n, source, y, max(y - k, from)),
+                                 above = value_at(n, source, y, min(y + k, to));
+        bound = below < bound ? below : bound;
+        bound = above < bound ? above : bound;
+        if (n.in_rows(bound) <= (double)k * (double)k)
+            break;
+    }
+    const double rows = bound == N::nothing() ? 0x1p31 : sqrt(n.in_rows(bound)) * (1 + 0x1p-40) + 1;
+    const int32_t reach = rows < 0x1p30 ? (int32_t)rows : 1 << 30;
+    const window made = {max(from, y - reach), min(to, y + reach)};
+    return made;
+}
+
+/* The rows that a block solves, from a to b - 1, and their knots: every 64th, and the last row, which is number `last`. */
+struct part {
+    int32_t a, b;
+    int last;
+    __device__ int32_t knot(int k) const { return min(a + k * MW_KNOT, b - 1); }
+};
+
+/* Knots first, first + apart, ... before `end`, at most seven, by the rows from..to, of which this warp takes every `step`-th from number
+ * `skip` on. Calls keep(number, least value, row). Knots are solved one by one if near sites leave each less than half of the
+ * candidates: to read one costs as much as to try it for four knots. */
+template <class N, class S, class K>
+DM_DEVICE void solve_knots(const N &n, const S &source, const struct part &part, int first, int apart, int end,
+                           int32_t from, int32_t to, int32_t skip, int32_t step, const K &keep) {
+    const window middle = within_reach(n, source, part.knot((first + end - 1) / 2), from, to);
+    if (end - first > 1 && mc_warp_most(to - from) / 2 < mc_warp_most(middle.to - middle.from)) {
+        typename N::number least[MW_INNER];
+        int32_t by[MW_INNER];
+        sweep<MW_INNER>(n, source, part.knot(first), apart * MW_KNOT, from + skip, to, step, least, by);
+        DM_UNROLL
+        for (int i = 0; i < MW_INNER; i++)
+            if (first + i * apart < end)
+                keep(i, least[i], by[i]);
+        return;
+    }
+#pragma unroll 1
+    for (int k = first; k < end; k += apart) {
+        const window w = within_reach(n, source, part.knot(k), from, to);
+        typename N::number least;
+        int32_t by;
+        sweep<1>(n, source, part.knot(k), 0, w.from + skip, w.to, step, &least, &by);
+        keep((k - first) / apart, least, least == N::nothing() ? from : by);
+    }
+}
+
+/* The results of a block's warps for the same rows, in shared memory. */
+template <class N> struct found_rows {
+    typename N::number least[MW_WARPS][MW_INNER][32];
+    int32_t by[MW_WARPS][MW_INNER][32];
+};
+
+/* solve_knots() by all warps of the block, each with its share of the candidates. */
+template <class N, class S>
+DM_DEVICE void solve_together(const N &n, const S &source, const struct part &part, int first, int apart, int end,
+                              int32_t from, int32_t to, found_rows<N> *found, int32_t (*winner)[32]) {
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, k = first + warp * apart;
+    solve_knots(n, source, part, first, apart, end, from, to, warp, MW_WARPS,
+                [&](int i, typename N::number least, int32_t by) {
+                    found->least[warp][i][lane] = least;
+                    found->by[warp][i][lane] = by;
+                });
+    __syncthreads();
+    if (warp < MW_INNER && k < end) {
+        typename N::number least = found->least[0][warp][lane];
+        int32_t by = found->by[0][warp][lane];
+        for (int w = 1; w < MW_WARPS; w++) {
+            const typename N::number v = found->least[w][warp][lane];
+            const int32_t j = found->by[w][warp][lane];
+            const bool better = v < least || (v == least && j < by);
+            least = better ? v : least;
+            by = better ? j : by;
+        }
+        winner[k][lane] = by;
+    }
+    __syncthreads();
+}
+
+/* All knots of a part one by one, each by the candidates within its reach, if these are few everywhere; false if not. */
+template <class N, class S>
+DM_DEVICE bool find_near_winners(const N &n, const S &source, const struct part &part, int32_t height,
+                                 int32_t (*winner)[32]) {
+    enum { NEAR = 128 };
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    bool far = false;
+    for (int k = warp; k <= part.last && !far; k += MW_WARPS) {
+        const int32_t y = part.knot(k);
+        const window w = within_reach(n, source, y, 0, height - 1);
+        winner[k][lane] = max(y - w.from, w.to - y);
+        far = __any_sync(MC_WHOLE, winner[k][lane] > NEAR);
+    }
+    if (__syncthreads_or(far))
+        return false;
+    for (int k = warp; k <= part.last; k += MW_WARPS) {
+        const int32_t y = part.knot(k), reach = winner[k][lane];
+        typename N::number least;
+        int32_t by;
+        sweep<1>(n, source, y, 0, max(y - reach, 0), min(y + reach, height - 1), 1, &least, &by);
+        winner[k][lane] = by;
+    }
+    __syncthreads();
+    return true;
+}
+
+/* All knots of a part, from coarse to fine unless all are near. */
+template <class N, class S>
+DM_DEVICE void find_winners(const N &n, const S &source, const struct part &part, int32_t height, found_rows<N> *found,
+                            int32_t (*winner)[32]) {
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    if (find_near_winners(n, source, part, height, winner))
+        return;
+    int apart = 1; /* of the first level between the first knot and the last */
+    while (apart * 8 < part.last)
+        apart *= 8;
+#pragma unroll 1
+    for (int job = 0; job < 3; job++) {
+        const bool inner = job == 2;
+        const int first = inner ? apart : job ? part.last : 0, end = inner ? part.last : first + 1;
+        if (first < end)
+            solve_together(n, source, part, first, apart, end, inner ? winner[0][lane] : 0,
+                           inner ? winner[part.last][lane] : height - 1, found, winner);
+    }
+    for (; apart > 1; apart /= 8) {
+        for (int k = warp * apart; k < part.last; k += MW_WARPS * apart) {
+            const int end = min(k + apart, part.last);
+            solve_knots(n, source, part, k + apart / 8, apart / 8, end, winner[k][lane], winner[end][lane], 0, 1,
+                        [&](int i, typename N::number, int32_t by) { winner[k + (i + 1) * (apart / 8)][lane] = by; });
+        }
+        __syncthreads();
+    }
+}
+
+/* The rows from y0 to y1 - 1, of which p0 and p1 are the winners: every eighth, then the seven between two of these. `eighth`: room for the
+ * warp. */
+template <class N, class S, class R>
+DM_DEVICE void fill(const N &n, const S &source, int32_t y0, int32_t y1, int32_t p0, int32_t p1, int32_t (*eighth)[32],
+                    R *results) {
+    const int lane = (int)threadIdx.x % 32;
+    typename N::number least[MW_INNER];
+    int32_t by[MW_INNER];
+    sweep<MW_INNER>(n, source, y0 + 8, 8, p0, p1, 1, least, by);
+    DM_UNROLL
+    for (int i = 0; i < MW_INNER; i++)
+        eighth[i][lane] = by[i];
+#pragma unroll 1
+    for (int i = 0; i <= MW_INNER && y0 + i * 8 < y1; i++) {
+        const int32_t y = y0 + i * 8, end = i < MW_INNER ? eighth[i][lane] : p1;
+        results->store(y, value_at(n, source, y, p0), p0);
+        sweep<MW_INNER>(n, source, y + 1, 1, p0, end, 1, least, by);
+        DM_UNROLL
+        for (int r = 0; r < MW_INNER; r++)
+            if (y + 1 + r < y1)
+                results->store(y + 1 + r, least[r], by[r]);
+        p0 = end;
+    }
+}
+
+/* Whether anything of a unit is left to be solved. */
+DM_DEVICE bool is_open(const mw_stage &p, int64_t strip, int32_t unit) {
+    return !p.open || p.open[strip * p.units + unit];
+}
+
+/* Grid: a block to a part of a strip of a plane of columns. Shared memory: found_rows, and 128 bytes for each knot. */
+template <class N, class S, sink TO>
+static __global__ void __launch_bounds__(MW_WARPS * 32, 3) search(const __grid_constant__ mw_stage p) {
+    DM_DYNAMIC_SHARED(uint4, shared);
+    found_rows<N> *found = (found_rows<N> *)shared;
+    int32_t(*winner)[32] = (int32_t(*)[32])(found + 1);
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    const dm_elements *e = &p.elements;
+    uint32_t item = blockIdx.x;
+    const int32_t a = (int32_t)(item % (uint32_t)p.parts) * p.part_rows, b = min(p.height, a + p.part_rows);
+    item /= (uint32_t)p.parts;
+    const uint32_t strip = item % (uint32_t)p.strips, plane = item / (uint32_t)p.strips;
+    const uint32_t slower = plane / (uint32_t)e->shape[p.other[1]];
+    const int32_t x = (int32_t)strip * 32 + lane;
+    column c;
+    c.inside = x < e->shape[DM_X];
+    c.at[p.axis] = 0;
+    c.at[p.other[0]] = slower;
+    c.at[p.other[1]] = plane - slower * (uint32_t)e->shape[p.other[1]];
+    c.at[DM_X] = min((int64_t)x, e->shape[DM_X] - 1);
+    c.first = c.at[p.other[0]] * e->linear[p.other[0]] + c.at[p.other[1]] * e->linear[p.other[1]] + c.at[DM_X];
+    const S source(p, c);
+    const N n(p, p.axis);
+    results<N, S, TO> results(p, c, source);
+    const struct part part = {a, b, (b - 1 - a + MW_KNOT - 1) / MW_KNOT};
+    const int64_t all_strips = (int64_t)plane * p.strips + strip;
+    if (p.open) { /* parts are whole units: a knot is the first row of one */
+        const int32_t unit = a / MW_KNOT + (int32_t)threadIdx.x;
+        if (!__syncthreads_or(unit * MW_KNOT < b && is_open(p, all_strips, unit)))
+            return;
+    }
+    if (p.counts) {
+        find_winners(n, source, part, p.height, found, winner);
+        for (int k = warp; k < part.last; k += MW_WARPS)
+            if (is_open(p, all_strips, a / MW_KNOT + k))
+                fill(n, source, part.knot(k), part.knot(k + 1), winner[k][lane], winner[k + 1][lane], found->by[warp],
+                     &results);
+        if (warp == 0)
+            results.store(b - 1, value_at(n, source, b - 1, winner[part.last][lane]), winner[part.last][lane]);
+    } else {
+        for (int32_t y = a + warp; y < b; y += MW_WARPS)
+            results.store(y, value_at(n, source, y, y), y);
+    }
+    dm_raise(e, results.raised);
+}
+
+template <class N, class S> static cudaError_t launch(const mw_stage *p, cudaStream_t stream) {
+    void (*const kernel)(mw_stage) = !p->last   ? search<N, S, TO_VALUES>
+                                     : p->plain ? search<N, S, TO_FLOATS>
+                                                : search<N, S, TO_OUTPUTS>;
+    const int64_t knots = (p->part_rows + MW_KNOT - 1) / MW_KNOT + 1, blocks = mw_columns(p) * p->strips * p->parts;
+    const size_t bytes = sizeof(found_rows<N>) + (size_t)knots * 32 * sizeof(int32_t);
+    const cudaError_t error =
+        cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    if (error != cudaSuccess)
+        return error;
+    DM_LAUNCH(kernel, (unsigned)blocks, MW_WARPS * 32, bytes, stream, *p);
+    return cudaGetLastError();
+}
+
+/* Planes without a site, which were not written. Grid: EMPTY_BLOCKS for each plane. */
+enum { EMPTY_BLOCKS = 8 };
+static __global__ void __launch_bounds__(MW_WARPS * 32) fill_empty(const __grid_constant__ mw_stage p) {
+    const int64_t plane = blockIdx.x / EMPTY_BLOCKS, elements = p.elements.shape[2] * p.elements.shape[DM_X];
+    if (p.alive[plane])
+        return;
+    uint32_t *const to = (uint32_t *)p.value + plane * elements;
+    for (int64_t i = blockIdx.x % EMPTY_BLOCKS * (MW_WARPS * 32) + threadIdx.x; i < elements;
+         i += EMPTY_BLOCKS * MW_WARPS * 32)
+        to[i] = p.sites ? MC_NO_OFFSET : (uint32_t)MC_NOTHING;
+}
+
+cudaError_t mw_search(const mw_stage *p, cudaStream_t stream) {
+    if (p->alive) {
+        DM_LAUNCH(fill_empty, (unsigned)(p->elements.shape[0] * p->elements.shape[1] * EMPTY_BLOCKS), MW_WARPS * 32, 0,
+                  stream, *p);
+        const cudaError_t error = cudaGetLastError();
+        return error ? error : launch<whole, from_planes<whole>>(p, stream);
+    }
+    if (p->elements.number == DM_F64)
+        return p->entries ? launch<real, from_entries<real>>(p, stream) : launch<real, from_values<real>>(p, stream);
+    return p->entries ? launch<whole, from_entries<whole>>(p, stream) : launch<whole, from_values<whole>>(p, stream);
+}
