@@ -32,7 +32,7 @@ static const distmap_param_info params[MC_PARAMS] = {
                          "KiB of shared memory for a block: all that the GPU has, or as little as smaller GPUs have",
                          shared_names},
     [MC_NUMBERS] = {"numbers", MC_AS_SIZED, MC_AS_SIZED, MC_MIXED_NUMBERS,
-                    "masks in 32 bits where their numbers fit, always in 64, or only the last steps in 64",
+                    "searches in 32 bits where the numbers fit, always in 64, or only the last ones in 64",
                     number_names},
 };
 
@@ -70,8 +70,7 @@ static const char *refuses_narrow(const distmap_plan *plan) {
 static const char *refuses(const distmap_plan *plan) {
     if (plan->context->cuda->shared_bytes < MC_LEAST_BYTES)
         return "needs a GPU with 64 KiB of shared memory for a block, as from compute capability 7.5 on";
-    const char *narrow = refuses_narrow(plan);
-    return narrow && !dm_by_kind(plan) ? mw_refuses(plan) : narrow;
+    return refuses_narrow(plan) ? mw_refuses(plan) : NULL;
 }
 
 /* Whether the first engine can solve the planes of a problem that it refuses; of an image without z, what is near. */
@@ -94,7 +93,7 @@ typedef enum engines { NARROW, NARROW_THEN_WIDE, WIDE } engines;
 
 static engines engines_of(const distmap_plan *plan) {
     const int64_t wanted = plan->params[MC_NUMBERS];
-    if (!refuses_narrow(plan) && (wanted == MC_AS_SIZED || dm_by_kind(plan) || mw_refuses(plan)))
+    if (!refuses_narrow(plan) && (wanted == MC_AS_SIZED || mw_refuses(plan)))
         return NARROW;
     return wanted != MC_WIDE_NUMBERS && fits_planes(plan) ? NARROW_THEN_WIDE : WIDE;
 }

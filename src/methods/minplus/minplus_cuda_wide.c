@@ -35,6 +35,9 @@ const char *mw_refuses(const distmap_plan *plan) {
     const int64_t *shape = plan->shape, rows = shape[0] * shape[1] * shape[2];
     if (plan->problem.input == DISTMAP_INPUT_SAMPLED)
         return "needs a mask or labels";
+    for (int a = 0; a < DM_NDIM; a++)
+        if (dm_by_kind(plan) && dm_axis_counts(plan, a) && shape[a] > MOST_WIDTH)
+            return "needs axes of at most 65,408 elements where the input is labels or the map is signed";
     if (plan->number == DM_F64 && !is_monotone(plan))
         return "needs squared distances below 2^50 times the least squared pitch where the pitches have no unit";
     if (dm_axis_counts(plan, DM_X) && shape[DM_X] > MOST_WIDTH)
@@ -49,9 +52,29 @@ const char *mw_refuses(const distmap_plan *plan) {
 typedef struct mw_layout {
     dm_scratch scratch;
     mc_entry *entries;
+    mc_entry *across; /* kinds, for one pass after another */
+    uint32_t *along;
     void *value[2]; /* passes write them in turn */
     int64_t *site[2];
 } mw_layout;
+
+/* A pass along `axis` as a stage of the first engine, for packing. */
+static mc_stage packed_stage(const distmap_plan *plan, const mw_layout *l, int axis) {
+    const int64_t *shape = plan->shape;
+    return (mc_stage){
+        .planes = plan->elements / (shape[axis] * shape[DM_X]),
+        .width = (int32_t)shape[DM_X],
+        .height = (int32_t)shape[axis],
+        .rows = (int32_t)shape[axis],
+        .groups = (int32_t)mc_divide_up(shape[DM_X], MC_GROUP),
+        .bands = (int32_t)mc_divide_up(shape[axis], 32),
+        .entries = l->entries,
+        .across = l->across,
+        .along = axis == 2 ? l->along : NULL,
+    };
+}
+
+static int64_t bands_entries(const mc_stage *s) { return s->planes * s->bands * s->groups * MC_GROUP; }
 
 static mw_layout lay_out(const distmap_plan *plan, char *base) {
     mw_layout l = {.scratch = {.base = base, .unit = DM_CUDA_UNIT}};
@@ -59,6 +82,15 @@ static mw_layout lay_out(const distmap_plan *plan, char *base) {
     const int64_t *shape = plan->shape, strips = mc_divide_up(shape[DM_X], MC_GROUP) * 4;
     const int between = passes_of(plan, axes) - 1;
     l.entries = dm_take(&l.scratch, shape[0] * shape[1] * shape[2] * strips, sizeof(mc_entry));
+    if (dm_by_kind(plan)) {
+        int64_t most = 0;
+        for (int a = 0; a < DM_X; a++) {
+            const mc_stage stage = packed_stage(plan, &l, a);
+            most = bands_entries(&stage) > most ? bands_entries(&stage) : most;
+        }
+        l.across = dm_take(&l.scratch, most, sizeof *l.across);
+        l.along = dm_take(&l.scratch, shape[0] * shape[1] * shape[2] * strips, sizeof *l.along);
+    }
     for (int i = 0; i < between; i++) {
         l.value[i] = dm_take(&l.scratch, plan->elements, sizeof(uint64_t));
         l.site[i] = plan->wants_site ? dm_take(&l.scratch, plan->elements, sizeof(int64_t)) : NULL;
@@ -72,7 +104,7 @@ size_t mw_scratch_bytes(const distmap_plan *plan) { return lay_out(plan, NULL).s
 static bool is_plain(const distmap_plan *plan) {
     const distmap_outputs *want = &plan->problem.want;
     return want->distance == DISTMAP_FLOAT32 && !want->squared && !plan->wants_site && !plan->wants_mask &&
-           !plan->problem.border;
+           !plan->problem.border && !dm_by_kind(plan);
 }
 
 /* Enough blocks for the GPU, but not so small parts that most of the time goes to their first and last rows. */
@@ -96,6 +128,8 @@ static mw_stage stage_of(const distmap_plan *plan, const dm_elements *elements, 
         .strips = (int32_t)mc_divide_up(shape[DM_X], 32),
         .entries = entries,
         .entry_step = {shape[1] * strips * shape[2], strips * shape[2], 1, shape[2]},
+        .bands = (int32_t)mc_divide_up(shape[axis], 32),
+        .strips_packed = (int32_t)strips,
         .sites = plan->wants_site,
         .plain = is_plain(plan),
     };
@@ -103,16 +137,25 @@ static mw_stage stage_of(const distmap_plan *plan, const dm_elements *elements, 
     return s;
 }
 
-static distmap_status pack(distmap_plan *plan, const dm_elements *elements, const mw_layout *l, dm_outcome *outcome) {
-    const int64_t *shape = plan->shape, groups = mc_divide_up(shape[DM_X], MC_GROUP);
-    const mc_stage stage = {
-        .planes = shape[0] * shape[1],
-        .width = (int32_t)shape[DM_X],
-        .height = (int32_t)shape[2],
-        .rows = (int32_t)shape[2],
-        .groups = (int32_t)groups,
-        .entries = l->entries,
-    };
+/* Kinds: rims across the rows of a pass. Those along rows come with the pass along y, which packing needs. */
+static distmap_status pack_across(distmap_plan *plan, const dm_arrays *arrays, const dm_elements *elements,
+                                  const mw_layout *l, int axis) {
+    if (!dm_by_kind(plan))
+        return DISTMAP_OK;
+    const int slower = axis == 0 ? 1 : 0, faster = axis == 2 ? 1 : 2;
+    const int64_t *stride = arrays->input.stride;
+    const mc_rows rows = {arrays->input.data,
+                          mc_divisor_of(plan->shape[faster]),
+                          {stride[slower], stride[faster], stride[axis], stride[DM_X]}};
+    const mc_stage stage = packed_stage(plan, l, axis);
+    TRY_CUDA(plan->context->cuda, mc_pack_kinds(elements, &stage, &rows, plan->context->cuda->stream));
+    return DISTMAP_OK;
+}
+
+static distmap_status pack(distmap_plan *plan, const dm_arrays *arrays, const dm_elements *elements, const mw_layout *l,
+                           dm_outcome *outcome) {
+    const mc_stage stage = packed_stage(plan, l, 2);
+    TRY(pack_across(plan, arrays, elements, l, 2));
     TRY_CUDA(plan->context->cuda, mc_pack(elements, &stage, 0, outcome, plan->context->cuda->stream));
     return DISTMAP_OK;
 }
@@ -123,9 +166,10 @@ distmap_status mw_run(distmap_plan *plan, const dm_arrays *arrays, dm_outcome *o
     int axes[MOST_PASSES];
     const int count = passes_of(plan, axes);
     dm_phase(plan, "pack");
-    TRY(pack(plan, &elements, &l, outcome));
+    TRY(pack(plan, arrays, &elements, &l, outcome));
     for (int i = 0; i < count; i++) {
         mw_stage s = stage_of(plan, &elements, l.entries, axes[i]);
+        s.across = l.across;
         if (i > 0) {
             s.entries = NULL;
             s.value = l.value[i - 1];
@@ -137,6 +181,8 @@ distmap_status mw_run(distmap_plan *plan, const dm_arrays *arrays, dm_outcome *o
             s.to_site = l.site[i];
         }
         dm_phase(plan, dm_axis_names[axes[i]]);
+        if (axes[i] != 2) /* else packing has done it */
+            TRY(pack_across(plan, arrays, &elements, &l, axes[i]));
         TRY_CUDA(plan->context->cuda, mw_search(&s, plan->context->cuda->stream));
     }
     return DISTMAP_OK;

@@ -92,16 +92,26 @@ struct column {
     bool inside;   /* the image */
 };
 
+/* Kinds: whether the element `by` along `axis` from the one in row y of a column is in the image, and of another kind. */
+DM_DEVICE_APART bool is_other(const mw_stage &p, const column &c, int32_t y, int axis, int32_t by) {
+    unsigned known = 0; /* raised already, by packing */
+    int64_t at[DM_NDIM] = {c.at[0], c.at[1], c.at[2], c.at[3]};
+    at[p.axis] = y;
+    const int64_t kind = dm_element_kind(&p.elements, at, &known);
+    at[axis] += by;
+    return at[axis] >= 0 && at[axis] < p.elements.shape[axis] && dm_element_kind(&p.elements, at, &known) != kind;
+}
+
 template <class N> struct from_entries {
     typedef uint2 raw;
     const uint2 *row;
     int64_t step;
     N along;
     int lane;
-    int32_t far; /* rows whose nearest site is as far have none that counts */
+    int32_t rim, far; /* rows whose nearest site is as far have none that counts */
     __device__ from_entries(const mw_stage &p, const column &c)
         : row((const uint2 *)p.entries), step(p.entry_step[p.axis]), along(p, DM_X), lane((int)threadIdx.x % 32),
-          far(p.along_x ? MC_NONE : 1) {
+          rim(p.across ? 1 : 0), far(p.along_x ? MC_NONE : 1) {
         row += c.at[p.other[0]] * p.entry_step[p.other[0]] + c.at[p.other[1]] * p.entry_step[p.other[1]] +
                c.at[DM_X] / 32 * p.entry_step[DM_X];
         if (!p.along_x)
@@ -114,7 +124,7 @@ template <class N> struct from_entries {
         const int32_t before = toward ? __clz((int)toward) : (int32_t)(e.y & MC_NONE) + lane + 1;
         const int32_t after = away ? __ffs((int)away) - 1 : (int32_t)(e.y >> 16) + 32 - lane;
         *left = before <= after;
-        return min(before, after);
+        return min(before, after) + rim;
     }
     __device__ bool f(raw e, typename N::number *value) const {
         bool left;
@@ -125,6 +135,8 @@ template <class N> struct from_entries {
     __device__ int64_t site(const mw_stage &p, const column &c, int32_t j) const {
         bool left;
         const int32_t g = gap(read(row + j * step), &left);
+        if (rim)
+            left = is_other(p, c, j, DM_X, -g);
         return c.first + j * p.elements.linear[p.axis] + (left ? -g : g);
     }
 };
@@ -183,42 +195,84 @@ DM_DEVICE_APART float distance_of(const mw_stage &p, int64_t n) {
     return dm_unit_distancef(&p.elements.unit, (uint64_t)n);
 }
 
+/* A result. */
+template <class N> struct result {
+    typename N::number least;
+    int32_t by;   /* the row that it comes from, */
+    int64_t site; /* and the linear index of its site, if wanted */
+};
+
+/* Kinds: the result of row y under its cap w e^2 (minplus_cuda_kinds.cuh), with e the distance to the next element of another kind along
+ * the pass. The background of labels is at distance 0 from itself. */
+template <class N>
+DM_DEVICE_APART result<N> under_cap(const mw_stage &p, const column &c, const N &n, int32_t y, result<N> r) {
+    const dm_elements *e = &p.elements;
+    const int64_t plane = c.at[p.other[0]] * e->shape[p.other[1]] + c.at[p.other[1]];
+    const uint2 band = ((const uint2 *)p.across)[(plane * p.bands + y / 32) * p.strips_packed * 32 + c.at[DM_X]];
+    unsigned known = 0;
+    int64_t at[DM_NDIM] = {c.at[0], c.at[1], c.at[2], c.at[3]};
+    at[p.axis] = y;
+    if (p.entries && dm_element_is_zero(e, at, &known)) {
+        r.least = 0;
+        r.site = c.first + y * e->linear[p.axis];
+        return r;
+    }
+    if (!has_any(band) || !p.counts)
+        return r;
+    const int bit = y % 32;
+    const uint32_t toward = band.x << (31 - bit), away = band.x >> bit;
+    const int32_t before = toward ? __clz((int)toward) : (int32_t)(band.y & MC_NONE) + bit + 1;
+    const int32_t after = away ? __ffs((int)away) - 1 : (int32_t)(band.y >> 16) + 32 - bit,
+                  end = min(before, after) + 1;
+    const typename N::number cap = n.along((uint32_t)(end * end));
+    if (cap > r.least)
+        return r;
+    const int32_t row = y + (p.sites && is_other(p, c, y, p.axis, -end) ? -end : end);
+    if (cap < r.least || row < r.by)
+        r.site = c.first + row * e->linear[p.axis];
+    r.least = cap;
+    return r;
+}
+
 template <class N, class S, sink TO> struct results {
     const mw_stage &p;
     const column &c;
+    const N &n;
     const S &source;
     char *distance;
     int64_t step;
     unsigned raised;
-    __device__ results(const mw_stage &stage, const column &in, const S &from)
-        : p(stage), c(in), source(from), distance(NULL), step(0), raised(0) {
+    __device__ results(const mw_stage &stage, const column &in, const N &numbers, const S &from)
+        : p(stage), c(in), n(numbers), source(from), distance(NULL), step(0), raised(0) {
         if (TO == TO_FLOATS) {
             distance = dm_element_address(&p.elements.arrays.distance, c.at);
             step = p.elements.arrays.distance.stride[p.axis];
         }
     }
     /* Row y's result, by row j. */
-    __device__ void store(int32_t y, typename N::number n, int32_t j) {
+    __device__ void store(int32_t y, typename N::number least, int32_t j) {
         const dm_elements *e = &p.elements;
         if (!c.inside)
             return;
-        const dm_value v = N::value(n);
         if (TO == TO_FLOATS) {
+            const dm_value v = N::value(least);
             const bool none = e->number == DM_F64 ? v.f64 > e->limit2f : v.u64 > e->limit2;
             if (none)
                 raised |= DISTMAP_FLAG_NO_SITE;
-            __stcs((float *)(distance + y * step), none ? (float)INFINITY : distance_of(p, n));
+            __stcs((float *)(distance + y * step), none ? (float)INFINITY : distance_of(p, least));
             return;
         }
-        const int64_t site = !p.sites || n == N::nothing() ? DISTMAP_INDEX_NONE : source.site(p, c, j);
+        result<N> r = {least, j, !p.sites || least == N::nothing() ? DISTMAP_INDEX_NONE : source.site(p, c, j)};
+        if (p.across)
+            r = under_cap(p, c, n, y, r);
         if (TO == TO_OUTPUTS) {
-            emit(p, c, y, v, site, &raised);
+            emit(p, c, y, N::value(r.least), r.site, &raised);
             return;
         }
         const int64_t to = c.first + y * e->linear[p.axis];
-        ((dm_value *)p.to_value)[to] = v;
+        ((dm_value *)p.to_value)[to] = N::value(r.least);
         if (p.sites)
-            p.to_site[to] = site;
+            p.to_site[to] = r.site;
     }
 };
 
@@ -463,7 +517,7 @@ static __global__ void __launch_bounds__(MW_WARPS * 32, 3) search(const __grid_c
     c.first = c.at[p.other[0]] * e->linear[p.other[0]] + c.at[p.other[1]] * e->linear[p.other[1]] + c.at[DM_X];
     const S source(p, c);
     const N n(p, p.axis);
-    results<N, S, TO> results(p, c, source);
+    results<N, S, TO> results(p, c, n, source);
     const struct part part = {a, b, (b - 1 - a + MW_KNOT - 1) / MW_KNOT};
     const int64_t all_strips = (int64_t)plane * p.strips + strip;
     if (p.open) { /* parts are whole units: a knot is the first row of one */

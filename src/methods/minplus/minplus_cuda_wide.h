@@ -1,5 +1,5 @@
-/* minplus/cuda, its second engine: problems whose numbers do not fit the 32 bits of the first one, or whose axes it does not take. Squared
- * distances are integers of 64 bits, or FP64 where the pitches have no unit. minplus_cuda_wide.cu describes the search. */
+/* minplus/cuda, its second engine: problems whose numbers do not fit the 32 bits of the first one, or whose axes or outputs it does not
+ * take. Squared distances are integers of 64 bits, or FP64 where the pitches have no unit. minplus_cuda_wide.cu describes the search. */
 #ifndef DISTMAP_MINPLUS_CUDA_WIDE_H
 #define DISTMAP_MINPLUS_CUDA_WIDE_H
 
@@ -24,7 +24,10 @@ typedef struct mw_stage {
     /* The first pass reads entries, */
     const mc_entry *entries;
     int64_t entry_step[4]; /* from one element to the next along an axis, and along x from one strip to the next */
-    /* the others what the last one wrote, in linear order: 8 bytes for each squared distance, and for each site's linear index. */
+    /* Kinds: entries of rims, and for each pass those across rows (minplus_cuda_kinds.cuh); NULL: a mask. */
+    const mc_entry *across;
+    int32_t bands, strips_packed; /* of a column; of a row that entries have */
+    /* Further passes read what the last one wrote, in linear order: 8 bytes for each squared distance, and for each site's linear index. */
     void *value;
     const int64_t *site;
     /* or, along z, 4 bytes for each element: squared distances in the numbers of the first engine, of which one is `factor`, or with sites
