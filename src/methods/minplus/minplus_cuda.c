@@ -76,8 +76,8 @@ static const char *refuses(const distmap_plan *plan) {
 /* Whether the first engine can solve the planes of a problem that it refuses; of an image without z, what is near. */
 static bool fits_planes(const distmap_plan *plan) {
     const int64_t x = plan->shape[DM_X] - 1, y = plan->shape[2] - 1;
-    if (plan->number == DM_F64 || dm_by_kind(plan) || dm_axis_counts(plan, 0) || !dm_axis_counts(plan, DM_X) ||
-        !dm_axis_counts(plan, 2))
+    if (plan->problem.input != DISTMAP_INPUT_MASK || plan->problem.sign || plan->number == DM_F64 ||
+        dm_axis_counts(plan, 0) || !dm_axis_counts(plan, DM_X) || !dm_axis_counts(plan, 2))
         return false;
     const uint64_t factor = mc_plane_factor(plan), wx2 = plan->w2[DM_X] / factor, wy2 = plan->w2[2] / factor;
     if (wx2 > MC_WEIGHT || wy2 > 1 << 16)
@@ -100,7 +100,8 @@ static engines engines_of(const distmap_plan *plan) {
 
 /* Packing is the first kernel (except with kinds), and reads no element that could raise a flag, which only a NaN does. */
 static bool cleans(const distmap_plan *plan) {
-    return !dm_by_kind(plan) && !dm_dtype_is_float(plan->problem.dtype) && !plan->split.loops;
+    return plan->problem.input == DISTMAP_INPUT_MASK && !plan->problem.sign &&
+           !dm_dtype_is_float(plan->problem.dtype) && !plan->split.loops;
 }
 
 static dm_outcome *outcome_to_clean(const distmap_plan *plan) { return cleans(plan) ? plan->cuda->outcome : NULL; }

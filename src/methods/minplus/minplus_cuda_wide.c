@@ -6,12 +6,14 @@
 #include "core/scratch.h"
 #include "methods/minplus/minplus_cuda_wide.h"
 
-enum { MOST_PASSES = DM_X, MOST_WIDTH = 65408, MOST_HEIGHT = 1 << 30, LEAST_ROWS = 512, BLOCKS = 8 };
+enum { MOST_PASSES = DM_NDIM, MOST_WIDTH = 65408, MOST_HEIGHT = 1 << 30, LEAST_ROWS = 512, BLOCKS = 8 };
+
+static bool is_sampled(const distmap_plan *plan) { return plan->problem.input == DISTMAP_INPUT_SAMPLED; }
 
 /* The axes that have passes; one without distances, if no axis has. */
 static int passes_of(const distmap_plan *plan, int axes[MOST_PASSES]) {
     int count = 0;
-    for (int a = DM_X - 1; a >= 0; a--)
+    for (int a = is_sampled(plan) ? DM_X : DM_X - 1; a >= 0; a--)
         if (dm_axis_counts(plan, a))
             axes[count++] = a;
     if (count == 0)
@@ -33,16 +35,14 @@ static bool is_monotone(const distmap_plan *plan) {
 
 const char *mw_refuses(const distmap_plan *plan) {
     const int64_t *shape = plan->shape, rows = shape[0] * shape[1] * shape[2];
-    if (plan->problem.input == DISTMAP_INPUT_SAMPLED)
-        return "needs a mask or labels";
     for (int a = 0; a < DM_NDIM; a++)
         if (dm_by_kind(plan) && dm_axis_counts(plan, a) && shape[a] > MOST_WIDTH)
             return "needs axes of at most 65,408 elements where the input is labels or the map is signed";
-    if (plan->number == DM_F64 && !is_monotone(plan))
+    if (plan->number == DM_F64 && !is_sampled(plan) && !is_monotone(plan))
         return "needs squared distances below 2^50 times the least squared pitch where the pitches have no unit";
-    if (dm_axis_counts(plan, DM_X) && shape[DM_X] > MOST_WIDTH)
+    if (dm_axis_counts(plan, DM_X) && !is_sampled(plan) && shape[DM_X] > MOST_WIDTH)
         return "needs rows of at most 65,408 elements";
-    if (shape[0] > MOST_HEIGHT || shape[1] > MOST_HEIGHT || shape[2] > MOST_HEIGHT)
+    if (shape[DM_X] > MOST_HEIGHT || shape[0] > MOST_HEIGHT || shape[1] > MOST_HEIGHT || shape[2] > MOST_HEIGHT)
         return "needs axes of at most 2^30 elements";
     if (rows * mc_divide_up(shape[DM_X], 32) > INT32_MAX) /* blocks of a grid */
         return "needs fewer than 2^31 rows of 32 elements";
@@ -80,8 +80,9 @@ static mw_layout lay_out(const distmap_plan *plan, char *base) {
     mw_layout l = {.scratch = {.base = base, .unit = DM_CUDA_UNIT}};
     int axes[MOST_PASSES];
     const int64_t *shape = plan->shape, strips = mc_divide_up(shape[DM_X], MC_GROUP) * 4;
-    const int between = passes_of(plan, axes) - 1;
-    l.entries = dm_take(&l.scratch, shape[0] * shape[1] * shape[2] * strips, sizeof(mc_entry));
+    const int between = passes_of(plan, axes) - !is_sampled(plan);
+    if (!is_sampled(plan))
+        l.entries = dm_take(&l.scratch, shape[0] * shape[1] * shape[2] * strips, sizeof(mc_entry));
     if (dm_by_kind(plan)) {
         int64_t most = 0;
         for (int a = 0; a < DM_X; a++) {
@@ -91,7 +92,7 @@ static mw_layout lay_out(const distmap_plan *plan, char *base) {
         l.across = dm_take(&l.scratch, most, sizeof *l.across);
         l.along = dm_take(&l.scratch, shape[0] * shape[1] * shape[2] * strips, sizeof *l.along);
     }
-    for (int i = 0; i < between; i++) {
+    for (int i = 0; i < between && i < 2; i++) {
         l.value[i] = dm_take(&l.scratch, plan->elements, sizeof(uint64_t));
         l.site[i] = plan->wants_site ? dm_take(&l.scratch, plan->elements, sizeof(int64_t)) : NULL;
     }
@@ -118,14 +119,17 @@ static void set_parts(const distmap_plan *plan, mw_stage *s) {
 
 static mw_stage stage_of(const distmap_plan *plan, const dm_elements *elements, const mc_entry *entries, int axis) {
     const int64_t *shape = plan->shape, strips = mc_divide_up(shape[DM_X], MC_GROUP) * 4;
+    const int lanes = axis < DM_X ? DM_X : shape[2] > 1 ? 2 : shape[1] > 1 ? 1 : 0;
+    const int slower = axis > 0 && lanes > 0 ? 0 : 1;
     mw_stage s = {
         .elements = *elements,
         .axis = axis,
-        .other = {axis == 0 ? 1 : 0, axis == 2 ? 1 : 2},
+        .lanes = lanes,
+        .other = {slower, DM_NDIM * (DM_NDIM - 1) / 2 - axis - lanes - slower},
         .counts = dm_axis_counts(plan, axis),
         .along_x = dm_axis_counts(plan, DM_X),
         .height = (int32_t)shape[axis],
-        .strips = (int32_t)mc_divide_up(shape[DM_X], 32),
+        .strips = (int32_t)mc_divide_up(shape[lanes], 32),
         .entries = entries,
         .entry_step = {shape[1] * strips * shape[2], strips * shape[2], 1, shape[2]},
         .bands = (int32_t)mc_divide_up(shape[axis], 32),
@@ -165,20 +169,27 @@ distmap_status mw_run(distmap_plan *plan, const dm_arrays *arrays, dm_outcome *o
     const mw_layout l = lay_out(plan, plan->scratch);
     int axes[MOST_PASSES];
     const int count = passes_of(plan, axes);
-    dm_phase(plan, "pack");
-    TRY(pack(plan, arrays, &elements, &l, outcome));
+    if (is_sampled(plan)) {
+        dm_phase(plan, "read");
+        const mw_stage samples = {
+            .elements = elements, .to_value = l.value[0], .to_site = l.site[0], .sites = plan->wants_site};
+        TRY_CUDA(plan->context->cuda, mw_load(&samples, plan->context->cuda->stream));
+    } else {
+        dm_phase(plan, "pack");
+        TRY(pack(plan, arrays, &elements, &l, outcome));
+    }
     for (int i = 0; i < count; i++) {
-        mw_stage s = stage_of(plan, &elements, l.entries, axes[i]);
+        const int from = is_sampled(plan) ? i : i - 1; /* -1: entries; others: values, in turn */
+        mw_stage s = stage_of(plan, &elements, from < 0 ? l.entries : NULL, axes[i]);
         s.across = l.across;
-        if (i > 0) {
-            s.entries = NULL;
-            s.value = l.value[i - 1];
-            s.site = l.site[i - 1];
+        if (from >= 0) {
+            s.value = l.value[from % 2];
+            s.site = l.site[from % 2];
         }
         s.last = i == count - 1;
         if (!s.last) {
-            s.to_value = l.value[i];
-            s.to_site = l.site[i];
+            s.to_value = l.value[(from + 1) % 2];
+            s.to_site = l.site[(from + 1) % 2];
         }
         dm_phase(plan, dm_axis_names[axes[i]]);
         if (axes[i] != 2) /* else packing has done it */

@@ -21,16 +21,18 @@
 
 /* ---- Numbers ---- */
 
-/* Integers, below 2^62. Rows y0, y0 + s, ... of a candidate d rows below: f + w (d + i s)^2 = f + w d^2 + 2 w s d i + w (i s)^2. The last
+/* Integers, at most 2^62: samples are at most 2^61, and so is what is added to them. Rows beyond the image may overflow; nobody looks at
+ * them. Rows y0, y0 + s, ... of a candidate d rows below: f + w (d + i s)^2 = f + w d^2 + 2 w s d i + w (i s)^2. The last
  * term is that of the row, not of the candidate, and is left out of comparisons. */
 struct whole {
     typedef int64_t number;
     struct rows {
-        int64_t at, step;
+        uint64_t at, step;
     };
+    enum { TWO_SIDED = 0 };
     int64_t w2;
     explicit __device__ whole(const mw_stage &p, int axis) : w2((int64_t)p.elements.w2[axis]) {}
-    static __device__ number nothing(void) { return (int64_t)1 << 62; }
+    static __device__ number nothing(void) { return INT64_MAX; }
     static __device__ number of(dm_value v) { return v.u64 == UINT64_MAX ? nothing() : (int64_t)v.u64; }
     static __device__ dm_value value(number n) {
         dm_value v;
@@ -39,17 +41,17 @@ struct whole {
     }
     __device__ number along(uint32_t g2) const { return w2 * (int64_t)g2; }
     __device__ rows from(number f, int32_t d, int32_t s) const {
-        const int64_t slope = w2 * d;
-        const rows made = {f + slope * d, slope * (2 * s)};
+        const uint64_t slope = (uint64_t)w2 * (uint64_t)(int64_t)d;
+        const rows made = {(uint64_t)f + slope * (uint64_t)(int64_t)d, slope * (uint64_t)(2 * (int64_t)s)};
         return made;
     }
     __device__ number next(rows *r) const {
-        const number value = r->at;
+        const number value = (number)r->at;
         r->at += r->step;
         return value;
     }
     __device__ number of_row(number least, int32_t i_s) const {
-        return least == nothing() ? least : least + w2 * ((int64_t)i_s * i_s);
+        return least == nothing() ? least : (number)((uint64_t)least + (uint64_t)w2 * (uint64_t)((int64_t)i_s * i_s));
     }
     __device__ double in_rows(number v) const { return (double)v / (double)w2; }
 };
@@ -60,6 +62,7 @@ struct real {
     struct rows {
         double f, d, step;
     };
+    enum { TWO_SIDED = 0 };
     double w2;
     explicit __device__ real(const mw_stage &p, int axis) : w2(p.elements.w2f[axis]) {}
     static __device__ number nothing(void) { return (double)INFINITY; }
@@ -81,6 +84,14 @@ struct real {
     }
     __device__ number of_row(number least, int32_t) const { return least; }
     __device__ double in_rows(number v) const { return v / w2; }
+};
+
+/* The same of any samples, whose sums may be so large that w is lost in the rounding. The exact winner is among the rows with the least
+ * rounded value, and exact winners are monotone: the candidates between two known rows are those from the first winner of the one to the
+ * last winner of the other. */
+struct real_of_samples : real {
+    enum { TWO_SIDED = 1 };
+    explicit __device__ real_of_samples(const mw_stage &p, int axis) : real(p, axis) {}
 };
 
 /* ---- Sources of f: one column of a strip ---- */
@@ -278,14 +289,20 @@ template <class N, class S, sink TO> struct results {
 
 /* ---- Search ---- */
 
-/* Rows y0, y0 + s, ... of one column by candidates from, from + step, ... to: the least values and the first rows that have them. */
+/* The rows that win, of several with the least value: the first; and, if TWO_SIDED, the last. */
+struct winners {
+    int32_t first, last;
+};
+
+/* Rows y0, y0 + s, ... of one column by candidates from, from + step, ... to. A row without any has the whole range as winners. */
 template <int ROWS, class N, class S>
 DM_DEVICE void sweep(const N &n, const S &source, int32_t y0, int32_t s, int32_t from, int32_t to, int32_t step,
-                     typename N::number least[ROWS], int32_t by[ROWS]) {
+                     typename N::number least[ROWS], winners by[ROWS]) {
     DM_UNROLL
     for (int i = 0; i < ROWS; i++) {
         least[i] = N::nothing();
-        by[i] = from;
+        by[i].first = from;
+        by[i].last = to;
     }
     if (from > to)
         return;
@@ -303,7 +320,9 @@ DM_DEVICE void sweep(const N &n, const S &source, int32_t y0, int32_t s, int32_t
         DM_UNROLL
         for (int i = 0; i < ROWS; i++) {
             const typename N::number v = n.next(&rows);
-            by[i] = v < least[i] ? j : by[i];
+            if (N::TWO_SIDED)
+                by[i].last = v <= least[i] && v < N::nothing() ? j : by[i].last;
+            by[i].first = v < least[i] ? j : by[i].first;
             least[i] = v < least[i] ? v : least[i];
         }
     }
@@ -351,8 +370,19 @@ struct part {
     __device__ int32_t knot(int k) const { return min(a + k * MW_KNOT, b - 1); }
 };
 
+/* The winners of a part's knots, in shared memory. `last` is `first` unless TWO_SIDED. */
+struct knots {
+    int32_t (*first)[32], (*last)[32];
+    int lane;
+    template <class N> __device__ void set(int k, winners by) const {
+        first[k][lane] = by.first;
+        if (N::TWO_SIDED)
+            last[k][lane] = by.last;
+    }
+};
+
 /* Knots first, first + apart, ... before `end`, at most seven, by the rows from..to, of which this warp takes every `step`-th from number
- * `skip` on. Calls keep(number, least value, row). Knots are solved one by one if near sites leave each less than half of the
+ * `skip` on. Calls keep(number, least value, winners). Knots are solved one by one if near sites leave each less than half of the
  * candidates: to read one costs as much as to try it for four knots. */
 template <class N, class S, class K>
 DM_DEVICE void solve_knots(const N &n, const S &source, const struct part &part, int first, int apart, int end,
@@ -360,7 +390,7 @@ DM_DEVICE void solve_knots(const N &n, const S &source, const struct part &part,
     const window middle = within_reach(n, source, part.knot((first + end - 1) / 2), from, to);
     if (end - first > 1 && mc_warp_most(to - from) / 2 < mc_warp_most(middle.to - middle.from)) {
         typename N::number least[MW_INNER];
-        int32_t by[MW_INNER];
+        winners by[MW_INNER];
         sweep<MW_INNER>(n, source, part.knot(first), apart * MW_KNOT, from + skip, to, step, least, by);
         DM_UNROLL
         for (int i = 0; i < MW_INNER; i++)
@@ -372,40 +402,45 @@ DM_DEVICE void solve_knots(const N &n, const S &source, const struct part &part,
     for (int k = first; k < end; k += apart) {
         const window w = within_reach(n, source, part.knot(k), from, to);
         typename N::number least;
-        int32_t by;
+        winners by;
         sweep<1>(n, source, part.knot(k), 0, w.from + skip, w.to, step, &least, &by);
-        keep((k - first) / apart, least, least == N::nothing() ? from : by);
+        const winners any = {from, to};
+        keep((k - first) / apart, least, least == N::nothing() ? any : by);
     }
 }
 
 /* The results of a block's warps for the same rows, in shared memory. */
 template <class N> struct found_rows {
     typename N::number least[MW_WARPS][MW_INNER][32];
-    int32_t by[MW_WARPS][MW_INNER][32];
+    int32_t first[MW_WARPS][MW_INNER][32], last[N::TWO_SIDED ? MW_WARPS : 1][MW_INNER][32];
 };
 
 /* solve_knots() by all warps of the block, each with its share of the candidates. */
 template <class N, class S>
 DM_DEVICE void solve_together(const N &n, const S &source, const struct part &part, int first, int apart, int end,
-                              int32_t from, int32_t to, found_rows<N> *found, int32_t (*winner)[32]) {
+                              int32_t from, int32_t to, found_rows<N> *found, const knots &winner) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, k = first + warp * apart;
     solve_knots(n, source, part, first, apart, end, from, to, warp, MW_WARPS,
-                [&](int i, typename N::number least, int32_t by) {
+                [&](int i, typename N::number least, winners by) {
                     found->least[warp][i][lane] = least;
-                    found->by[warp][i][lane] = by;
+                    found->first[warp][i][lane] = by.first;
+                    if (N::TWO_SIDED)
+                        found->last[warp][i][lane] = by.last;
                 });
     __syncthreads();
     if (warp < MW_INNER && k < end) {
-        typename N::number least = found->least[0][warp][lane];
-        int32_t by = found->by[0][warp][lane];
-        for (int w = 1; w < MW_WARPS; w++) {
+        typename N::number least = N::nothing();
+        winners by = {from, to};
+        for (int w = 0; w < MW_WARPS; w++) {
             const typename N::number v = found->least[w][warp][lane];
-            const int32_t j = found->by[w][warp][lane];
-            const bool better = v < least || (v == least && j < by);
-            least = better ? v : least;
-            by = better ? j : by;
+            if (v == N::nothing() || v > least)
+                continue;
+            const int32_t j = found->first[w][warp][lane], last = found->last[N::TWO_SIDED ? w : 0][warp][lane];
+            by.first = v < least ? j : min(by.first, j);
+            by.last = v < least ? last : max(by.last, last);
+            least = v;
         }
-        winner[k][lane] = by;
+        winner.set<N>(k, by);
     }
     __syncthreads();
 }
@@ -413,24 +448,24 @@ DM_DEVICE void solve_together(const N &n, const S &source, const struct part &pa
 /* All knots of a part one by one, each by the candidates within its reach, if these are few everywhere; false if not. */
 template <class N, class S>
 DM_DEVICE bool find_near_winners(const N &n, const S &source, const struct part &part, int32_t height,
-                                 int32_t (*winner)[32]) {
+                                 const knots &winner) {
     enum { NEAR = 128 };
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     bool far = false;
     for (int k = warp; k <= part.last && !far; k += MW_WARPS) {
         const int32_t y = part.knot(k);
         const window w = within_reach(n, source, y, 0, height - 1);
-        winner[k][lane] = max(y - w.from, w.to - y);
-        far = __any_sync(MC_WHOLE, winner[k][lane] > NEAR);
+        winner.first[k][lane] = max(y - w.from, w.to - y);
+        far = __any_sync(MC_WHOLE, winner.first[k][lane] > NEAR);
     }
     if (__syncthreads_or(far))
         return false;
     for (int k = warp; k <= part.last; k += MW_WARPS) {
-        const int32_t y = part.knot(k), reach = winner[k][lane];
+        const int32_t y = part.knot(k), reach = winner.first[k][lane];
         typename N::number least;
-        int32_t by;
+        winners by;
         sweep<1>(n, source, y, 0, max(y - reach, 0), min(y + reach, height - 1), 1, &least, &by);
-        winner[k][lane] = by;
+        winner.set<N>(k, by);
     }
     __syncthreads();
     return true;
@@ -439,7 +474,7 @@ DM_DEVICE bool find_near_winners(const N &n, const S &source, const struct part 
 /* All knots of a part, from coarse to fine unless all are near. */
 template <class N, class S>
 DM_DEVICE void find_winners(const N &n, const S &source, const struct part &part, int32_t height, found_rows<N> *found,
-                            int32_t (*winner)[32]) {
+                            const knots &winner) {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     if (find_near_winners(n, source, part, height, winner))
         return;
@@ -451,41 +486,42 @@ DM_DEVICE void find_winners(const N &n, const S &source, const struct part &part
         const bool inner = job == 2;
         const int first = inner ? apart : job ? part.last : 0, end = inner ? part.last : first + 1;
         if (first < end)
-            solve_together(n, source, part, first, apart, end, inner ? winner[0][lane] : 0,
-                           inner ? winner[part.last][lane] : height - 1, found, winner);
+            solve_together(n, source, part, first, apart, end, inner ? winner.first[0][lane] : 0,
+                           inner ? winner.last[part.last][lane] : height - 1, found, winner);
     }
     for (; apart > 1; apart /= 8) {
         for (int k = warp * apart; k < part.last; k += MW_WARPS * apart) {
             const int end = min(k + apart, part.last);
-            solve_knots(n, source, part, k + apart / 8, apart / 8, end, winner[k][lane], winner[end][lane], 0, 1,
-                        [&](int i, typename N::number, int32_t by) { winner[k + (i + 1) * (apart / 8)][lane] = by; });
+            solve_knots(n, source, part, k + apart / 8, apart / 8, end, winner.first[k][lane], winner.last[end][lane],
+                        0, 1,
+                        [&](int i, typename N::number, winners by) { winner.set<N>(k + (i + 1) * (apart / 8), by); });
         }
         __syncthreads();
     }
 }
 
-/* The rows from y0 to y1 - 1, of which p0 and p1 are the winners: every eighth, then the seven between two of these. `eighth`: room for the
- * warp. */
+/* The rows from y0 to y1 - 1 by the candidates from..to, of which `from` wins row y0: every eighth, then the seven between two of these.
+ * `eighth`: room for the warp, for the first winners of these and, if TWO_SIDED, for the last. */
 template <class N, class S, class R>
-DM_DEVICE void fill(const N &n, const S &source, int32_t y0, int32_t y1, int32_t p0, int32_t p1, int32_t (*eighth)[32],
+DM_DEVICE void fill(const N &n, const S &source, int32_t y0, int32_t y1, int32_t from, int32_t to, const knots &eighth,
                     R *results) {
     const int lane = (int)threadIdx.x % 32;
     typename N::number least[MW_INNER];
-    int32_t by[MW_INNER];
-    sweep<MW_INNER>(n, source, y0 + 8, 8, p0, p1, 1, least, by);
+    winners by[MW_INNER];
+    sweep<MW_INNER>(n, source, y0 + 8, 8, from, to, 1, least, by);
     DM_UNROLL
     for (int i = 0; i < MW_INNER; i++)
-        eighth[i][lane] = by[i];
+        eighth.set<N>(i, by[i]);
 #pragma unroll 1
     for (int i = 0; i <= MW_INNER && y0 + i * 8 < y1; i++) {
-        const int32_t y = y0 + i * 8, end = i < MW_INNER ? eighth[i][lane] : p1;
-        results->store(y, value_at(n, source, y, p0), p0);
-        sweep<MW_INNER>(n, source, y + 1, 1, p0, end, 1, least, by);
+        const int32_t y = y0 + i * 8;
+        results->store(y, value_at(n, source, y, from), from);
+        sweep<MW_INNER>(n, source, y + 1, 1, from, i < MW_INNER ? eighth.last[i][lane] : to, 1, least, by);
         DM_UNROLL
         for (int r = 0; r < MW_INNER; r++)
             if (y + 1 + r < y1)
-                results->store(y + 1 + r, least[r], by[r]);
-        p0 = end;
+                results->store(y + 1 + r, least[r], by[r].first);
+        from = eighth.first[min(i, MW_INNER - 1)][lane];
     }
 }
 
@@ -494,12 +530,11 @@ DM_DEVICE bool is_open(const mw_stage &p, int64_t strip, int32_t unit) {
     return !p.open || p.open[strip * p.units + unit];
 }
 
-/* Grid: a block to a part of a strip of a plane of columns. Shared memory: found_rows, and 128 bytes for each knot. */
+/* Grid: a block to a part of a strip of a plane of columns. Shared memory: found_rows, and 128 bytes for each knot, 256 if TWO_SIDED. */
 template <class N, class S, sink TO>
 static __global__ void __launch_bounds__(MW_WARPS * 32, 3) search(const __grid_constant__ mw_stage p) {
     DM_DYNAMIC_SHARED(uint4, shared);
     found_rows<N> *found = (found_rows<N> *)shared;
-    int32_t(*winner)[32] = (int32_t(*)[32])(found + 1);
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     const dm_elements *e = &p.elements;
     uint32_t item = blockIdx.x;
@@ -509,16 +544,21 @@ static __global__ void __launch_bounds__(MW_WARPS * 32, 3) search(const __grid_c
     const uint32_t slower = plane / (uint32_t)e->shape[p.other[1]];
     const int32_t x = (int32_t)strip * 32 + lane;
     column c;
-    c.inside = x < e->shape[DM_X];
+    c.inside = x < e->shape[p.lanes];
     c.at[p.axis] = 0;
     c.at[p.other[0]] = slower;
     c.at[p.other[1]] = plane - slower * (uint32_t)e->shape[p.other[1]];
-    c.at[DM_X] = min((int64_t)x, e->shape[DM_X] - 1);
-    c.first = c.at[p.other[0]] * e->linear[p.other[0]] + c.at[p.other[1]] * e->linear[p.other[1]] + c.at[DM_X];
+    c.at[p.lanes] = min((int64_t)x, e->shape[p.lanes] - 1);
+    c.first = c.at[p.other[0]] * e->linear[p.other[0]] + c.at[p.other[1]] * e->linear[p.other[1]] +
+              c.at[p.lanes] * e->linear[p.lanes];
     const S source(p, c);
     const N n(p, p.axis);
     results<N, S, TO> results(p, c, n, source);
     const struct part part = {a, b, (b - 1 - a + MW_KNOT - 1) / MW_KNOT};
+    int32_t(*const room)[32] = (int32_t(*)[32])(found + 1);
+    const knots winner = {room, N::TWO_SIDED ? room + part.last + 1 : room, lane};
+    const knots eighth = {found->first[warp], N::TWO_SIDED ? found->last[N::TWO_SIDED ? warp : 0] : found->first[warp],
+                          lane};
     const int64_t all_strips = (int64_t)plane * p.strips + strip;
     if (p.open) { /* parts are whole units: a knot is the first row of one */
         const int32_t unit = a / MW_KNOT + (int32_t)threadIdx.x;
@@ -529,10 +569,11 @@ static __global__ void __launch_bounds__(MW_WARPS * 32, 3) search(const __grid_c
         find_winners(n, source, part, p.height, found, winner);
         for (int k = warp; k < part.last; k += MW_WARPS)
             if (is_open(p, all_strips, a / MW_KNOT + k))
-                fill(n, source, part.knot(k), part.knot(k + 1), winner[k][lane], winner[k + 1][lane], found->by[warp],
+                fill(n, source, part.knot(k), part.knot(k + 1), winner.first[k][lane], winner.last[k + 1][lane], eighth,
                      &results);
         if (warp == 0)
-            results.store(b - 1, value_at(n, source, b - 1, winner[part.last][lane]), winner[part.last][lane]);
+            results.store(b - 1, value_at(n, source, b - 1, winner.first[part.last][lane]),
+                          winner.first[part.last][lane]);
     } else {
         for (int32_t y = a + warp; y < b; y += MW_WARPS)
             results.store(y, value_at(n, source, y, y), y);
@@ -545,12 +586,33 @@ template <class N, class S> static cudaError_t launch(const mw_stage *p, cudaStr
                                      : p->plain ? search<N, S, TO_FLOATS>
                                                 : search<N, S, TO_OUTPUTS>;
     const int64_t knots = (p->part_rows + MW_KNOT - 1) / MW_KNOT + 1, blocks = mw_columns(p) * p->strips * p->parts;
-    const size_t bytes = sizeof(found_rows<N>) + (size_t)knots * 32 * sizeof(int32_t);
+    const size_t bytes = sizeof(found_rows<N>) + (size_t)knots * 32 * sizeof(int32_t) * (1 + N::TWO_SIDED);
     const cudaError_t error =
         cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     if (error != cudaSuccess)
         return error;
     DM_LAUNCH(kernel, (unsigned)blocks, MW_WARPS * 32, bytes, stream, *p);
+    return cudaGetLastError();
+}
+
+/* Samples into values, and their own linear indices as sites. Grid: any; a thread to an element, in turns. */
+static __global__ void __launch_bounds__(MW_WARPS * 32) load(const __grid_constant__ mw_stage p) {
+    const dm_elements *e = &p.elements;
+    unsigned raised = 0;
+    for (int64_t i = (int64_t)blockIdx.x * (MW_WARPS * 32) + threadIdx.x; i < e->elements;
+         i += (int64_t)gridDim.x * (MW_WARPS * 32)) {
+        int64_t at[DM_NDIM];
+        dm_element_split(e, i, at);
+        const dm_value v = dm_element_value(e, at, &raised);
+        ((dm_value *)p.to_value)[i] = v;
+        if (p.sites)
+            p.to_site[i] = dm_value_is_none(e, v) ? DISTMAP_INDEX_NONE : i;
+    }
+    dm_raise(e, raised);
+}
+
+cudaError_t mw_load(const mw_stage *p, cudaStream_t stream) {
+    DM_LAUNCH(load, dm_blocks(p->elements.elements, MW_WARPS * 32, 1 << 16), MW_WARPS * 32, 0, stream, *p);
     return cudaGetLastError();
 }
 
@@ -573,6 +635,8 @@ cudaError_t mw_search(const mw_stage *p, cudaStream_t stream) {
         const cudaError_t error = cudaGetLastError();
         return error ? error : launch<whole, from_planes<whole>>(p, stream);
     }
+    if (p->elements.number == DM_F64 && p->elements.input == DISTMAP_INPUT_SAMPLED)
+        return launch<real_of_samples, from_values<real_of_samples>>(p, stream);
     if (p->elements.number == DM_F64)
         return p->entries ? launch<real, from_entries<real>>(p, stream) : launch<real, from_values<real>>(p, stream);
     return p->entries ? launch<whole, from_entries<whole>>(p, stream) : launch<whole, from_values<whole>>(p, stream);

@@ -9,13 +9,14 @@ enum {
     MW_WARPS = 8,        /* of a block */
     MW_KNOT = 64,        /* rows from one knot to the next */
     MW_INNER = 7,        /* rows that are solved together, between two that are known */
-    MW_MOST_ROWS = 16384 /* that a block solves of a strip */
+    MW_MOST_ROWS = 8192, /* that a block solves of a strip */
 };
 
-/* A pass along `axis`, for all columns: those of 32 neighbours along x are a strip. By value to kernels. */
+/* A pass along `axis`, for all columns: those of 32 neighbours along `lanes` are a strip. By value to kernels. */
 typedef struct mw_stage {
     dm_elements elements;
-    int axis, other[2]; /* the pass, and the other axes but x, the slower one first */
+    int axis, lanes; /* x, except in the pass along x itself, which only samples have */
+    int other[2];    /* the other axes, the slower one first */
     bool
         counts; /* whether distances along the axis count; else every element has its own result of the passes before */
     bool along_x; /* whether distances along x count */
@@ -53,6 +54,8 @@ static inline int64_t mw_columns(const mw_stage *p) {
 extern "C" {
 #endif
 cudaError_t mw_search(const mw_stage *stage, cudaStream_t stream);
+/* Samples into the stage's to_value and to_site. */
+cudaError_t mw_load(const mw_stage *stage, cudaStream_t stream);
 /* As in a method's row; `outcome`, unless NULL, becomes zero before any flag is raised. */
 const char *mw_refuses(const distmap_plan *plan);
 size_t mw_scratch_bytes(const distmap_plan *plan);
