@@ -57,8 +57,12 @@ TIMES = [
                             (("0.01%", "corner", "blobs", "circle", "diagonal"), None, None))),
     ("3d-1024", (1024,) * 3, ((("90%", "50%", "10%", "1%"), 7.0, 4.0), (("0.01%", "corner", "blobs"), 9.0, 5.0),
                               (("circle", "diagonal"), 14.0, 8.0))),
+    ("2d-50000", (50000,) * 2, ((("blobs",), 12.0, 9.0), (("1%",), 8.0, 6.0), (("corner", "circle"), None, None))),
     ("3d-flat", (64, 2048, 2048), ((("1%",), 2.5, 1.3), (("50%",), None, None))),
 ]
+# (shape, pitches, reach): in a unit, in one whose squares pass 32 bits, and without one (as squared distances of 64 bits or FP64)
+PITCHES = [((8192,) * 2, (0.65,) * 2, 15), ((8192,) * 2, (0.65, 0.7), 18), ((8192,) * 2, (0.65, 0.7000001), 10),
+           ((512,) * 3, MICROSCOPE, 5), ((512,) * 3, (1.25, 0.683594, 0.683594), 7), ((512,) * 3, (2.5, 0.7123457, 0.7123461), 4)]
 SCRATCH = {2: (4.5, 0.6), 3: (4.5, 2.5)}  # by number of axes: reach, push; distances alone
 
 
@@ -70,7 +74,7 @@ def rows():
         peer = math.prod(shape) <= CUPY_ELEMENTS and group != "3d-flat"
         result += [Row(group, shape, p, reach, push, peer=peer) for patterns, reach, push in kinds for p in patterns]
     result += [Row("pitch", shape, p, reach, peer=True, spacing=spacing, at_least=True)
-               for shape, spacing, reach in (((8192,) * 2, (0.65,) * 2, 15), ((512,) * 3, MICROSCOPE, 5))
+               for shape, spacing, reach in PITCHES
                for p in ("1%", "blobs")]
     result += [Row("order", shape, p, 1.1, spacing=spacing) for shape, spacings in (((8192,) * 2, ((),)), ((512,) * 3,
                ((), MICROSCOPE[::-1]))) for p in ("1%", "blobs") for spacing in spacings]

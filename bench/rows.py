@@ -17,7 +17,7 @@ def size_name(shape):
 
 def pitch_name(spacing):
     """"at 2.5x0.7x0.7", "at 0.65"."""
-    return "at " + "x".join(f"{w:g}" for w in (spacing[:1] if len(set(spacing)) == 1 else spacing)) if spacing else ""
+    return "at " + "x".join(f"{w:.9g}" for w in (spacing[:1] if len(set(spacing)) == 1 else spacing)) if spacing else ""
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,11 @@ commands=()
 later() {
     commands+=("$(printf '%q ' "$@")")
 }
+later "$build/tests/api/api_gpu_batches"
 later "$build/tests/api/api_gpu_device"
 later "$build/tests/api/api_gpu_execute"
 later "$build/tests/api/api_gpu_phases"
+later "$build/tests/api/api_gpu_samples"
 later "$build/tests/api/api_gpu_several"
 later "$build/tests/api/api_gpu_shared"
 later "$build/tests/api/api_gpu_strength"
