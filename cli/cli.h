@@ -431,6 +431,8 @@ void work_end(struct work *work);
 int signed_run(struct job *job, const struct options *options, const distmap_arrays *arrays);
 int labels_run(struct job *job, const struct options *options, const distmap_arrays *arrays);
 int labels_shrink(struct job *job, const struct options *options, const distmap_arrays *arrays);
+/* The error that says that `option` has no such runs. */
+int nodata_refuse(const struct options *options, const char *option);
 
 /* ---- The outputs ---- */
 

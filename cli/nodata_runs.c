@@ -102,6 +102,11 @@ static void take(const distmap_view *to, const distmap_view *from, int64_t i) {
         memcpy((char *)to->data + (size_t)i * size, (const char *)from->data + (size_t)i * size, size);
 }
 
+int nodata_refuse(const struct options *options, const char *option) {
+    return fail("%s: %s names a value for no data, which %s can ignore in memory only: use --nodata site or object",
+                option, options->input, options->labels ? "labels" : "signed maps");
+}
+
 /* ---- Signed maps ---- */
 
 int signed_run(struct job *job, const struct options *options, const distmap_arrays *arrays) {

@@ -62,12 +62,8 @@ static int check_cvt(const struct options *o) {
 
 /* The rules of computation in slabs, because of `option`. */
 static int check_slabs(const struct options *o, const char *option, const char *alone) {
-    if (o->labels || o->is_signed || o->metric != DISTMAP_METRIC_EUCLIDEAN)
-        return usage("%s needs a mask and --metric euclidean or squared: %s are computed %s only", option,
-                     o->labels      ? "labels"
-                     : o->is_signed ? "signed maps"
-                                    : "other metrics",
-                     alone);
+    if (o->metric != DISTMAP_METRIC_EUCLIDEAN)
+        return usage("%s needs --metric euclidean or squared: other metrics are computed %s only", option, alone);
     if (o->preview || o->method)
         return usage("%s and --%s contradict each other", option, o->preview ? "preview" : "method");
     return 0;

@@ -93,6 +93,8 @@ static int prepare(struct distributed *d, int place, int here) {
     if ((status = source_identify(&job->source)))
         return status;
     d->joined = problem->axes == 0 || problem->axes & 1;
+    if (dms_kinds_of(problem) != DMS_NO_KINDS && nodata_ignores(&job->source, options))
+        return nodata_refuse(options, "--distributed");
     if ((status = nodata_check(&job->source, options, problem)) ||
         (status = fill_choose(&job->fill, options, &job->source, map, RESULT_DISTANCES)))
         return status;
@@ -208,9 +210,17 @@ static int compute(struct distributed *d) {
     struct job *job = &d->job;
     nodata_erase(map_of(d), job->source.ignored, RESULT_DISTANCES);
     nodata_erase(&d->arrays.index, job->source.ignored, RESULT_INDICES);
-    double largest = elements_largest(map_of(d));
+    double largest, least = 0;
+    if (job->problem.sign)
+        elements_extent(map_of(d), &least, &largest);
+    else
+        largest = elements_largest(map_of(d));
     fill_put(map_of(d), &job->fill, NULL);
     MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+    if (job->problem.sign && largest == 0 && least == 0) /* no signed distance is 0 */
+        largest = -1;
+    job->least = least;
     MPI_Allreduce(MPI_IN_PLACE, &job->fill.alike, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &job->source.nodata_count, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     job_take_largest(&d->job, largest);

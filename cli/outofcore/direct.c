@@ -22,7 +22,7 @@ static distmap_status store(void *user, int64_t item, int slot) {
             TRY(storage_write(result->fd, result->sink->path, result->offset + slab.first * bytes,
                               o->steps.out[slot][r], (size_t)(slab.count * bytes)));
     }
-    return ledger_mark(&o->ledger, "panel", o->steps.flags[slot], o->steps.largest[slot]);
+    return ledger_mark(&o->ledger, "panel", o->steps.flags[slot], o->steps.largest[slot], o->steps.least[slot]);
 }
 
 distmap_status direct_run(struct outofcore *o) {

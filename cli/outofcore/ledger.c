@@ -73,13 +73,14 @@ static void count_lines(struct ledger *ledger, const char *line) {
     for (const char *end = strchr(line, '\n'); end; line = end + 1, end = strchr(line, '\n')) {
         char kind[8];
         unsigned flags;
-        double largest;
-        if (sscanf(line, "%7s %u %lf", kind, &flags, &largest) != 3)
+        double largest, least;
+        if (sscanf(line, "%7s %u %lf %lf", kind, &flags, &largest, &least) != 4)
             return;
         ledger->slabs += strcmp(kind, "slab") == 0;
         ledger->panels += strcmp(kind, "panel") == 0;
         ledger->flags |= flags;
         ledger->largest = largest > ledger->largest ? largest : ledger->largest;
+        ledger->least = least < ledger->least ? least : ledger->least;
     }
 }
 
@@ -163,6 +164,7 @@ int ledger_begin_anew(struct ledger *ledger, const char *heading) {
     ledger->slabs = ledger->panels = 0;
     ledger->flags = 0;
     ledger->largest = -1;
+    ledger->least = 0;
     return ftruncate(ledger->fd, 0) ? fail("%s: cannot write: %s", ledger->state, strerror(errno))
                                     : write_heading(ledger, heading);
 }
@@ -190,15 +192,16 @@ int ledger_open(struct ledger *ledger, const struct options *options, const char
     return status;
 }
 
-distmap_status ledger_mark(struct ledger *ledger, const char *kind, unsigned flags, double largest) {
-    char line[64];
+distmap_status ledger_mark(struct ledger *ledger, const char *kind, unsigned flags, double largest, double least) {
+    char line[96];
     if (cut_short())
         return distmap_error_set(DISTMAP_ERROR_CANCELLED, "%s: the input was cut short", ledger->state);
-    const int length = snprintf(line, sizeof line, "%s %u %.17g\n", kind, flags, largest);
+    const int length = snprintf(line, sizeof line, "%s %u %.17g %.17g\n", kind, flags, largest, least);
     if (write(ledger->fd, line, (size_t)length) != length)
         return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot write: %s", ledger->state, strerror(errno));
     ledger->flags |= flags;
     ledger->largest = largest > ledger->largest ? largest : ledger->largest;
+    ledger->least = least < ledger->least ? least : ledger->least;
     return DISTMAP_OK;
 }
 

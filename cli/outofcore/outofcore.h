@@ -41,7 +41,7 @@ struct ledger {
     bool goes_on;       /* with what another run has left */
     int64_t slabs, panels;
     unsigned flags; /* of all of these */
-    double largest;
+    double largest, least;
 };
 
 /* Locks the ledger. With --resume it goes on with one that is there, which must be of the same problem. */
@@ -52,7 +52,7 @@ int ledger_begin_anew(struct ledger *ledger, const char *heading);
 int ledger_size(struct ledger *ledger, int fd, const char *name, int64_t bytes);
 /* Opens the scratch file, of that many bytes. */
 int ledger_reserve(struct ledger *ledger, int64_t bytes);
-distmap_status ledger_mark(struct ledger *ledger, const char *kind, unsigned flags, double largest);
+distmap_status ledger_mark(struct ledger *ledger, const char *kind, unsigned flags, double largest, double least);
 /* Closes; `keep`: leaves both files for another run. */
 void ledger_close(struct ledger *ledger, bool keep);
 /* "FOLDER/.distmap-NAME.ENDING" for an output, beside it where folder is NULL. */
@@ -88,14 +88,14 @@ struct outofcore {
         bool in_order;  /* it is written from the scratch file, slice by slice */
     } results[STEPS_OUTPUTS];
     int result_count;
-    int64_t payload_at; /* in the scratch file, behind the samples */
+    int64_t payload_at, kinds_at; /* in the scratch file, behind the samples */
     struct ledger ledger;
     int64_t looked, sites; /* slabs of the input that were looked at, from the first on, and the sites in them */
     struct values_seen seen;
     uint8_t *ignored[PIPELINE_SLOTS]; /* of what is in steps.in, 1 at elements that are ignored; NULL: none can be */
     char *again[PIPELINE_SLOTS];      /* the input's slab, read once more to find these; by the pass that copies */
-    double copied_largest; /* of a map with elements that are ignored, which the pass that copies sees */
-    struct result *copied; /* by the pass that is under way */
+    double copied_largest;            /* of a map with elements that are ignored, which the pass that copies sees */
+    struct result *copied;            /* by the pass that is under way */
 };
 
 /* Chooses the number of slabs and panels, and so the layout. */

@@ -1,8 +1,8 @@
 /* The passes by way of squares: which pieces they take from where, what is done to them, where they go.
  *
  * In the scratch file a panel's squares lie in one piece, [slice][line of the panel], those of all panels one behind the other,
- * and behind them in the same way the sites, as indices in the image. With w the width of a panel along `cut`, an axis of
- * length n, a slice is
+ * and behind them in the same way the sites, as indices in the image, and a byte for the kind of each element (labels, signed maps).
+ * With w the width of a panel along `cut`, an axis of length n, a slice is
  *     outer x n x inner elements,    a panel's share of it    outer runs of w x inner.
  */
 #include "outofcore.h"
@@ -43,8 +43,9 @@ static void look(struct outofcore *o, int64_t item, struct dms_slab slab, int sl
         distmap_view_make(o->steps.in[slot], o->steps.normal.dtype, o->steps.normal.ndim, o->steps.normal.shape);
     view.shape[0] = slab.count;
     o->looked++;
-    o->sites += slab.count ? elements_count_sites(&view, &o->steps.normal.sites) : 0;
-    if (slab.count && values_matter(o->options))
+    if (o->steps.normal.input == DISTMAP_INPUT_MASK)
+        o->sites += slab.count ? elements_count_sites(&view, &o->steps.normal.sites) : 0;
+    if (slab.count && o->steps.normal.input == DISTMAP_INPUT_MASK && values_matter(o->options))
         values_look(&view, &o->seen);
 }
 
@@ -97,13 +98,27 @@ static distmap_status slab_store(void *user, int64_t item, int slot) {
     TRY(cross(o, slab, o->steps.out[slot][0], distmap_dtype_size(o->steps.samples), 0, false));
     if (index)
         TRY(cross(o, slab, o->steps.out[slot][1], distmap_dtype_size(index), o->payload_at, false));
-    return ledger_mark(&o->ledger, "slab", o->steps.flags[slot], o->steps.largest[slot]);
+    if (o->steps.kind[slot])
+        TRY(cross(o, slab, (char *)o->steps.kind[slot], 1, o->kinds_at, false));
+    return ledger_mark(&o->ledger, "slab", o->steps.flags[slot], o->steps.largest[slot], o->steps.least[slot]);
+}
+
+/* A run that goes on needs the last slice that the one before has done. */
+static distmap_status fetch_edge(struct outofcore *o) {
+    struct steps *s = &o->steps;
+    const int64_t first = o->ledger.slabs < s->layout.size ? steps_slab_at(s, o->ledger.slabs).first : 0;
+    if (!steps_wants_edge(s) || !first)
+        return DISTMAP_OK;
+    TRY(distmap_reader_read(o->job->source.reader, first - 1, 1, s->edge));
+    ignored_take(o, s->edge, 1, 0);
+    return DISTMAP_OK;
 }
 
 static distmap_status run_slabs(struct outofcore *o) {
     const struct pipeline stages = {.fetch = passes_fetch_slab, .work = passes_work_slab, .store = slab_store};
     TRY(steps_hold_slabs(&o->steps, steps_slab_at(&o->steps, 0).count));
     TRY(ignored_hold(o, false));
+    TRY(fetch_edge(o));
     return passes_run_one(o, "slabs", o->ledger.slabs, stages);
 }
 
@@ -119,6 +134,9 @@ static distmap_status panel_fetch(void *user, int64_t item, int slot) {
                   index = (int64_t)distmap_dtype_size(o->steps.normal.want.index);
     TRY(storage_read(ledger->scratch_fd, ledger->scratch, first * size, o->steps.panel[slot].sample.data,
                      (size_t)(count * size)));
+    if (o->steps.kinds != DMS_NO_KINDS)
+        TRY(storage_read(ledger->scratch_fd, ledger->scratch, o->kinds_at + first, o->steps.panel[slot].kind.data,
+                         (size_t)count));
     return storage_read(ledger->scratch_fd, ledger->scratch, o->payload_at + first * index,
                         o->steps.panel[slot].payload.data, (size_t)(count * index));
 }
@@ -149,7 +167,7 @@ static distmap_status panel_store(void *user, int64_t item, int slot) {
                                 result->offset + panel.first * inner_of(&o->steps.layout) * (int64_t)size, data,
                                 &runs));
     }
-    return ledger_mark(&o->ledger, "panel", o->steps.flags[slot], o->steps.largest[slot]);
+    return ledger_mark(&o->ledger, "panel", o->steps.flags[slot], o->steps.largest[slot], o->steps.least[slot]);
 }
 
 static distmap_status run_panels(struct outofcore *o) {

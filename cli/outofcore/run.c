@@ -41,6 +41,7 @@ static void describe(const struct outofcore *o, char heading[HEADING]) {
     if (nodata_applies(&o->job->source, options))
         add(heading, "no data %.17g, is %d\n", o->job->source.info->nodata, (int)options->nodata);
     add(heading, "fill %d %.17g\n", options->fill_given, options->fill);
+    add(heading, "what %d, sign %d, surface %d\n", (int)p->input, (int)p->sign, (int)p->surface);
     add(heading, "distance %d, squared %d, index %d\n", (int)p->want.distance, (int)p->want.squared,
         (int)p->want.index);
     add(heading, "slabs and panels %d (by --memory)%s\n", o->steps.layout.size, o->steps.windows ? ", windows" : "");
@@ -113,7 +114,9 @@ static int open_files(struct outofcore *o, distmap_dtype map) {
     char heading[HEADING];
     int status = 0;
     o->payload_at = elements * (int64_t)distmap_dtype_size(o->steps.samples);
-    int64_t bytes = o->steps.windows ? windows_bytes(o) : o->steps.one_pass ? 0 : o->payload_at + elements * index;
+    o->kinds_at = o->payload_at + elements * index;
+    const int64_t kinds = o->steps.kinds == DMS_NO_KINDS ? 0 : elements;
+    int64_t bytes = o->steps.windows ? windows_bytes(o) : o->steps.one_pass ? 0 : o->kinds_at + kinds;
     if ((status = source_identify(&o->job->source)))
         return status;
     describe(o, heading);
@@ -161,6 +164,8 @@ static int prepare(struct outofcore *o, distmap_dtype *map) {
     steps_begin(&o->steps, options, &job->work, &job->problem);
     if (element_count(o->steps.normal.ndim, o->steps.normal.shape) == 0)
         return fail("--memory: %s has no elements", options->input);
+    if (o->steps.kinds != DMS_NO_KINDS && nodata_ignores(&job->source, options))
+        return nodata_refuse(options, "--memory");
     if (dms_check_kind(&job->problem, "out of core") ||
         dms_find_samples(job->work.context, &job->problem, &o->steps.samples))
         return fail_library();
@@ -191,7 +196,8 @@ static int compute(struct outofcore *o) {
     if ((status = source_check_identity(&job->source)))
         return status;
     job_take_largest(job, ignored_any(o) && !o->steps.one_pass ? o->copied_largest : o->ledger.largest);
-    if (o->looked == o->steps.layout.size)
+    job->least = o->ledger.least;
+    if (o->looked == o->steps.layout.size && job->problem.input == DISTMAP_INPUT_MASK)
         job->sites = o->sites;
     warn_of_values(o->options, job->source.info->dtype, &o->seen);
     if ((status = job_judge(job, o->options)))

@@ -27,21 +27,29 @@ struct steps {
     bool one_pass; /* slabs give the result: the first axis is not measured, so that slices are problems of their own, or ... */
     bool windows;  /* ... they are windows of a plane (distmap_window) */
     struct dms_layout layout;
+    enum dms_kinds kinds; /* what panels get (slabs.h) */
+    bool reads_image;     /* panels find their sides in the image itself, which the caller puts into `image` */
     int64_t slice,
         line; /* elements of a slice of the first axis, and of a panel's share of it where the panel's width is 1 */
 
     /* The pass that is under way. */
     char *in[PIPELINE_SLOTS], *out[PIPELINE_SLOTS][STEPS_OUTPUTS]; /* of slabs */
+    uint8_t *kind[PIPELINE_SLOTS];    /* of slabs: labels that change, or sides; NULL: panels get labels, or nothing */
+    char *edge;                       /* labels that change: the slice before the next slab */
+    char *image[PIPELINE_SLOTS];      /* of panels: see reads_image */
+    distmap_plan *sides;              /* of a slab or panel */
+    int64_t sides_count;              /* which has so many places */
     int32_t *columns[PIPELINE_SLOTS]; /* of windows, two rows: what is told about each column (windows.c) */
     struct dms_panel panel[PIPELINE_SLOTS];
     struct dms_lines lines;
     struct dms_slab planned; /* that the plan is for; so it is for others of as many slices, unless they are windows */
     unsigned flags[PIPELINE_SLOTS];
-    double largest[PIPELINE_SLOTS];
+    double largest[PIPELINE_SLOTS], least[PIPELINE_SLOTS]; /* `least`: of signed maps */
     int64_t first, items, item;
 };
 
-/* Sets normal, slice and one_pass. The problem's wanted outputs are known; the layout is the caller's to make. */
+/* Sets normal, slice, one_pass and kinds, which slabs give to panels. The problem's wanted outputs are known; the layout is the caller's to
+ * make. */
 void steps_begin(struct steps *steps, const struct options *options, struct work *work, const distmap_problem *problem);
 /* Sets the cut and what follows from it, for that many parts. */
 void steps_lay_out(struct steps *steps, int parts);
@@ -60,6 +68,8 @@ double steps_panel_bytes(const struct steps *steps, int64_t width);
 /* Memory for slabs or panels up to that size, until steps_let_go(). */
 distmap_status steps_hold_slabs(struct steps *steps, int64_t count);
 distmap_status steps_hold_panels(struct steps *steps, int64_t width);
+/* Whether slabs need `edge`, the slice before the first of them, from the caller, unless that is the image's first slab. */
+bool steps_wants_edge(const struct steps *steps);
 distmap_status steps_hold_columns(struct steps *steps, int slot);
 distmap_status steps_hold(char **memory, int64_t elements, size_t size);
 void steps_let_go(struct steps *steps);

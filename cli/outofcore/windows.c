@@ -54,7 +54,7 @@ static distmap_status survey_work(void *user, int64_t item, int slot) {
 static distmap_status survey_store(void *user, int64_t item, int slot) {
     struct outofcore *o = user;
     TRY(move(o, item, FIRST, 2, o->steps.columns[slot], true));
-    return ledger_mark(&o->ledger, "slab", 0, -1);
+    return ledger_mark(&o->ledger, "slab", 0, -1, 0);
 }
 
 /* ---- From slab to slab ---- */

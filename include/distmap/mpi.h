@@ -56,16 +56,17 @@ typedef struct distmap_mpi_description {
 DISTMAP_API distmap_status distmap_mpi_slab(int64_t n, int size, int rank, int64_t *first, int64_t *count);
 
 /* Collective. Checks the problem, makes the plan. `comm` is duplicated, the context is this rank's own (of any device, with
- * arrays in host memory) and both outlive the plan. `problem` is the whole image's, equal on all ranks: a mask, with the
- * Euclidean metric, without sign, and of the outputs distance, squared and index, which is the linear index in the whole
- * image. This rank holds slices [first, first + count) of the slowest measured axis; `first` does not matter where count is
+ * arrays in host memory) and both outlive the plan. `problem` is the whole image's, equal on all ranks: a mask, with or
+ * without sign, or labels, with the Euclidean metric, and of the outputs distance, squared and index, which is the linear index in the
+ * whole image. This rank holds slices [first, first + count) of the slowest measured axis; `first` does not matter where count is
  * 0. `options` may be NULL.
  *
  * The plan holds, for each element of this rank's slab, the scratch that the core needs for its slices (distmap_plan_options),
  * and 4 (8 with samples of 8 bytes) where neither distance nor squared is an output with elements of that size, which are
  * used as the intermediate memory; and for each element of one panel the core's scratch and what it takes in and gives, which lies in
  * memory shared with the ranks of the machine. With
- * border and index together also a slice of the whole image. Windows: the core's scratch for the slab, 16 bytes for each column, and 1 MiB
+ * border and index together also a slice of the whole image. Labels and signed maps: for each element of a panel about twice as much,
+ * for signed maps also a byte for each element of the slab. Windows: the core's scratch for the slab, 16 bytes for each column, and 1 MiB
  * or a row. No message is larger than this rank's slab divided by the length
  * of the axis `cut`, or than a panel.
  *

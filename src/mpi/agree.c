@@ -65,6 +65,8 @@ static int list_fields(const distmap_problem *p, const distmap_mpi_options *opti
     field[n++] = (struct field){"problem.sites.rule", p->sites.rule};
     field[n++] = (struct field){"problem.sites.lo", p->sites.lo};
     field[n++] = (struct field){"problem.sites.hi", p->sites.hi};
+    field[n++] = (struct field){"problem.sign", p->sign};
+    field[n++] = (struct field){"problem.surface", p->surface};
     field[n++] = (struct field){"problem.limit", p->limit};
     field[n++] = (struct field){"problem.border", p->border};
     field[n++] = (struct field){"problem.want.distance", p->want.distance};

@@ -180,6 +180,7 @@ void dmm_near_views(const struct dms_panel *panel, const struct dms_box *part, s
     memcpy(out->origin, part->lo, sizeof part->lo);
     dmm_views_add(in, &panel->sample);
     dmm_views_add(in, &panel->payload);
+    dmm_views_add(in, &panel->kind);
     dmm_views_add(out, &panel->distance);
     dmm_views_add(out, &panel->squared);
     dmm_views_add(out, &panel->index);

@@ -10,6 +10,7 @@
  * first: the datatypes of an exchange are made before the ranks agree that all have theirs.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpi/internal.h"
 
@@ -22,6 +23,9 @@ struct distmap_mpi_plan {
     distmap_plan *slice_plan; /* NULL: no slices */
     distmap_dtype samples;
     void *sample_memory; /* NULL: an output serves */
+    /* Signed maps: what tells the sides of the slab's elements, and these; labels tell their kinds themselves. */
+    distmap_plan *sides_plan;
+    uint8_t *sides;
     struct dms_layout layout;
     struct dms_lines lines;
     bool by_windows; /* then this, and of what follows nothing: */
@@ -94,6 +98,19 @@ static distmap_status make_lines(distmap_mpi_plan *plan, const distmap_problem *
     return DISTMAP_OK;
 }
 
+static distmap_status make_sides(distmap_mpi_plan *plan, const distmap_problem *normal, int64_t count,
+                                 size_t elements) {
+    int64_t shape[DISTMAP_MAX_NDIM];
+    memcpy(shape, plan->layout.shape, sizeof shape);
+    shape[plan->layout.axis] = count;
+    const distmap_problem sides = dms_sides_of(normal, shape);
+    plan->sides = malloc(elements);
+    if (!plan->sides)
+        return distmap_error_set(DISTMAP_ERROR_MEMORY, "no memory for %zu bytes of sides", elements);
+    plan->scratch_bytes += elements;
+    return dms_plan_make(plan->context, &sides, &plan->sides_plan, &plan->scratch_bytes);
+}
+
 static distmap_status make_own(distmap_mpi_plan *plan, const distmap_problem *normal, size_t panel_bytes) {
     struct dms_layout *l = &plan->layout;
     const int64_t count = l->slabs[plan->rank].count;
@@ -111,7 +128,9 @@ static distmap_status make_own(distmap_mpi_plan *plan, const distmap_problem *no
             return distmap_error_set(DISTMAP_ERROR_MEMORY, "no memory for %zu bytes of squared distances", bytes);
         plan->scratch_bytes += bytes;
     }
-    dms_layout_panels(l, panel_bytes, dms_lines_bytes(&plan->given, plan->samples));
+    if (elements > 0 && l->kinds == DMS_SIDES)
+        TRY(make_sides(plan, normal, count, (size_t)elements));
+    dms_layout_panels(l, panel_bytes, dms_lines_bytes(&plan->given, l, plan->samples));
     TRY(make_lines(plan, normal));
     TRY(dmm_exchange_allocate(l->size, &plan->forth));
     return dmm_exchange_allocate(l->size, &plan->back);
@@ -218,6 +237,8 @@ void distmap_mpi_plan_destroy(distmap_mpi_plan **plan) {
     if (!finalised)
         MPI_Comm_free(&self->comm);
     distmap_plan_destroy(&self->slice_plan);
+    distmap_plan_destroy(&self->sides_plan);
+    free(self->sides);
     dms_lines_free(&self->lines);
     dmm_exchange_free(&self->forth);
     dmm_exchange_free(&self->back);
@@ -258,6 +279,7 @@ static distmap_view normal_view(const distmap_mpi_plan *plan, distmap_view view)
 struct run {
     distmap_view input, distance, squared, index; /* the caller's */
     distmap_view sample;                          /* the slices' squares */
+    distmap_view kind;                            /* labels, sides; of a mask nothing */
     struct dmm_views slab_in, slab_out;
 };
 
@@ -270,10 +292,15 @@ static void lay_out(const distmap_mpi_plan *plan, const distmap_arrays *arrays, 
     const distmap_view *place = resting_place(plan, &run->distance, &run->squared);
     run->sample = place ? *place : distmap_view_make(plan->sample_memory, plan->samples, l->ndim, plan->slices.shape);
     run->sample.dtype = plan->samples;
+    if (l->kinds == DMS_LABELS)
+        run->kind = run->input;
+    else if (plan->sides)
+        run->kind = distmap_view_make(plan->sides, DISTMAP_UINT8, l->ndim, plan->slices.shape);
     run->slab_in.origin[l->axis] = run->slab_out.origin[l->axis] =
         l->slabs[plan->rank].count ? l->slabs[plan->rank].first : 0;
     dmm_views_add(&run->slab_in, &run->sample);
     dmm_views_add(&run->slab_in, &run->index);
+    dmm_views_add(&run->slab_in, &run->kind);
     dmm_views_add(&run->slab_out, &run->distance);
     dmm_views_add(&run->slab_out, &run->squared);
     dmm_views_add(&run->slab_out, &run->index);
@@ -282,7 +309,14 @@ static void lay_out(const distmap_mpi_plan *plan, const distmap_arrays *arrays, 
 static distmap_status transform_slices(distmap_mpi_plan *plan, const struct run *run) {
     if (!plan->slice_plan)
         return DISTMAP_OK;
-    const distmap_arrays arrays = {.input = run->input, .squared = run->sample, .index = run->index};
+    distmap_arrays arrays = {.input = run->input, .squared = run->sample, .index = run->index};
+    if (plan->sides_plan) {
+        const distmap_arrays sides = {.input = run->input, .within = run->kind};
+        TRY(distmap_plan_execute(plan->sides_plan, &sides));
+        TRY(distmap_plan_wait(plan->sides_plan));
+        plan->flags |= distmap_plan_flags(plan->sides_plan) & DISTMAP_FLAG_NAN;
+        arrays.input = run->kind;
+    }
     TRY(distmap_plan_execute(plan->slice_plan, &arrays));
     TRY(distmap_plan_wait(plan->slice_plan));
     plan->flags |= distmap_plan_flags(plan->slice_plan) & DISTMAP_FLAG_NAN; /* sites may be in other slices */
@@ -362,7 +396,8 @@ static uint64_t bytes_sent(const distmap_mpi_plan *plan) {
         return (uint64_t)beside * (uint64_t)plan->windows.width * sizeof(int32_t);
     }
     const uint64_t index = distmap_dtype_size(want->index);
-    const uint64_t forth = distmap_dtype_size(plan->samples) + index;
+    const uint64_t forth =
+        distmap_dtype_size(plan->samples) + index + distmap_dtype_size(dms_kinds_dtype(&plan->given, l->kinds));
     const uint64_t back = distmap_dtype_size(want->distance) + distmap_dtype_size(want->squared) + index;
     uint64_t sent = 0;
     for (int64_t panel = 0; panel < l->panels; panel++)

@@ -27,9 +27,17 @@ static distmap_status nest(const struct dms_layout *l, const distmap_view *view,
                            MPI_Datatype *type) {
     TRY_MPI(MPI_Type_contiguous((int)distmap_dtype_size(view->dtype), MPI_BYTE, type));
     for (int a = l->ndim - 1; a >= 0; a--) {
+        const MPI_Aint stride = (MPI_Aint)view->strides[a];
         MPI_Datatype inner = *type;
-        const int code =
-            MPI_Type_create_hvector((int)(box->hi[a] - box->lo[a]), 1, (MPI_Aint)view->strides[a], inner, type);
+        int code = MPI_SUCCESS;
+        /* Open MPI 4 takes a vector of bytes with this stride for a contiguous one, unless that is their extent. */
+        if (stride == -1) {
+            code = MPI_Type_create_resized(inner, 0, stride, type);
+            MPI_Type_free(&inner);
+            TRY_MPI(code);
+            inner = *type;
+        }
+        code = MPI_Type_create_hvector((int)(box->hi[a] - box->lo[a]), 1, stride, inner, type);
         MPI_Type_free(&inner);
         TRY_MPI(code);
     }

@@ -20,6 +20,7 @@ void dms_layout_make(const distmap_problem *p, int size, struct dms_layout *l) {
     for (int a = 0; a < DISTMAP_MAX_NDIM; a++)
         l->shape[a] = a < p->ndim ? p->shape[a] : 1;
     l->axis = p->axes ? __builtin_ctz(p->axes) : 0;
+    l->kinds = dms_kinds_of(p);
     l->cut = l->axis == 0 ? 1 : 0;
     for (int a = 0; a < l->ndim; a++)
         if (a != l->axis && l->shape[a] > l->shape[l->cut])

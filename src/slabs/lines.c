@@ -12,7 +12,8 @@
  * that what the slices found with it would give the right squares; but not the right sites: where a site in a later slice is
  * as near, it must win, and would lose to the border of its own slice. So with an index the slices leave the border out, and
  * here it takes the elements to which it is strictly nearer than all else. b, and the outputs that belong to it, are those of a
- * slice without sites, which the core transforms once, when the plan is made.
+ * slice without sites, which the core transforms once, when the plan is made. Signed maps do the same with or without an index, for
+ * the elements outside the shape, for which alone the border is a site.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -35,12 +36,23 @@ double dms_limit(const distmap_problem *problem, distmap_dtype samples) {
 }
 
 bool dms_keeps_border(const distmap_problem *p, int axis) {
-    return p->border && p->want.index && p->axes != 1u << axis;
+    return p->border && (p->want.index || p->sign) && p->axes != 1u << axis;
 }
 
-size_t dms_lines_bytes(const distmap_problem *p, distmap_dtype samples) {
+size_t dms_lines_bytes(const distmap_problem *p, const struct dms_layout *l, distmap_dtype samples) {
     const size_t index = distmap_dtype_size(p->want.index), squared = distmap_dtype_size(p->want.squared);
-    return distmap_dtype_size(samples) + distmap_dtype_size(p->want.distance) + squared + 2 * index;
+    return distmap_dtype_size(samples) + distmap_dtype_size(p->want.distance) + squared + 2 * index +
+           distmap_dtype_size(dms_kinds_dtype(p, l->kinds));
+}
+
+/* Bytes of an element of a part that lines of two classes hold beside it. */
+static size_t class_bytes(const distmap_problem *p, const struct dms_layout *l, distmap_dtype samples) {
+    struct dms_layout other = *l;
+    other.kinds = DMS_NO_KINDS;
+    const bool exact = dms_keeps_border(p, l->axis) && p->want.squared != samples;
+    return l->kinds == DMS_NO_KINDS ? 0
+                                    : dms_lines_bytes(p, &other, samples) + (l->kinds == DMS_LABELS) +
+                                          (exact ? distmap_dtype_size(samples) : 0);
 }
 
 /* ---- Making ---- */
@@ -62,15 +74,20 @@ static distmap_status reserve(const int64_t *shape, int ndim, distmap_dtype dtyp
 /* The plans for parts of this width. */
 static distmap_status make_plans(distmap_context *context, int64_t width, int cut, distmap_dtype squared,
                                  struct dms_lines *lines, struct dms_finish *made) {
-    distmap_problem problem = lines->problem;
-    problem.shape[cut] = made->width = width;
-    TRY(dms_plan_make(context, &problem, &made->finish, &lines->bytes));
-    if (!lines->bordered || !squared || squared == lines->samples)
-        return DISTMAP_OK;
-    /* With the distance, by whose type it is told what is within the limit. */
-    problem.want = (distmap_outputs){.squared = squared, .distance = lines->problem.want.distance};
-    problem.payload = DISTMAP_NONE;
-    return dms_plan_make(context, &problem, &made->squares, &lines->bytes);
+    made->width = width;
+    for (int which = 0; which <= lines->parted; which++) {
+        distmap_problem problem = lines->problem;
+        problem.shape[cut] = width;
+        problem.border &= !which;
+        TRY(dms_plan_make(context, &problem, &made->finish[which], &lines->bytes));
+        if (!lines->bordered || !squared || squared == lines->samples)
+            continue;
+        /* With the distance, by whose type it is told what is within the limit. */
+        problem.want = (distmap_outputs){.squared = squared, .distance = lines->problem.want.distance};
+        problem.payload = DISTMAP_NONE;
+        TRY(dms_plan_make(context, &problem, &made->squares[which], &lines->bytes));
+    }
+    return DISTMAP_OK;
 }
 
 /* The samples of a slice without sites: all "none". */
@@ -130,11 +147,9 @@ size_t dms_panel_lay(const distmap_problem *p, const struct dms_layout *l, int64
     const struct {
         distmap_view *view;
         distmap_dtype dtype;
-    } arrays[] = {{&panel->sample, samples},
-                  {&panel->payload, p->want.index},
-                  {&panel->index, p->want.index},
-                  {&panel->distance, p->want.distance},
-                  {&panel->squared, p->want.squared}};
+    } arrays[] = {{&panel->sample, samples},          {&panel->payload, p->want.index},
+                  {&panel->index, p->want.index},     {&panel->distance, p->want.distance},
+                  {&panel->squared, p->want.squared}, {&panel->kind, dms_kinds_dtype(p, l->kinds)}};
     int64_t shape[DISTMAP_MAX_NDIM];
     size_t elements = 1, used = 0;
     memcpy(shape, l->shape, sizeof shape);
@@ -182,15 +197,37 @@ static distmap_problem lines_problem(const distmap_problem *p, const struct dms_
     return problem;
 }
 
+/* The arrays of class 1. */
+static distmap_status reserve_classes(const distmap_problem *p, const struct dms_layout *l, int64_t width,
+                                      struct dms_lines *lines) {
+    const distmap_dtype samples = lines->samples;
+    struct dms_layout other = *l;
+    distmap_view classes = {0};
+    other.kinds = DMS_NO_KINDS;
+    lines->bytes += dms_panel_lay(p, &other, width, samples, NULL, &lines->other);
+    TRY(dms_panel_reserve(p, &other, width, samples, &lines->other));
+    if (lines->exact.data)
+        TRY(reserve(lines->problem.shape, l->ndim, samples, &lines->other_exact, &lines->bytes));
+    if (l->kinds == DMS_LABELS)
+        TRY(reserve(lines->problem.shape, l->ndim, DISTMAP_UINT8, &classes, &lines->bytes));
+    lines->classes = classes.data;
+    return DISTMAP_OK;
+}
+
 distmap_status dms_lines_make(distmap_context *context, const distmap_problem *p, const struct dms_layout *l,
                               int64_t width, int64_t last, distmap_dtype samples, struct dms_lines *lines) {
     lines->samples = samples;
+    lines->whole = *p;
     lines->bordered = dms_keeps_border(p, l->axis);
+    lines->parted = p->border && p->sign;
     lines->problem = lines_problem(p, l, width, samples);
     if (lines->bordered && p->want.squared != samples)
         TRY(reserve(lines->problem.shape, l->ndim, samples, &lines->exact, &lines->bytes));
+    TRY(dms_find_surface(context, p, &lines->surface));
     if (lines->bordered)
         TRY(draw_borders(context, p, l->axis, lines));
+    if (l->kinds != DMS_NO_KINDS)
+        TRY(reserve_classes(p, l, width, lines));
     TRY(make_plans(context, width, l->cut, p->want.squared, lines, &lines->plans[0]));
     if (last != width)
         TRY(make_plans(context, last, l->cut, p->want.squared, lines, &lines->plans[1]));
@@ -200,25 +237,31 @@ distmap_status dms_lines_make(distmap_context *context, const distmap_problem *p
 size_t dms_lines_estimate(const distmap_context *context, const distmap_problem *p, const struct dms_layout *l,
                           int64_t width, distmap_dtype samples) {
     const distmap_plan_options options = {.host_views = true};
-    distmap_problem problem = lines_problem(p, l, width, samples);
-    size_t bytes, squares = 0, part = 1, slice = 1;
-    if (distmap_scratch_bytes(context, &problem, &options, &bytes) != DISTMAP_OK)
-        return 0;
-    if (!dms_keeps_border(p, l->axis))
-        return bytes + 1;
-    if (p->want.squared && p->want.squared != samples) {
-        problem.want = (distmap_outputs){.squared = p->want.squared, .distance = p->want.distance};
-        problem.payload = DISTMAP_NONE;
-        if (distmap_scratch_bytes(context, &problem, &options, &squares) != DISTMAP_OK)
+    const distmap_problem problem = lines_problem(p, l, width, samples);
+    size_t bytes = 0, part = 1, slice = 1;
+    for (int which = 0; which <= (p->border && p->sign); which++) {
+        distmap_problem one = problem;
+        size_t scratch = 0, squares = 0;
+        one.border &= !which;
+        if (distmap_scratch_bytes(context, &one, &options, &scratch) != DISTMAP_OK)
             return 0;
+        one.want = (distmap_outputs){.squared = p->want.squared, .distance = p->want.distance};
+        one.payload = DISTMAP_NONE;
+        if (dms_keeps_border(p, l->axis) && p->want.squared && p->want.squared != samples &&
+            distmap_scratch_bytes(context, &one, &options, &squares) != DISTMAP_OK)
+            return 0;
+        bytes += scratch + squares;
     }
     for (int a = 0; a < l->ndim; a++) {
         part *= (size_t)problem.shape[a];
         slice *= a == l->axis ? 1 : (size_t)l->shape[a];
     }
+    bytes += part * class_bytes(p, l, samples);
+    if (!dms_keeps_border(p, l->axis))
+        return bytes + 1;
     const size_t exact = distmap_dtype_size(samples);
     const size_t each = exact + distmap_dtype_size(p->want.distance) + distmap_dtype_size(p->want.squared);
-    return bytes + squares + part * exact + slice * each;
+    return bytes + part * exact + slice * each;
 }
 
 void dms_panel_free(struct dms_panel *panel) {
@@ -227,10 +270,14 @@ void dms_panel_free(struct dms_panel *panel) {
 }
 
 void dms_lines_free(struct dms_lines *lines) {
-    for (int i = 0; i < 2; i++) {
-        distmap_plan_destroy(&lines->plans[i].finish);
-        distmap_plan_destroy(&lines->plans[i].squares);
-    }
+    for (int i = 0; i < 2; i++)
+        for (int which = 0; which < 2; which++) {
+            distmap_plan_destroy(&lines->plans[i].finish[which]);
+            distmap_plan_destroy(&lines->plans[i].squares[which]);
+        }
+    dms_panel_free(&lines->other);
+    free(lines->other_exact.data);
+    free(lines->classes);
     free(lines->exact.data);
     free(lines->border_exact.data);
     free(lines->border_distance.data);
@@ -249,7 +296,8 @@ static void shape_view(const struct dms_layout *l, const struct dms_box *part, d
 }
 
 void dms_panel_shape(const struct dms_layout *l, const struct dms_box *part, struct dms_panel *panel) {
-    distmap_view *const views[] = {&panel->sample, &panel->payload, &panel->distance, &panel->squared, &panel->index};
+    distmap_view *const views[] = {&panel->sample,  &panel->payload, &panel->distance,
+                                   &panel->squared, &panel->index,   &panel->kind};
     for (size_t i = 0; i < sizeof views / sizeof *views; i++)
         shape_view(l, part, views[i]);
 }
@@ -272,12 +320,12 @@ static void shift_payload(const struct dms_layout *l, const struct dms_box *part
     } while (dms_box_next(part, l->axis + 1, at));
 }
 
-/* takes[i] = the border is nearer. Returns whether an element is left without anything. */
+/* takes[i] = the border is nearer, if it was 0. Returns whether an element is left without anything. */
 #define DEFINE_TAKE(T, none)                                                           \
     static bool take_##T(const T *border, T *squared, int64_t count, uint8_t *takes) { \
         bool left = false;                                                             \
         for (int64_t i = 0; i < count; i++) {                                          \
-            takes[i] = border[i] < squared[i];                                         \
+            takes[i] = !takes[i] && border[i] < squared[i];                            \
             squared[i] = takes[i] ? border[i] : squared[i];                            \
             left |= squared[i] == (none);                                              \
         }                                                                              \
@@ -299,8 +347,10 @@ static void take_output(const distmap_view *border, int64_t from, const distmap_
 enum { BLOCK = 512 };
 
 static bool take_block(const struct dms_lines *lines, const struct dms_panel *panel, const distmap_view *exact,
-                       int64_t from, int64_t to, int64_t count) {
-    uint8_t takes[BLOCK];
+                       const uint8_t *classes, int64_t from, int64_t to, int64_t count) {
+    uint8_t takes[BLOCK] = {0};
+    if (classes)
+        memcpy(takes, classes + to, (size_t)count);
     bool left = false;
     switch (lines->samples) {
     case DISTMAP_UINT32:
@@ -316,7 +366,7 @@ static bool take_block(const struct dms_lines *lines, const struct dms_panel *pa
     take_output(&lines->border_distance, from, &panel->distance, to, count, takes);
     if (lines->border_squared.data)
         take_output(&lines->border_squared, from, &panel->squared, to, count, takes);
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; i < count && panel->index.data; i++)
         if (takes[i] && panel->index.dtype == DISTMAP_INT32)
             ((int32_t *)panel->index.data)[to + i] = DISTMAP_INDEX_BORDER;
         else if (takes[i])
@@ -324,8 +374,9 @@ static bool take_block(const struct dms_lines *lines, const struct dms_panel *pa
     return left;
 }
 
+/* Elements of class 1 are left out, where classes are given. */
 static void take_border(const struct dms_layout *l, const struct dms_box *part, const struct dms_panel *panel,
-                        const distmap_view *exact, struct dms_lines *lines) {
+                        const distmap_view *exact, const uint8_t *classes, struct dms_lines *lines) {
     const int x = l->ndim - 1; /* never the slabs' axis, since another measured one comes after that */
     const int64_t run = part->hi[x] - part->lo[x];
     int64_t to = 0, at[DISTMAP_MAX_NDIM];
@@ -336,10 +387,47 @@ static void take_border(const struct dms_layout *l, const struct dms_box *part, 
         for (int a = 0; a < l->ndim; a++)
             from = a == l->axis ? from : from * l->shape[a] + at[a];
         for (int64_t done = 0; done < run; done += BLOCK)
-            left |= take_block(lines, panel, exact, from + done, to + done, run - done < BLOCK ? run - done : BLOCK);
+            left |= take_block(lines, panel, exact, classes, from + done, to + done,
+                               run - done < BLOCK ? run - done : BLOCK);
         to += run;
     } while (dms_box_next(part, x, at));
     lines->flags = left ? DISTMAP_FLAG_NO_SITE : 0;
+}
+
+/* The lines of one class, or of masks: from the panel's samples and payloads to its outputs. */
+static distmap_status finish_class(const struct dms_finish *plans, int which, const struct dms_panel *panel,
+                                   const distmap_view *exact, struct dms_lines *lines) {
+    distmap_plan *finish = plans->finish[which], *squares = plans->squares[which];
+    distmap_arrays arrays = {.input = panel->sample, .payload = panel->payload, .distance = panel->distance};
+    arrays.squared = *exact;
+    arrays.index = panel->index;
+    TRY(distmap_plan_execute(finish, &arrays));
+    TRY(distmap_plan_wait(finish));
+    lines->flags |= distmap_plan_flags(finish) & DISTMAP_FLAG_NO_SITE;
+    if (!squares)
+        return DISTMAP_OK;
+    arrays = (distmap_arrays){.input = panel->sample, .squared = panel->squared, .distance = panel->distance};
+    TRY(distmap_plan_execute(squares, &arrays));
+    return distmap_plan_wait(squares);
+}
+
+/* Labels and signed maps: elements of class 0, then those of class 1. */
+static distmap_status finish_classes(const struct dms_layout *l, const struct dms_box *part,
+                                     const struct dms_finish *plans, struct dms_panel *panel, const distmap_view *exact,
+                                     const uint8_t *classes, struct dms_lines *lines) {
+    const int second = lines->parted;
+    const distmap_view *other_exact = lines->other_exact.data ? &lines->other_exact : &lines->other.squared;
+    dms_panel_shape(l, part, &lines->other);
+    shape_view(l, part, &lines->other_exact);
+    dms_classes_divide(l, part, classes, panel, &lines->other);
+    TRY(finish_class(plans, 0, panel, exact, lines));
+    TRY(finish_class(plans, second, &lines->other, other_exact, lines));
+    dms_classes_join(classes, &panel->distance, &lines->other.distance);
+    dms_classes_join(classes, &panel->squared, &lines->other.squared);
+    dms_classes_join(classes, &panel->index, &lines->other.index);
+    if (lines->exact.data)
+        dms_classes_join(classes, &lines->exact, &lines->other_exact);
+    return DISTMAP_OK;
 }
 
 distmap_status dms_lines_finish(const struct dms_layout *l, const struct dms_box *part, struct dms_panel *panel,
@@ -349,22 +437,20 @@ distmap_status dms_lines_finish(const struct dms_layout *l, const struct dms_box
         return DISTMAP_OK;
     const int64_t width = part->hi[l->cut] - part->lo[l->cut];
     const struct dms_finish *plans = &lines->plans[width != lines->plans[0].width];
+    uint8_t *classes = lines->classes ? lines->classes : panel->kind.data;
     if (panel->payload.data)
         shift_payload(l, part, &panel->payload);
     shape_view(l, part, &lines->exact);
     const distmap_view *exact = lines->exact.data ? &lines->exact : &panel->squared;
-    distmap_arrays arrays = {.input = panel->sample, .payload = panel->payload, .distance = panel->distance};
-    arrays.squared = *exact;
-    arrays.index = panel->index;
-    TRY(distmap_plan_execute(plans->finish, &arrays));
-    TRY(distmap_plan_wait(plans->finish));
-    lines->flags = distmap_plan_flags(plans->finish) & DISTMAP_FLAG_NO_SITE;
-    if (plans->squares) {
-        arrays = (distmap_arrays){.input = panel->sample, .squared = panel->squared, .distance = panel->distance};
-        TRY(distmap_plan_execute(plans->squares, &arrays));
-        TRY(distmap_plan_wait(plans->squares));
-    }
+    if (l->kinds != DMS_NO_KINDS && dms_find_classes(l, &panel->kind, classes))
+        TRY(finish_classes(l, part, plans, panel, exact, classes, lines));
+    else
+        TRY(finish_class(plans, 0, panel, exact, lines));
     if (lines->bordered)
-        take_border(l, part, panel, exact, lines);
+        take_border(l, part, panel, exact, lines->parted ? classes : NULL, lines);
+    if (lines->whole.sign) {
+        dms_sign(&lines->whole, lines->surface, classes, &panel->distance);
+        dms_sign(&lines->whole, lines->surface, classes, &panel->squared);
+    }
     return DISTMAP_OK;
 }

@@ -7,7 +7,7 @@
  * lines are made.
  *
  * On the public API alone. layout.c is the arithmetic of slabs, panels and parts; slices.c poses the slices' problem; lines.c
- * finishes whole lines; windows.c finds what windows must know.
+ * finishes whole lines; kinds.c is for labels and signed maps; windows.c finds what windows must know.
  */
 #ifndef DISTMAP_SLABS_SLABS_H
 #define DISTMAP_SLABS_SLABS_H
@@ -36,18 +36,27 @@ struct dms_box {
     int64_t lo[DISTMAP_MAX_NDIM], hi[DISTMAP_MAX_NDIM];
 };
 
+/* Which elements of a line are of one kind, and how panels say so (kinds.c). */
+enum dms_kinds {
+    DMS_NO_KINDS, /* sites are the same for all elements: masks */
+    DMS_LABELS,   /* the labels themselves */
+    DMS_CHANGES,  /* labels: 1 where the label differs from that of the slice before, else 0 */
+    DMS_SIDES,    /* signed maps: 1 in the shape, else 0 */
+};
+
 /* The layout of the image: with at least two axes, so that one can divide the lines. */
 struct dms_layout {
     int ndim;
     int64_t shape[DISTMAP_MAX_AXES]; /* the whole image */
     int axis, cut;
+    enum dms_kinds kinds;
     int size; /* owners of slabs, and of parts of panels: ranks, or those that follow each other on one machine */
     struct dms_slab *slabs; /* one for each of them, in the user's memory */
     int64_t width;          /* of an owner's part of a panel, along `cut`; the last one may be thinner */
     int64_t panels;
 };
 
-/* Fills ndim, shape, axis and cut. */
+/* Fills ndim, shape, axis, cut and kinds, for labels DMS_LABELS. */
 void dms_layout_make(const distmap_problem *problem, int size, struct dms_layout *layout);
 /* Fills width and panels: about `bytes` for an owner's part, an element of which takes `each`. */
 void dms_layout_panels(struct dms_layout *layout, size_t bytes, size_t each);
@@ -107,11 +116,12 @@ void dms_survey_merge(int32_t *row, const int32_t *by, int64_t width);
 /* The arrays of a part of a panel, row-major, of its shape; those that are not needed have data NULL. */
 struct dms_panel {
     distmap_view sample, payload, distance, squared, index;
-    void *memory; /* of all of them; owned where dms_panel_reserve() made it */
+    distmap_view kind; /* labels, signed maps: by the layout's kinds; row-major like the others */
+    void *memory;      /* of all of them; owned where dms_panel_reserve() made it */
 };
 
 /* Bytes that an element of a part takes in a panel's arrays. */
-size_t dms_lines_bytes(const distmap_problem *problem, distmap_dtype samples);
+size_t dms_lines_bytes(const distmap_problem *problem, const struct dms_layout *layout, distmap_dtype samples);
 /* Lays the arrays for parts of this width out in `memory`, and returns how many bytes that takes. NULL: tells these alone. */
 size_t dms_panel_lay(const distmap_problem *problem, const struct dms_layout *layout, int64_t width,
                      distmap_dtype samples, void *memory, struct dms_panel *panel);
@@ -125,15 +135,23 @@ void dms_panel_shape(const struct dms_layout *layout, const struct dms_box *part
 /* The plans that finish whole lines, in parts of one width, or of two. */
 struct dms_lines {
     distmap_problem problem; /* of a part of full width */
+    distmap_problem whole;   /* the image's, in normal form */
+    double surface;          /* signed: subtracted from distances */
     distmap_dtype samples;
-    bool bordered; /* border with index: see lines.c */
+    bool bordered; /* border with index or sign: see lines.c */
+    bool parted;   /* border with sign: class 1, the shape, has plans of its own */
     size_t bytes;  /* scratch of the plans below, `exact` and the border's slice */
     struct dms_finish {
         int64_t width; /* 0: none */
-        distmap_plan *finish;
-        distmap_plan *squares; /* bordered: squared in a type that does not tell ties apart */
+        /* Two where the border is a site for class 0 alone. */
+        distmap_plan *finish[2];
+        distmap_plan *squares[2]; /* bordered: squared in a type that does not tell ties apart */
     } plans[2];
     distmap_view exact; /* bordered: squares in the samples' type, unless the panel's `squared` has it */
+    /* Labels and signed maps: class 1 (kinds.c). */
+    struct dms_panel other;
+    distmap_view other_exact;
+    uint8_t *classes; /* unless they are found in the panel's own memory */
     /* Bordered: what the border alone would give, for a slice of the whole image. */
     distmap_view border_exact, border_distance, border_squared;
     unsigned flags; /* of the last execution */
@@ -154,5 +172,29 @@ distmap_status dms_lines_finish(const struct dms_layout *layout, const struct dm
 double dms_limit(const distmap_problem *problem, distmap_dtype samples);
 /* Whether the border along the other axes is left to the lines. */
 bool dms_keeps_border(const distmap_problem *problem, int axis);
+
+/* ---- kinds.c ---- */
+
+enum dms_kinds dms_kinds_of(const distmap_problem *problem);
+/* The type of what a panel has for each element; NONE for masks. */
+distmap_dtype dms_kinds_dtype(const distmap_problem *problem, enum dms_kinds kinds);
+/* The distances of a signed map: the problem of two labels, which are the sides. Other problems stay what they are. */
+distmap_problem dms_without_sign(const distmap_problem *problem);
+/* The mask that gives the sides of a signed map, of elements of that shape: `within` is 1 in the shape. */
+distmap_problem dms_sides_of(const distmap_problem *normal, const int64_t shape[DISTMAP_MAX_NDIM]);
+/* Fills in what DMS_CHANGES says of labels, row-major. `before` is the slice before them, NULL for the first of the image. */
+void dms_find_changes(const distmap_view *labels, const void *before, uint8_t *changes);
+/* Divides samples and payloads of a part among `own`, where class 1 gets zeros, and `other`, where class 0 does. */
+void dms_classes_divide(const struct dms_layout *layout, const struct dms_box *part, const uint8_t *classes,
+                        struct dms_panel *own, struct dms_panel *other);
+/* Elements of class 1 become those of `other`, of a type of 4 or 8 bytes. */
+void dms_classes_join(const uint8_t *classes, const distmap_view *own, const distmap_view *other);
+/* From distances, or squared ones, to a signed map. `shape`: 1 in it, else 0. */
+void dms_sign(const distmap_problem *normal, double surface, const uint8_t *shape, const distmap_view *view);
+/* The length that the core subtracts from distances to the surface of a signed map. */
+distmap_status dms_find_surface(distmap_context *context, const distmap_problem *normal, double *surface);
+/* The class of each element, 0 or 1, from what a part of a panel has for it, which for changes and sides may be the same memory. Whether
+ * class 1 may have any. */
+bool dms_find_classes(const struct dms_layout *layout, const distmap_view *kind, uint8_t *classes);
 
 #endif

@@ -12,12 +12,10 @@ distmap_status dms_check_kind(const distmap_problem *p, const char *where) {
         return bad("problem.ndim is %d, must be 1 to %d %s", p->ndim, DISTMAP_MAX_NDIM, where);
     if (p->field != DISTMAP_FIELD_DISTANCE)
         return bad("problem.field must be DISTANCE %s", where);
-    if (p->input != DISTMAP_INPUT_MASK)
-        return bad("problem.input must be MASK %s", where);
+    if (p->input != DISTMAP_INPUT_MASK && p->input != DISTMAP_INPUT_LABELS)
+        return bad("problem.input must be MASK or LABELS %s", where);
     if (p->metric != DISTMAP_METRIC_EUCLIDEAN)
         return bad("problem.metric must be EUCLIDEAN %s", where);
-    if (p->sign != DISTMAP_SIGN_NONE)
-        return bad("problem.sign must be NONE %s", where);
     if (p->window.first != 0 || p->window.count != 0)
         return bad("problem.window must stay zero %s", where);
     if (memcmp(&others, &none, sizeof none) != 0)
@@ -44,7 +42,8 @@ distmap_status dms_find_samples(const distmap_context *context, const distmap_pr
                                 distmap_dtype *samples) {
     static const distmap_dtype types[] = {DISTMAP_UINT32, DISTMAP_UINT64, DISTMAP_FLOAT64};
     const distmap_plan_options options = {.host_views = true};
-    distmap_problem p = dms_counted(problem);
+    const distmap_problem distances = dms_without_sign(problem);
+    distmap_problem p = dms_counted(&distances);
     size_t bytes;
     TRY(distmap_scratch_bytes(context, problem, &options, &bytes)); /* by all of the core's rules */
     const double unit = p.unit;
@@ -92,7 +91,8 @@ distmap_problem dms_counted(const distmap_problem *problem) {
 
 /* Where no other axis is measured, a limit below every pitch lets each element see itself alone. */
 distmap_problem dms_slices_of(const distmap_problem *normal, distmap_dtype samples, int axis, int64_t count) {
-    distmap_problem p = dms_counted(normal);
+    const distmap_problem distances = dms_without_sign(normal);
+    distmap_problem p = dms_counted(&distances);
     const double unit = p.unit > 0 ? p.unit : 1, limit = normal->limit / unit * DMS_ROOM;
     p.unit = 0;
     p.limit = limit;

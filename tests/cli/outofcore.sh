@@ -11,6 +11,26 @@ make_volume() { # file, descr, shape, bytes
     make_npy "$1" "$2" "$3" ''
     while tail -c +$((RANDOM % 9000 + 1000)) "$data/retina.jpg"; do :; done 2>/dev/null | head -c "$4" >>"$1"
 }
+# Labels of 1, 2, 4 or 8 bytes: runs of three of them, of drawn lengths, over and over; wide ones differ in the first byte and in the last.
+make_labels() { # file, shape, elements
+    local bytes=$((1 << RANDOM % 4)) run=$((RANDOM % 40 + 1)) pieces=() label
+    for label in '\0' '\1' '\2'; do
+        local first=$label last=$label
+        ((bytes > 1 && RANDOM % 2)) && last='\0'
+        ((bytes > 1)) && [[ $last == $label ]] && first='\0'
+        local middle=
+        while ((${#middle} < 2 * (bytes - 2))); do middle+='\0'; done
+        ((bytes > 1)) && pieces+=("$first$middle$last") || pieces+=("$label")
+    done
+    make_npy "$1" "$([[ $bytes == 1 ]] && echo '|' || echo '<')u$bytes" "$2" ''
+    local i k piece all=
+    for ((k = 0; k < 300; k++)); do
+        piece=${pieces[RANDOM % 3]}
+        for ((i = RANDOM % run; i >= 0; i--)); do all+=$piece; done
+    done
+    printf "$all" >piece
+    while cat piece; do :; done 2>/dev/null | head -c $(($3 * bytes)) >>"$1"
+}
 none_left() { equal "$(ls -A "$1")" "$2"; } # folder, its names
 
 # ---- Bits ----
@@ -30,7 +50,10 @@ for round in $(seq $rounds); do
     esac
     make_volume drawn.npy '|u1' "$shape" "$count"
     options=(--sites $((RANDOM % 256)))
-    ((RANDOM % 2)) && options+=(--metric squared)
+    kind=$((RANDOM % 4))
+    ((kind == 1)) && options=(--threshold $((RANDOM % 256)) --signed) && ((RANDOM % 2)) && options+=(--surface half)
+    ((kind >= 2)) && make_labels drawn.npy "$shape" "$count" && options=(--labels) && ((RANDOM % 2)) && options+=(--sites none)
+    [[ ${options[*]} == *half* ]] || ((RANDOM % 2)) || options+=(--metric squared)
     ((RANDOM % 3)) || options+=(--border)
     ((RANDOM % 3)) || options+=(--limit $((RANDOM % 20 + 1)))
     ((RANDOM % 4)) || options+=(--spacing 2)
@@ -206,8 +229,8 @@ refuses 2 "--memory: '0' is not a size" edt drawn.npy -o out/d.npy --memory 0
 refuses 2 "--memory: '4GB' is not a size" edt drawn.npy -o out/d.npy --memory 4GB
 refuses 2 "--resume needs --memory" edt drawn.npy -o out/d.npy --resume
 refuses 2 "--scratch needs --memory" edt drawn.npy -o out/d.npy --scratch out
-refuses 2 "labels are computed in memory only" edt drawn.npy -o out/d.npy --labels --memory 1G
-refuses 2 "signed maps are computed" edt drawn.npy -o out/d.npy --signed --memory 1G
+refuses 1 "labels can ignore in memory only" edt drawn.npy -o out/d.npy --labels --nodata-value 7 --memory 1G
+refuses 1 "signed maps can ignore in memory only" edt drawn.npy -o out/d.npy --signed --nodata-value 7 --memory 1G
 refuses 2 "other metrics are computed" edt drawn.npy -o out/d.npy --metric cityblock --memory 1G
 refuses 2 "--memory and --preview contradict" edt drawn.npy -o out/d.npy --preview out/p.png --memory 1G
 refuses 2 "--memory and --method contradict" edt drawn.npy -o out/d.npy --method minplus/cpu --memory 1G

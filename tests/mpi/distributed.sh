@@ -30,7 +30,11 @@ for ranks in 1 2 3 5 7; do
     ((RANDOM % 3)) || options+=(--limit $((RANDOM % 20 + 1)))
     ((RANDOM % 3)) || options+=(--spacing 0.7)
     ((RANDOM % 3)) || options+=(--threads 3)
+    kind=$((RANDOM % 4))
+    ((kind == 1)) && options+=(--signed)
+    ((kind == 2)) && options+=(--labels)
     parts=(ignore site object)
+    ((kind)) && parts=(site site object) # labels and signed maps ignore in memory only
     ((RANDOM % 2)) && options+=(--nodata-value $((RANDOM % 256)) --nodata "${parts[RANDOM % 3]}")
     ((RANDOM % 2)) && options+=(--fill 12345678)
     map=${endings[RANDOM % 2]} index=${endings[RANDOM % 2]}
@@ -52,7 +56,10 @@ refuses 2 "--distributed and --preview contradict" edt in.npy -o out/d.npy --dis
 refuses 2 "--distributed needs outputs that every process can write to" edt in.npy -o out/d.npy --index - --distributed
 refuses 1 "/dev/zero: is not a regular file" edt /dev/zero -o out/d.npy --distributed
 refuses 2 "distmap-mpi is started by 'distmap edt --distributed' only" edt in.npy -o out/d.npy --index --distributed
-over_fails 3 2 "--distributed needs a mask .* labels are computed by one process only" in.npy -o out/d.npy --labels
+over_fails 3 2 "--distributed needs --metric euclidean .* other metrics are computed by one process only" \
+    in.npy -o out/d.npy --metric cityblock
+over_fails 3 1 ".*: in.npy names a value for no data, which labels can ignore in memory only.*" \
+    in.npy -o out/d.npy --labels --nodata-value 1
 over_fails 2 1 "out/d.tif: several processes cannot write one tiff file; .npy.* can" in.npy -o out/d.tif
 over_fails 2 1 "none.npy: cannot open: No such file" none.npy -o out/d.npy
 over_fails 2 1 "rank 0: none/d.npy: cannot create a file in folder none/" in.npy -o none/d.npy
@@ -67,8 +74,8 @@ with 3 'set -- "$@" --limit 3' in.npy -o out/d.npy
 fails "another problem for rank 2" 1 "rank 2: problem.limit is 3 here and 0 on rank 0: .*"
 with 3 'set -- in.npy -o out/e.npy' in.npy -o out/d.npy
 fails "another output for rank 2" 1 "rank 2: this rank was started for in.npy, .* -o out/e.npy, rank 0 for in.npy, .* -o out/d.npy"
-with 3 'set -- in.npy -o out/d.npy --labels' in.npy -o out/d.npy
-fails "an option that rank 2 refuses" 2 "rank 2: --distributed needs a mask .*"
+with 3 'set -- in.npy -o out/d.npy --metric cityblock' in.npy -o out/d.npy
+fails "an option that rank 2 refuses" 2 "rank 2: --distributed needs --metric euclidean .*"
 
 # No room on rank 1 alone, which must not write beyond 16 MB of a file (less, and MPI could not start).
 make_volume large.npy '64, 256, 512' $((64 * 256 * 512))

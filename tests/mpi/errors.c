@@ -82,10 +82,11 @@ static void test_problems(void) {
     REFUSE("rank 0: problem.want names no output", p->want.distance = DISTMAP_NONE);
     REFUSE("rank 0: problem.shape[0] is -1", p->shape[0] = -1);
     REFUSE("rank 0: problem.want.squared is uint32", p->spacing[0] = 0.3, p->want.squared = DISTMAP_UINT32);
-    REFUSE("rank 0: problem.input must be MASK", p->input = DISTMAP_INPUT_LABELS);
-    REFUSE("rank 1: problem.input must be MASK", ON(1) p->input = DISTMAP_INPUT_SAMPLED);
+    REFUSE("rank 1: problem.input", ON(1) p->input = DISTMAP_INPUT_LABELS);
+    REFUSE("rank 1: problem.input must be MASK or LABELS", ON(1) p->input = DISTMAP_INPUT_SAMPLED);
     REFUSE("rank 0: problem.metric must be EUCLIDEAN", p->metric = DISTMAP_METRIC_CITYBLOCK);
-    REFUSE("rank 0: problem.sign must be NONE", p->sign = DISTMAP_SIGN_INSIDE);
+    REFUSE("rank 2: problem.sign", ON(2) p->sign = DISTMAP_SIGN_INSIDE);
+    REFUSE("rank 2: problem.surface", p->sign = DISTMAP_SIGN_INSIDE; ON(2) p->surface = DISTMAP_SURFACE_HALF);
     REFUSE("rank 0: problem.field must be DISTANCE", p->field = DISTMAP_FIELD_SKELETON);
     REFUSE("rank 0: problem.want: only distance, squared and index are available over several ranks",
            p->want.coords = DISTMAP_INT32);

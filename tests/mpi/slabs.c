@@ -1,6 +1,6 @@
-/* slabs [CASE]: masks spread over the ranks by drawn slabs, some of them empty, against brute force by one process that holds
- * all, to the bit: distances, squares, sites, flags. Views lie in odd places, and nothing beside them may change. The seed is
- * rank 0's; DISTMAP_TEST_SEED and DISTMAP_TEST_SCALE are those of `matrix`.
+/* slabs [CASE]: masks, labels and signed maps spread over the ranks by drawn slabs, some of them empty, against brute force by one
+ * process that holds all, to the bit: distances, squares, sites, flags. Views lie in odd places, and nothing beside them may change. The
+ * seed is rank 0's; DISTMAP_TEST_SEED and DISTMAP_TEST_SCALE are those of `matrix`.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -66,6 +66,30 @@ static void draw_outputs(distmap_problem *p, struct rng *r) {
                                     .squared = squares[rng_range(r, 0, 5)],
                                     .index = sites[rng_range(r, 0, 3)]};
     while (distmap_scratch_bytes(contexts[0], p, NULL, &bytes) != DISTMAP_OK);
+}
+
+/* Labels in runs of a drawn length, or the sides of a signed map. */
+static void draw_kinds(struct job *j, const struct image *m, struct rng *r) {
+    distmap_problem *p = &j->test.problem;
+    const size_t bytes = distmap_dtype_size(p->dtype);
+    const int64_t run = rng_range(r, 1, 40), count = rng_range(r, 1, 5);
+    const bool real = p->dtype == DISTMAP_FLOAT32 || p->dtype == DISTMAP_FLOAT64;
+    if (rng_chance(r, 0.5)) {
+        p->sign = rng_chance(r, 0.5) ? DISTMAP_SIGN_OUTSIDE : DISTMAP_SIGN_INSIDE;
+        p->surface = rng_chance(r, 0.3) ? DISTMAP_SURFACE_HALF : DISTMAP_SURFACE_CENTRE;
+        return;
+    }
+    if (real)
+        return;
+    p->input = DISTMAP_INPUT_LABELS;
+    p->sites = (distmap_sites){.rule = rng_chance(r, 0.3) ? DISTMAP_SITES_NONE : DISTMAP_SITES_ZERO};
+    memset(j->test.input, 0, (size_t)m->elements * bytes);
+    for (int64_t i = 0; i < m->elements; i++) {
+        /* Those of many bytes differ in the last ones, too. */
+        unsigned char *at = (unsigned char *)j->test.input + (size_t)i * bytes;
+        const unsigned char label = m->site[i] ? 0 : (unsigned char)(1 + i / run % count);
+        at[label % bytes] = p->dtype == DISTMAP_BOOL ? label != 0 : label;
+    }
 }
 
 /* Slabs of any thickness: ends are drawn, or even, or one rank has all. */
@@ -193,9 +217,9 @@ static void tell(const struct job *j, const char *why) {
         return;
     fprintf(stderr,
             "FAILED %s\n  rank %d of %d, slices %" PRId64 " + %" PRId64
-            ", panels of %zu bytes, %d near; dtype %s, axes 0x%x",
+            ", panels of %zu bytes, %d near; dtype %s, input %d, sign %d, surface %d, axes 0x%x",
             j->name, rank, size, j->first, j->count, j->options.panel_bytes, j->options.near_ranks,
-            distmap_dtype_name(p->dtype), p->axes);
+            distmap_dtype_name(p->dtype), (int)p->input, (int)p->sign, (int)p->surface, p->axes);
     for (int a = 0; a < p->ndim; a++)
         fprintf(stderr, ", pitch %g", p->spacing[a]);
     fprintf(stderr, ", limit %.17g, border %d; want d %s, d2 %s, i %s: %s\n", p->limit, p->border,
@@ -216,6 +240,8 @@ static void run_case(int number, uint64_t seed, struct rng *r) {
                               (rng_chance(r, 0.25) ? VARY_REAL_SPACING : 0) | (rng_chance(r, 0.3) ? VARY_LIMIT : 0) |
                               (rng_chance(r, 0.4) ? VARY_BORDER : 0) | (rng_chance(r, 0.5) ? VARY_DTYPE : 0);
     recipe_make(&j.test, &m, features, r);
+    if (rng_chance(r, 0.6))
+        draw_kinds(&j, &m, r);
     draw_outputs(&j.test.problem, r);
     drawn_name(j.name, sizeof j.name, "slabs", number, seed, pattern, &m);
     compute(&j);
