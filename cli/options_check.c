@@ -138,7 +138,7 @@ int options_check(const struct options *o) {
         if (o->threshold_given && o->sites_given && o->sites.rule != DISTMAP_SITES_ZERO &&
             o->sites.rule != DISTMAP_SITES_NONZERO)
             return usage("--threshold needs --sites zero (below T) or nonzero (all else), not another rule");
-        if (o->sites_given && o->sites.rule == DISTMAP_SITES_NONE && !(o->labels && o->command->bit == EDT))
+        if (o->sites_given && o->sites.rule == DISTMAP_SITES_NONE && !(o->labels && o->command->bit & (EDT | PASS)))
             return usage("--sites none needs edt --labels: it means that no label is background");
         const bool to_stdout = strcmp(o->output, "-") == 0;
         if (to_stdout && o->json)

@@ -161,7 +161,7 @@ int problem_make(const struct options *options, const distmap_image_info *info, 
         problem->sites.rule = DISTMAP_SITES_NONZERO;
     if (options->labels && is_float(info->dtype))
         return fail("--labels: labels are integers, but %s holds %s", options->input, distmap_dtype_name(info->dtype));
-    if (options->labels && options->command->bit & (EDT | MORPH))
+    if (options->labels && options->command->bit & (EDT | MORPH | PASS))
         problem->input = DISTMAP_INPUT_LABELS;
     /* A user can easily name the array of grey values of a file instead of that of the mask; few grey values are exactly 0. */
     const bool in_store = strcmp(info->format, "hdf5") == 0 || strcmp(info->format, "zarr") == 0;

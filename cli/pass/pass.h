@@ -8,8 +8,8 @@
  * write the same chunk. Nothing is ever read that another shard of the same pass writes, so that shards need no order; and what a
  * shard writes depends on its input alone, so that writing it twice, or at the same time, gives the same file.
  *
- * problem.c says what is computed; gaps.c is about elements without data; plan.c is what all shards of a pass must agree
- * on; state.c is who has done what; run.c the course of things.
+ * problem.c says what is computed; gaps.c is about elements without data, labels and signed maps; plan.c is what all shards of a pass
+ * must agree on; state.c is who has done what; run.c the course of things.
  */
 #ifndef DISTMAP_CLI_PASS_PASS_H
 #define DISTMAP_CLI_PASS_PASS_H
@@ -24,6 +24,8 @@
 /* The plan with which all shards of a pass agree, as a JSON object: written beside the output by the first of them, compared by the others,
  * and read by the next pass. */
 
+enum { PLAN_INPUT = 2 * PATH_MAX }; /* bytes for a file and a dataset in it */
+
 struct pass;
 /* The plan of this run; the caller's. */
 json_object *plan_make_first(const struct pass *pass);
@@ -34,8 +36,9 @@ int plan_problem(const char *file, json_object *plan, distmap_problem *problem, 
 void plan_model(json_object *plan, distmap_image_info *info);
 /* The value for no data of the input that a plan is of, if it has one. */
 bool plan_nodata(json_object *plan, double *value);
-/* Whether its first pass left elements out; then the input that says which, and into `options` which part of that was taken. */
-bool plan_gaps(json_object *plan, struct options *options, const char **input);
+/* Whether the last pass reads the input of the first pass too, since elements of it are ignored, or for their kinds; then this input, its
+ * identity, and into `options` which part of it was taken. */
+bool plan_source(json_object *plan, struct options *options, char input[PLAN_INPUT], const char **identity);
 /* Whether there is something left to do behind the pass of this plan. */
 bool plan_is_unfinished(json_object *plan);
 /* Whether both are of the same run; else says where they differ. `folder` is where `there` comes from. */
@@ -86,7 +89,9 @@ enum { PASS_AXES = 80 }; /* bytes for the names of axes */
 struct pass {
     const struct options *options;
     struct source source, sites; /* of the last pass both, squares and indices; else `sites` is nothing */
-    struct source gaps;          /* of the last pass: the first one's input, where elements of it are ignored */
+    struct source gaps;   /* of the last pass: the first one's input, for elements that are ignored, and for kinds */
+    struct options first; /* of that input */
+    char first_input[PLAN_INPUT];
     uint8_t *ignored[PIPELINE_SLOTS]; /* 1 at elements of a piece that have no data; NULL: none can have */
     char *again[PIPELINE_SLOTS];      /* the piece of `gaps` */
     struct fill fill;                 /* of the result */
@@ -110,6 +115,8 @@ struct pass {
 /* The first pass says what cannot be done before anything is; the last one opens what the first one read, if it left elements out. */
 int gaps_check(struct pass *pass);
 int gaps_open(struct pass *pass);
+/* Whether that input is still the same behind the work. */
+int gaps_end(const struct pass *pass);
 /* The value of the result where there is no distance. */
 int gaps_choose_fill(struct pass *pass, distmap_dtype map);
 /* Memory for pieces of so many places: how much, taken, given back. */

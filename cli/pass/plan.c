@@ -44,6 +44,10 @@ static void add_pass(json_object *plan, const struct pass *p) {
     add_text(plan, "distmap", distmap_version());
 }
 
+/* By the numbers of distmap_sign and distmap_surface, and of what elements without data are. */
+static const char *const signs[] = {"none", "outside", "inside", NULL}, *const surfaces[] = {"centre", "half", NULL},
+                         *const parts[] = {"ignore", "site", "object", NULL};
+
 json_object *plan_make_first(const struct pass *p) {
     const distmap_problem *problem = &p->problem;
     json_object *plan = json_object_new_object(), *spacing = json_object_new_array();
@@ -63,7 +67,10 @@ json_object *plan_make_first(const struct pass *p) {
     snprintf(sites, sizeof sites, "rule %d, %.17g to %.17g", (int)problem->sites.rule, problem->sites.lo,
              problem->sites.hi);
     add_text(plan, "sites", sites);
-    static const char *const parts[] = {"ignore", "site", "object"};
+    json_object_object_add(plan, "by_bytes", json_object_new_boolean(p->options->verify));
+    json_object_object_add(plan, "labels", json_object_new_boolean(problem->input == DISTMAP_INPUT_LABELS));
+    add_text(plan, "sign", signs[problem->sign]);
+    add_text(plan, "surface", surfaces[problem->surface]);
     const bool gaps = nodata_applies(&p->source, p->options);
     char value[40] = "";
     add_text(plan, "nodata", gaps ? parts[p->options->nodata] : NULL);
@@ -111,10 +118,23 @@ bool plan_nodata(json_object *plan, double *value) {
     return *text;
 }
 
-bool plan_gaps(json_object *plan, struct options *options, const char **input) {
-    if (strcmp(text_of(plan, "nodata"), "ignore") != 0)
+/* The number of a name in a list; 0 if it is not there. */
+static int number_of(const char *const *names, const char *name) {
+    for (int i = 0; names[i]; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return 0;
+}
+
+bool plan_source(json_object *plan, struct options *options, char input[PLAN_INPUT], const char **identity) {
+    const bool kinds = json_object_get_boolean(member(plan, "labels")) || number_of(signs, text_of(plan, "sign"));
+    if (strcmp(text_of(plan, "nodata"), "ignore") != 0 && !kinds)
         return false;
-    *input = text_of(plan, "input");
+    const char *dataset = text_of(plan, "dataset");
+    snprintf(input, PLAN_INPUT, "%s%s%s", text_of(plan, "input"), *dataset ? ":" : "", dataset);
+    *identity = text_of(plan, "input_identity");
+    options->verify = json_object_get_boolean(member(plan, "by_bytes"));
+    options->nodata = number_of(parts, text_of(plan, "nodata"));
     options->time = json_object_get_int64(member(plan, "time"));
     options->channel = json_object_get_int64(member(plan, "channel"));
     options->nodata_value_given = plan_nodata(plan, &options->nodata_value);
@@ -130,7 +150,14 @@ int plan_problem(const char *file, json_object *plan, distmap_problem *p, distma
     json_object *shape = member(plan, "shape"), *spacing = member(plan, "spacing"), *axes = member(plan, "axes");
     *p = (distmap_problem){.dtype = distmap_dtype_from_name(text_of(plan, "dtype")),
                            .limit = json_object_get_double(member(plan, "limit")),
-                           .border = json_object_get_boolean(member(plan, "border"))};
+                           .border = json_object_get_boolean(member(plan, "border")),
+                           .sign = (distmap_sign)number_of(signs, text_of(plan, "sign")),
+                           .surface = (distmap_surface)number_of(surfaces, text_of(plan, "surface"))};
+    int rule = 0;
+    if (json_object_get_boolean(member(plan, "labels")))
+        p->input = DISTMAP_INPUT_LABELS;
+    if (sscanf(text_of(plan, "sites"), "rule %d, %lg to %lg", &rule, &p->sites.lo, &p->sites.hi) == 3)
+        p->sites.rule = (distmap_sites_rule)rule;
     *samples = distmap_dtype_from_name(text_of(plan, "output_dtype"));
     const size_t ndim = json_object_is_type(shape, json_type_array) ? json_object_array_length(shape) : 0;
     if (!p->dtype || !*samples || ndim < 2 || ndim > DISTMAP_MAX_NDIM || !json_object_is_type(axes, json_type_array) ||

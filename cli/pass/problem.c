@@ -78,6 +78,8 @@ static int check_last(const struct options *o) {
                         : o->nodata_value_given        ? "--nodata-value"
                         : o->border                    ? "--border"
                         : o->limit > 0                 ? "--limit"
+                        : o->labels                    ? "--labels"
+                        : o->is_signed                 ? "--signed"
                                                        : NULL;
     return given ? fail("%s: belongs to the first pass, which made %s", given, o->input) : 0;
 }
@@ -137,6 +139,8 @@ int pass_problem(struct pass *p, distmap_dtype *map) {
     if (element_count(problem->ndim, problem->shape) == 0)
         return fail("%s: has no elements", options->input);
     steps_begin(&p->steps, options, &p->work, problem);
+    p->steps.kinds = dms_kinds_of(problem);
+    p->steps.reads_image = p->last && p->steps.kinds == DMS_SIDES;
     if (dms_check_kind(problem, "in shards") ||
         (!p->last && dms_find_samples(p->work.context, problem, &p->steps.samples)))
         return fail_library();

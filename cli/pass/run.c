@@ -50,8 +50,8 @@ static int begin_output(struct pass *p, struct sink *sink, struct state *state, 
     if (status || (status = find_format(path, &format)))
         return status;
     if (!format->chunked && (p->options->chunks_of_output.count || p->options->shards_of_output.count))
-        return fail("--%s: %s has no chunks: %s is contiguous", p->options->chunks_of_output.count ? "chunks" : "shards", path,
-                    format->name);
+        return fail("--%s: %s has no chunks: %s is contiguous",
+                    p->options->chunks_of_output.count ? "chunks" : "shards", path, format->name);
     if (format->chunked) {
         choose_chunk(p, sink);
     } else {
@@ -295,9 +295,9 @@ static int compute(struct pass *p) {
     p->plan = p->last ? plan_make_last(p, p->before) : plan_make_first(p);
     if ((status = state_begin(&p->state, p->plan, &whole)))
         return status;
-    if (!whole && ((status = check_part(p, &p->state, p->state.told.bytes[0])) ||
-                   (status = check_part(p, &p->index_state, p->state.told.bytes[1])) ||
-                   (status = open_outputs(p, &whole))))
+    if (!whole &&
+        ((status = check_part(p, &p->state, p->state.told.bytes[0])) ||
+         (status = check_part(p, &p->index_state, p->state.told.bytes[1])) || (status = open_outputs(p, &whole))))
         return status;
     if (whole) { /* the process that named the outputs may have been killed before it removed the parts */
         state_tidy(&p->state);
@@ -305,7 +305,7 @@ static int compute(struct pass *p) {
     }
     /* Behind the opening: see state.c. */
     const bool again = state_has(&p->state, options->shard);
-    if (!again && ((status = do_share(p)) || (status = source_check_identity(&p->source)) ||
+    if (!again && ((status = do_share(p)) || (status = source_check_identity(&p->source)) || (status = gaps_end(p)) ||
                    (status = state_mark(&p->state, options->shard, &p->mark))))
         return status;
     if ((status = state_count(&p->state, NULL, 0)))
@@ -336,13 +336,16 @@ const struct command command_pass = {
     .arguments = "INPUT -o OUTPUT --axis AXES --shard I/N",
     .summary = "one part of a distance map, for batch systems",
     .about =
-        "Computes one shard of one of the two passes of an exact distance map of a mask, for an image of any size.\n"
+        "Computes one shard of one of the two passes of an exact distance map, for an image of any size.\n"
         "The first pass runs along all measured axes but the slowest, and writes squared distances; the last pass\n"
         "reads these and runs along the slowest axis. The shards of a pass can run in any order, at the same time, on\n"
         "any machines that see the files, and can be killed and run again. The last pass starts when the first one is\n"
-        "complete. OUTPUT (.npy, .zarr or .precomputed) is named OUTPUT.part until all its shards are done; the folder\n"
-        "OUTPUT.pass records which are. --sites, --threshold, --spacing, --axes, --nodata, --border and --limit belong\n"
-        "to the first pass, --metric squared, --fill and --dtype to the last. The bits are those of distmap edt.",
+        "complete. OUTPUT (.npy, .zarr or .precomputed) is named OUTPUT.part until all its shards are done; the "
+        "folder\n"
+        "OUTPUT.pass records which are. --sites, --threshold, --labels, --signed, --spacing, --axes, --nodata, "
+        "--border and\n"
+        "--limit belong to the first pass, --metric squared, --fill and --dtype to the last. The bits are those of "
+        "distmap edt.",
     .example = "  distmap pass data/mni152_gray_matter.nii.gz -o squares.npy --threshold 128 --axis y,x --shard 1/2\n"
                "  distmap pass data/mni152_gray_matter.nii.gz -o squares.npy --threshold 128 --axis y,x --shard 2/2\n"
                "  distmap pass squares.npy -o depth.npy --axis z --shard 1/1\n",

@@ -110,6 +110,27 @@ make_npy() { # file, descr, shape, then the data's bytes as printf escapes
     printf "$4" >>"$1"
 }
 
+# Labels of 1, 2, 4 or 8 bytes: runs of three of them, of drawn lengths, over and over; wide ones differ in the first byte and in the last.
+make_labels() { # file, shape, elements
+    local bytes=$((1 << RANDOM % 4)) run=$((RANDOM % 40 + 1)) pieces=() label
+    for label in '\0' '\1' '\2'; do
+        local first=$label last=$label
+        ((bytes > 1 && RANDOM % 2)) && last='\0'
+        ((bytes > 1)) && [[ $last == $label ]] && first='\0'
+        local middle=
+        while ((${#middle} < 2 * (bytes - 2))); do middle+='\0'; done
+        ((bytes > 1)) && pieces+=("$first$middle$last") || pieces+=("$label")
+    done
+    make_npy "$1" "$([[ $bytes == 1 ]] && echo '|' || echo '<')u$bytes" "$2" ''
+    local i k piece all=
+    for ((k = 0; k < 300; k++)); do
+        piece=${pieces[RANDOM % 3]}
+        for ((i = RANDOM % run; i >= 0; i--)); do all+=$piece; done
+    done
+    printf "$all" >piece
+    while cat piece; do :; done 2>/dev/null | head -c $(($3 * bytes)) >>"$1"
+}
+
 finish() {
     echo "$checks checks, $failures failed"
     [[ $failures == 0 && $checks -gt 0 ]]

@@ -45,10 +45,16 @@ for round in $(seq "$rounds"); do
     mkdir run
     make_volume run/drawn.npy '|u1' "$shape" "$count"
     first=(--sites $((RANDOM % 256))) last=()
+    case $((RANDOM % 5)) in
+    0) first=(--threshold $((RANDOM % 256)) --signed) && ((RANDOM % 2)) && first+=(--surface half) ;;
+    1) first+=(--signed outside --nodata-value $((RANDOM % 256)) --nodata site) ;;
+    2) make_labels run/drawn.npy "$shape" "$count" && first=(--labels) && ((RANDOM % 2)) && first+=(--sites none) ;;
+    3) make_labels run/drawn.npy "$shape" "$count" && first=(--labels --nodata-value 2 --nodata object) ;;
+    esac
     ((RANDOM % 3)) || first+=(--border)
     ((RANDOM % 3)) || first+=(--limit $((RANDOM % 20 + 1)))
     case $((RANDOM % 4)) in 0) first+=(--spacing 2) ;; 1) first+=(--spacing 0.7) ;; esac
-    ((RANDOM % 2)) && last+=(--metric squared)
+    [[ ${first[*]} == *half* ]] || ((RANDOM % 2)) || last+=(--metric squared)
     "$distmap" edt run/drawn.npy -o run/want.npy --index run/wanti.npy "${first[@]}" "${last[@]}" --quiet
     for format in $formats; do
         chunks=()
@@ -63,6 +69,15 @@ for round in $(seq "$rounds"); do
         check "... no part is left" equal "$(find run -name '*.part' -o -name '.distmap*')" ""
     done
 done
+# The kinds of labels come from the input of the first pass, which must be what it was.
+make_labels labels.npy '9, 40, 50' 18000
+"$distmap" edt labels.npy -o want.npy --labels --quiet
+all 2 labels.npy -o midl.npy --axis y,x --labels && all 2 midl.npy -o outl.npy --axis z
+check "labels" cmp outl.npy want.npy
+refuses 1 "--labels: belongs to the first pass, which made midl.npy" pass midl.npy -o out/d.npy --axis z --shard 1/1 --labels
+refuses 1 "labels can ignore in memory only" pass labels.npy -o out/d.npy --axis y,x --labels --nodata-value 7 --shard 1/1
+touch -d yesterday labels.npy
+refuses 1 "labels.npy: has changed since the first pass of midl.npy" pass midl.npy -o out/d.npy --axis z --shard 1/1
 # Slices that are problems of their own need one pass.
 make_volume drawn.npy '|u1' '9, 40, 50' 18000
 "$distmap" edt drawn.npy -o want.npy --axes y,x --sites 7 --quiet
