@@ -42,6 +42,7 @@ class World:
         draw = self.draw
         self.shape = [draw.randint(1, 14) for _ in range(draw.choice((2, 3, 3)))]
         self.options = [f"--sites={draw.choice(('0', 'nonzero', '1..2', '3'))}", "--threads=1"]
+        self.options += draw.choice(([], [], ["--labels"], ["--signed"], ["--signed=outside", "--surface=half"]))
         self.options += draw.choice(([], [], [f"--limit={draw.randint(1, 9)}"]))
         self.options += draw.choice(([], [], ["--border"]))
         self.options += draw.choice(([], ["--spacing=2"], ["--spacing=0.7"]))
