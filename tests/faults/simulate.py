@@ -41,6 +41,8 @@ class World:
     def problem(self):
         draw = self.draw
         self.shape = [draw.randint(1, 14) for _ in range(draw.choice((2, 3, 3)))]
+        if draw.random() < 0.4:  # several slabs: only where a panel has runs of at least a page
+            self.shape[-1] = draw.randint(1030, 1500) * (1 if len(self.shape) == 3 else self.shape[0])
         self.options = [f"--sites={draw.choice(('0', 'nonzero', '1..2', '3'))}", "--threads=1"]
         self.options += draw.choice(([], [], ["--labels"], ["--signed"], ["--signed=outside", "--surface=half"]))
         self.options += draw.choice(([], [], [f"--limit={draw.randint(1, 9)}"]))
