@@ -25,7 +25,9 @@ for round in $(seq $rounds); do
     case $((round % 4)) in
     0) z=$((RANDOM % 3000 + 1)); shape="$z," count=$z ;;
     1) y=$(odd 500) x=$(odd 700); shape="$y, $x" count=$((y * x)) ;;
-    2) z=$(odd 60) y=$(odd 90) x=$(odd 300); shape="$z, $y, $x" count=$((z * y * x)) ;;
+    2) z=$(odd 60) y=$(odd 90) x=$(odd 300)
+       ((RANDOM % 2)) && z=$(odd 14) y=$(odd 14) x=$((RANDOM % 400 + 1100)) # several slabs: runs are at least a page
+       shape="$z, $y, $x" count=$((z * y * x)) ;;
     3) t=$(odd 9) z=$(odd 20) y=$(odd 30) x=$(odd 100); shape="$t, $z, $y, $x" count=$((t * z * y * x)) ;;
     esac
     make_volume drawn.npy '|u1' "$shape" "$count"
@@ -64,17 +66,26 @@ check "from standard input" cmp got.npy want.npy
 small=48
 make_volume volume.npy '<u4' '96, 512, 1024' $((96 * 512 * 1024 * 4))
 make_volume plane.npy '<u4' '7100, 7200' $((7100 * 7200 * 4))
+ln volume.npy labels.npy
+ln volume.npy sides.npy
+task() { # image
+    case $1 in
+    labels) echo --labels ;;
+    sides) echo --signed --threshold 40000 ;;
+    *) echo --sites 0..40000 ;;
+    esac
+}
 sanitized=1
 (ulimit -v 4000000 && "$distmap" --version) >/dev/null 2>&1 && sanitized=0 # sanitizers reserve more addresses, and use more memory
 memory=${small}M
 ((sanitized)) && memory=2G
-for image in volume plane; do
+for image in volume plane labels sides; do
     ((sanitized)) && break
     rm -rf out
     mkdir out
-    "$distmap" edt $image.npy -o want.npy --sites 0..40000 --quiet || exit 1
+    "$distmap" edt $image.npy -o want.npy $(task $image) --quiet || exit 1
     status=0
-    (ulimit -s 1024 && ulimit -d $((small * 1024)) && "$distmap" edt $image.npy -o out/d.npy --sites 0..40000 \
+    (ulimit -s 1024 && ulimit -d $((small * 1024)) && "$distmap" edt $image.npy -o out/d.npy $(task $image) \
         --memory $memory --json --threads 2 >told.json 2>stderr) || status=$?
     check "$image of four times the limit: status ($(cat stderr))" equal "$status" 0
     check "$image of four times the limit: the same bits" cmp out/d.npy want.npy
@@ -89,20 +100,20 @@ done
 lines() { grep -c "^$1 [0-9]" "out/.distmap-$2.state" 2>/dev/null; }
 # Nice, so that who waits for a line sees it before the run has ended, also where other tests take the processors.
 interrupt() { # output, what to wait for, how often, signal: starts a run, ends it there; then its exit status is $status
-    nice -n 19 "$distmap" edt $image.npy -o "out/$1" --sites 0..40000 --memory $memory --resume --quiet 2>stderr &
+    nice -n 19 "$distmap" edt $image.npy -o "out/$1" $(task $image) --memory $memory --resume --quiet 2>stderr &
     local run=$!
     while [[ $(lines "$2" "$1") -lt $3 ]] && kill -0 $run 2>/dev/null; do sleep 0.01; done
     kill "-$4" $run 2>/dev/null
     wait $run
     status=$?
 }
-runs=("volume d.npy" "plane d.tif" "volume d.tif" "plane d.npy")
-[[ ${DISTMAP_TEST_ALL:-} ]] || runs=("${runs[@]:RANDOM % 2 * 2:2}")
+runs=("volume d.npy" "plane d.tif" "labels d.npy" "volume d.tif" "plane d.npy" "sides d.tif")
+[[ ${DISTMAP_TEST_ALL:-} ]] || runs=("${runs[@]:RANDOM % 2 * 3:3}")
 for run in "${runs[@]}"; do
     read -r image name <<<"$run"
     rm -rf out
     mkdir out
-    "$distmap" edt $image.npy -o "want.${name#*.}" --sites 0..40000 --quiet
+    "$distmap" edt $image.npy -o "want.${name#*.}" $(task $image) --quiet
     interrupt $name slab 3 KILL
     check "$run killed in the first pass" equal "$status" 137
     check "$run: no output yet" test ! -e out/$name
@@ -114,7 +125,7 @@ for run in "${runs[@]}"; do
     panels=$(lines panel $name)
     parts=$(sed -n 's/^slabs and panels \([0-9]*\).*/\1/p' out/.distmap-$name.state)
     check "$run: slabs are not done again" equal "$(lines slab $name)" "$parts"
-    "$distmap" edt $image.npy -o out/$name --sites 0..40000 --memory $memory --resume 2>stderr
+    "$distmap" edt $image.npy -o out/$name $(task $image) --memory $memory --resume 2>stderr
     check "$run: ends: status" equal "$?" 0
     check "$run: told ($(cat stderr))" grep -q "resuming after $parts slabs and $panels panels" stderr
     check "$run: the same bits" cmp out/$name "want.${name#*.}"
