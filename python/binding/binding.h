@@ -19,6 +19,7 @@
     X(struct_bytes)           \
     X(error_text)             \
     X(view_order)             \
+    X(problem_unit_sized)     \
     X(device_count)           \
     X(device_describe_sized)  \
     X(context_create_sized)   \

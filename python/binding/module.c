@@ -22,6 +22,23 @@ static PyObject *order(PyObject *module, PyObject *mapping) {
     return list;
 }
 
+/* unit(problem): (the unit of its pitches or 0.0, the multiples of it along each axis). */
+static PyObject *unit(PyObject *module, PyObject *mapping) {
+    (void)module;
+    distmap_problem problem = {0};
+    double size;
+    int64_t multiples[DISTMAP_MAX_AXES];
+    if (!dmb_write(dmb_problem, mapping, &problem))
+        return NULL;
+    const distmap_status status = dmb_core.problem_unit_sized(&problem, sizeof problem, &size, multiples);
+    if (status != DISTMAP_OK)
+        return dmb_raise(status, dmb_core.error_text());
+    PyObject *list = PyList_New(problem.ndim);
+    for (int a = 0; list && a < problem.ndim; a++)
+        PyList_SetItem(list, a, PyLong_FromLongLong(multiples[a]));
+    return Py_BuildValue("dN", size, list);
+}
+
 static PyObject *texts(const char *const *names, int64_t count) {
     PyObject *list = PyList_New(names ? (Py_ssize_t)count : 0);
     for (Py_ssize_t i = 0; list && i < PyList_Size(list); i++)
@@ -76,6 +93,7 @@ static PyMethodDef functions[] = {{"open_core", dmb_open_core, METH_O, NULL},
                                   {"open_io", dmb_open_io, METH_O, NULL},
                                   {"version", version, METH_NOARGS, NULL},
                                   {"order", order, METH_O, NULL},
+                                  {"unit", unit, METH_O, NULL},
                                   {"method", method, METH_O, NULL},
                                   {"device_count", device_count, METH_O, NULL},
                                   {"describe", describe, METH_VARARGS, NULL},

@@ -1,7 +1,7 @@
 """What is shown works when typed: the doctests of the package and the Python of the README."""
 
 import doctest
-import importlib
+import importlib.util
 import pkgutil
 import re
 from pathlib import Path
@@ -12,10 +12,14 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
+OTHERS = ("dask", "jax", "monai", "torch")  # modules beside these libraries, where they are installed
+
+
 def modules():
     yield "distmap"
     for found in pkgutil.walk_packages(distmap.__path__, "distmap."):
-        if "report" not in found.name:
+        name = found.name.removeprefix("distmap.")
+        if "report" not in name and (name not in OTHERS or importlib.util.find_spec(name)):
             yield found.name
 
 
