@@ -272,6 +272,10 @@ def row_major(shape, itemsize):
     return strides
 
 
+def is_dask(given):
+    return (type(given).__module__ or "").startswith("dask.")
+
+
 def home_of(array):
     cupy, torch = sys.modules.get("cupy"), sys.modules.get("torch")
     if cupy and isinstance(array, cupy.ndarray):
@@ -292,6 +296,8 @@ def take(array, name, writable=False):
     at already stays as it is."""
     if isinstance(array, Taken):
         return array
+    if is_dask(array):
+        raise TypeError(f"{name} is an array of dask, which is not loaded unasked: distmap.dask.edt() takes it, others array.compute()")
     home = home_of(array)
     data, dtype, shape, strides, ordinal, owner = home.look(array, name, writable)
     if isinstance(dtype, np.dtype) and not dtype.isnative:

@@ -160,13 +160,14 @@ def spacing_values(spacing, axes, ndim):
 
 def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidean", chamfer=None, spacing=None,
          limit=None, border=False, payload=None, esf=None, skeleton=None, morphology=None, sign=None,
-         surface="centre", comparison=None, thickness=False, cvt=None, order=None):
+         surface="centre", comparison=None, thickness=False, cvt=None, order=None, real=False, unit=None):
     """The problem without its outputs, members by their names in distmap.h. `esf`: {"rho": ..., "steps": ..., "dt": ...,
     "tolerance": ...}, whose absent or None members have C's defaults; with it edge strengths are computed.
     `skeleton`: {"pruning": ..., "gamma": ...}; with it a skeleton is. `morphology`: {"step": ..., "radius": ..., "outside": ...}; with it a set, or labels, grow or shrink.
     `comparison`: {"other": dtype, "points": ..., "tolerance": ..., "percentiles": ...}; with it two masks are compared.
     `thickness`: local thickness is computed. `cvt`: {"points": ..., "steps": ..., "omega": ..., "seed": ...,
-    "grids": ...}; with it a centroidal Voronoi diagram is. `order`: the axes as they lie in memory, slowest first."""
+    "grids": ...}; with it a centroidal Voronoi diagram is. `order`: the axes as they lie in memory, slowest first. `real`,
+    `unit`: of a part, along some axes, of an image whose pitches have no unit, or that unit."""
     ndim = len(shape)
     if not 1 <= ndim <= _names.MAX_AXES:
         raise ValueError(f"the array has {ndim} axes, must have 1 to {_names.MAX_AXES}")
@@ -175,7 +176,7 @@ def make(shape, dtype, *, kind="mask", axes=None, sites="zero", metric="euclidea
         "metric": choice("metric", metric, _names.METRICS), "border": bool(border), "sites": sites_of(sites),
         "shape": [whole(f"shape[{a}]", size) for a, size in enumerate(shape)], "spacing": spacing_values(spacing, axes, ndim),
         "sign": choice("sign", "none" if sign is None else sign, _names.SIGNS),
-        "surface": choice("surface", surface, _names.SURFACES)}
+        "surface": choice("surface", surface, _names.SURFACES), "real": bool(real), "unit": 0 if unit is None else number("unit", unit)}
     if order is not None:
         order = [whole(f"order[{i}]", axis, -INT32, INT32) for i, axis in enumerate(sequence("order", order, "axes"))]
         if len(order) != ndim:

@@ -282,6 +282,11 @@ def prepare(maker, progress, input, out, *options):
         several = results if isinstance(results, tuple) else (results,)
         several = tuple(one if one is out else like(one) for one in several)
         return several if len(several) > 1 else several[0]
+    if _arrays.is_dask(input):
+        from . import dask
+        if out is not None:
+            raise TypeError("out does not go with a Dask array, whose map is lazy: store() the result")
+        return dask.lazily(input, maker(input.ndim, *options))
     source = _arrays.take(input, "the input")
     arguments = maker(len(source.shape), *options)
     names = list(arguments["want"])
