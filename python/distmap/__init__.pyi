@@ -29,7 +29,8 @@ def version() -> str: ...
 def edt(
     mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, squared: bool = False, indices: Literal[False] = False,
     labels: bool = False, limit: float | None = None, border: bool = False, signed: bool = False,
-    surface: Surface = "centre", fill: float | None = None, axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
+    surface: Surface = "centre", fill: float | None = None, axes: Axes = None, dtype: DType | None = None,
+    scale: float | None = None, offset: float | None = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
     progress: Progress = None,
 ) -> Array: ...
@@ -37,7 +38,8 @@ def edt(
 def edt(
     mask: Array, sampling: Spacing = None, sites: Sites = "zero", *, squared: bool = False, indices: Literal[True],
     labels: bool = False, limit: float | None = None, border: bool = False, signed: bool = False,
-    surface: Surface = "centre", fill: float | None = None, axes: Axes = None, dtype: DType | None = None, out: Array | None = None,
+    surface: Surface = "centre", fill: float | None = None, axes: Axes = None, dtype: DType | None = None,
+    scale: float | None = None, offset: float | None = None, out: Array | None = None,
     device: str | None = None, threads: int | None = None, method: str | None = None,
     progress: Progress = None,
 ) -> tuple[Array, Array]: ...

@@ -73,7 +73,7 @@ class Numpy:
     @staticmethod
     def look(array, name, writable):
         given, array = array, to_numpy(array, name)
-        if writable and not isinstance(given, np.ndarray):
+        if writable and not (isinstance(given, np.ndarray) or hasattr(given, "__array_namespace__")):
             raise TypeError(f"{name} must be an array to write into, is {type(given).__name__}")
         if writable and not array.flags.writeable:
             raise ValueError(f"{name} is read-only")
@@ -223,6 +223,14 @@ class Taken:
         return replace(self, data=(self.data or 0) + sum(ends),
                        strides=self.strides[:first] + tuple(-s for s in self.strides[first:]))
 
+    def scalar_as_line(self):
+        """An array without axes as one of a single element along one axis."""
+        return self if self.shape else replace(self, shape=(1,), strides=(np.dtype(_names.DTYPES[self.dtype]).itemsize,))
+
+    def as_signed(self):
+        """Its elements as signed integers of the same bits."""
+        return replace(self, dtype=_names.DTYPES.index(_names.DTYPES[self.dtype].removeprefix("u")))
+
     def order(self):
         """Its axes in memory, slowest first."""
         return library().order(self.view())
@@ -270,6 +278,41 @@ def row_major(shape, itemsize):
     for a in range(len(shape) - 1, 0, -1):
         strides[a - 1] = strides[a] * shape[a]
     return strides
+
+
+def within(given):
+    """The array in a DataArray of xarray, or that of a library of the array API standard in host memory (JAX, array_api_strict), and what
+    makes a result of the same kind; (given, None) for all others."""
+    module = (type(given).__module__ or "").partition(".")[0]
+    if module == "xarray" and hasattr(given, "dims"):  # coordinates of sites have another shape
+        return given.data, lambda result: given.copy(data=result) if result.shape == given.shape else result
+    if (hasattr(given, "__array_namespace__") and module not in ("numpy", "dask", "distmap") and home_of(given) is Numpy
+            and not isinstance(given, (np.ndarray, type))):
+        return to_numpy(given, "the input"), given.__array_namespace__().asarray
+    return given, None
+
+
+def without_masked_sites(masked, arguments):
+    """The data of a masked array, whose masked elements are no sites by the rule in transform()'s arguments."""
+    rule, dtype = arguments.get("sites", "zero"), masked.dtype
+    if arguments.get("kind", "mask") != "mask" or arguments.get("sign") is not None:
+        raise TypeError("a masked array goes with maps of masks without signs: elements that are neither sites nor others have no side")
+    low, high = rule if isinstance(rule, (tuple, list)) else (0, 0) if rule == "zero" else (rule, rule)
+    if rule == "nonzero":
+        other = 0
+    elif dtype.kind == "f":
+        other = np.nan
+    else:
+        limits = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        other = next((value for value in limits if (low is not None and value < low) or (high is not None and value > high)), None)
+        if other is None:
+            raise ValueError(f"sites selects both ends of {dtype}: no value is left for the masked elements, which are no sites")
+    return np.where(np.ma.getmaskarray(masked), dtype.type(other), masked.data)
+
+
+def one_element(array, name):
+    """A result for an array without axes."""
+    return array[:0, 0] if name == "coords" else array.reshape(())
 
 
 def is_dask(given):

@@ -52,6 +52,9 @@ NAMES = ("sampling", "sites", "squared", "indices", "labels", "limit", "border",
          "threads", "method")
 
 
+OTHERS = ("want", "fill", "device", "threads", "method", "scale", "offset")  # arguments that are not the problem's
+
+
 def one_by_one(masks, out, indices, options, progress):
     results = [edt(mask, out=to, progress=progress, **options) for mask, to in zip(masks, out or [None] * len(masks))]
     return tuple(map(list, zip(*results))) if indices else results
@@ -67,7 +70,7 @@ def host_arrays(masks):
 def at_once(masks, out, arguments, progress):
     if len(counts := {mask.ndim for mask in masks}) > 1:
         raise ValueError(f"the masks have {' and '.join(map(str, sorted(counts)))} axes, must have the same number")
-    options = {key: value for key, value in arguments.items() if key not in ("want", "fill", "device", "threads", "method")}
+    options = {key: value for key, value in arguments.items() if key not in OTHERS}
     largest = tuple(map(max, zip(*(mask.shape for mask in masks))))
     problem = _problem.make(largest, masks[0].dtype, **options)
     want = dict(arguments["want"])

@@ -9,8 +9,8 @@ LEAST = sys.float_info.min  # a limit that nothing but 0 is within
 
 
 def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labels=False, limit=None, border=False,
-        signed=False, surface="centre", fill=None, axes=None, dtype=None, out=None, device=None, threads=None,
-        method=None, progress=None):
+        signed=False, surface="centre", fill=None, axes=None, dtype=None, scale=None, offset=None, out=None, device=None,
+        threads=None, method=None, progress=None):
     """The exact Euclidean distance from every element to the nearest site.
 
     Parameters
@@ -49,7 +49,12 @@ def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labe
         What elements get where there is no distance, in place of inf (or an integer type's largest value).
     axes : int or ints
         Measure along these axes only; slices along the others are a batch. None: all.
-    dtype : of the distances; float32 (default) or float64.
+    dtype : of the distances
+        float32 (default), float64, or float16: the float64 distances rounded to it. With `scale` or `offset` int8, uint8, int16
+        or uint16.
+    scale, offset : float
+        Distances d become the integer nearest to d * scale + offset, ties to even, both operations rounded to float64. Values
+        beyond the type's range, and infinite ones, get its end. None: 1 and 0.
     out : array of the mask's shape and that dtype, any strides, for the distances: written into and returned.
     device : "cpu", "cuda", "cuda:N", several GPUs "cuda:0-3" or "cuda:0,2"; None: where the array lies.
     threads : int; None: as many as the process may use.
@@ -81,19 +86,21 @@ def edt(mask, sampling=None, sites="zero", *, squared=False, indices=False, labe
     [9, 4, 1, 1, 4]
     >>> edt(np.array([1, 1, 0, 0, 0]), signed=True, surface="half").tolist()
     [1.5, 0.5, -0.5, -1.5, -2.5]
+    >>> edt(np.array([1, 1, 1, 0]), dtype="uint8", scale=100)
+    array([255, 200, 100,   0], dtype=uint8)
     """
     return call(edt_arguments, progress, mask, out, sampling, sites, squared, indices, labels, limit, border, signed, surface, fill, axes,
-                dtype, device, threads, method)
+                dtype, device, threads, method, scale, offset)
 
 
 def edt_arguments(ndim, sampling, sites, squared, indices, labels, limit, border, signed, surface, fill, axes, dtype, device, threads,
-                  method):
+                  method, scale=None, offset=None):
     """Those of transform(), as all functions of such names have them."""
     if signed and labels:
         raise ValueError("signed does not go with labels, which have no two sides")
     return {"kind": "labels" if labels else "mask", "want": wanted(squared, indices, dtype), "sites": sites,
             "sign": "outside" if signed else None, "surface": surface, "axes": axes, "spacing": sampling, "limit": limit,
-            "border": border, "fill": fill, "device": device, "threads": threads, "method": method}
+            "border": border, "fill": fill, "device": device, "threads": threads, "method": method, "scale": scale, "offset": offset}
 
 
 def wanted(squared, indices, dtype):

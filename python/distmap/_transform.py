@@ -6,12 +6,12 @@ given up after it.
 """
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _arrays, _names, _problem
+from . import _arrays, _names, _problem, _stored
 from ._library import core
 from ._context import Context, context_for, place_of
 from ._plan import Convergence, Plan, scratch_of
@@ -57,8 +57,9 @@ def chosen_device(device, arrays):
     return place
 
 
-def named_outputs(want, out):
-    """({name: dtype or None}, {name: array}) of what is wanted, and of where the caller wants it."""
+def named_outputs(want, out, scale=None, offset=None):
+    """({name: dtype or None}, {name: array}, {name: Stored}, {name: dtype}) of what is wanted, of where the caller wants it, of what is
+    converted, and of sites that are wanted as unsigned integers, whose bits are those of signed ones."""
     if not hasattr(want, "keys"):
         names = [want] if isinstance(want, str) else _problem.sequence("want", want, "the names of outputs")
         want = dict.fromkeys(names)
@@ -70,12 +71,20 @@ def named_outputs(want, out):
         _problem.choice("want", name, _names.OUTPUTS)
         if name not in want:
             raise ValueError(f"out has {name}, which is not wanted")
-    taken = {name: _arrays.take(array, f"out {name}", writable=True) for name, array in (out or {}).items()}
+    want, out = dict(want), dict(out or {})
+    stored = _stored.apart(want, out, scale, offset)
+    taken = {name: _arrays.take(array, f"out {name}", writable=True).scalar_as_line() for name, array in out.items()}
+    unsigned = {name: _problem.name_of(want[name]) for name in want.keys() & {"index", "coords"}
+                if want[name] is not None and _problem.name_of(want[name]).startswith("uint")}
+    unsigned |= {name: dtype for name, array in taken.items() if name in ("index", "coords")
+                 and (dtype := _names.DTYPES[array.dtype]).startswith("uint")}
+    want |= {name: dtype.removeprefix("u") for name, dtype in unsigned.items() if want[name] is not None}
+    taken |= {name: taken[name].as_signed() for name in taken.keys() & {"index", "coords"}}
     for name, array in taken.items():
         if want[name] is not None and _problem.dtype_code(name, want[name]) != array.dtype:
             raise ValueError(f"out {name} has dtype {_names.DTYPES[array.dtype]}, but "
                              f"{_problem.name_of(want[name])} is wanted")
-    return want, taken
+    return want, taken, stored, unsigned
 
 
 def settle(context, problem, want, options):
@@ -225,15 +234,22 @@ def transform(input, *, kind="mask", want="distance", axes=None, sites="zero", m
     ([5], 'minplus/cpu')
     """
     given = locals()
-    return compute(**given)[0]
+    given["input"], like = _arrays.within(input)
+    result = compute(**given)[0]
+    if like:
+        theirs = () if out is None else out if hasattr(out, "keys") else result.arrays  # one array is for the one output
+        result = replace(result, **{name: like(array) for name, array in result.arrays.items() if name not in theirs})
+    return result
 
 
-def compute(input, *, kind="mask", want="distance", payload=None, fill=None, out=None, device=None, threads=None, method=None,
-            params=None, progress=None, **options):
+def compute(input, *, kind="mask", want="distance", payload=None, fill=None, scale=None, offset=None, out=None, device=None, threads=None,
+            method=None, params=None, progress=None, **options):
     """transform(), and how it was done."""
-    source = _arrays.take(input, "the input")
-    extra = [] if payload is None else [_arrays.take(payload, "payload")]
-    want, outputs = named_outputs(want, out)
+    given = _arrays.take(input, "the input")
+    source = given.scalar_as_line()
+    extra = [] if payload is None else [_arrays.take(payload, "payload").scalar_as_line()]
+    want, outputs, stored, unsigned = named_outputs(want, out, scale, offset)
+    outside = outputs.keys() | set()  # the caller's arrays
     problem = _problem.make(source.shape, _names.DTYPES[source.dtype], kind=kind,
                             payload=_names.DTYPES[extra[0].dtype] if extra else None, **options)
     problem["order"] = order = leading(source, outputs).order()
@@ -253,17 +269,22 @@ def compute(input, *, kind="mask", want="distance", payload=None, fill=None, out
     order = output_order(problem, want, order)
     for name in want.keys() - outputs.keys():
         shape = output_shape(name, source.shape, problem)
-        made = _arrays.empty(shape, dtypes[name], source, order if order and shape == source.shape else range(len(shape)))
-        outputs[name] = _arrays.take(made, name, writable=True)
+        dtype = unsigned.get(name, dtypes[name])
+        made = _arrays.empty(shape, dtype, source, order if order and shape == source.shape else range(len(shape)))
+        made = _arrays.take(made, name, writable=True)
+        outputs[name] = made.as_signed() if name in unsigned else made
     plan = Plan.of(context, problem, **choices, scratch=scratch)
     plan.bind(source, *extra, **outputs)(progress)
     done = on_gpu is None or staged
     for name, value in filled.items():
         if not done or plan.flags & _names.FLAG_NO_SITE:
             _arrays.fill(outputs[name], value, name)
-    result = Result(**{name: array.array for name, array in outputs.items()}, flags=plan.flags if done else None,
-                    method=plan.describe().method, convergence=plan.convergence() if "esf" in problem and done else None)
-    return result, Done(source, problem, context, order)
+    results = {name: array.array if given is source or name in outside else _arrays.one_element(array.array, name)
+               for name, array in outputs.items()}
+    results |= {name: array.put(results[name]) for name, array in stored.items()}
+    result = Result(**results, flags=plan.flags if done else None, method=plan.describe().method,
+                    convergence=plan.convergence() if "esf" in problem and done else None)
+    return result, Done(source, problem, context, order, given is not source or bool(stored) or bool(unsigned))
 
 
 class Done(NamedTuple):
@@ -271,12 +292,13 @@ class Done(NamedTuple):
     problem: dict
     context: Context
     order: list | None  # in which new outputs lie in memory; None: C order, whatever the input's is
+    special: bool  # something was done that is not the plan's
 
 
 def prepare(maker, progress, input, out, *options):
     """A call of one of the everyday functions: `maker` makes transform()'s arguments of its options, of which `want` has the names of
     what is returned; the first one goes to `out`. Later calls that are alike do not come here, by what core.keep() is told."""
-    data, like = within(input)
+    data, like = _arrays.within(input)
     if like:
         results = call(maker, progress, data, out, *options)
         several = results if isinstance(results, tuple) else (results,)
@@ -287,8 +309,10 @@ def prepare(maker, progress, input, out, *options):
         if out is not None:
             raise TypeError("out does not go with a Dask array, whose map is lazy: store() the result")
         return dask.lazily(input, maker(input.ndim, *options))
+    if isinstance(input, np.ma.MaskedArray):
+        return masked(maker, progress, input, out, options)
     source = _arrays.take(input, "the input")
-    arguments = maker(len(source.shape), *options)
+    arguments = maker(max(1, len(source.shape)), *options)
     names = list(arguments["want"])
     result, done = compute(source, out=None if out is None else {names[0]: out}, progress=progress, **arguments)
     keep(maker, out, options, arguments, names, done)
@@ -296,21 +320,18 @@ def prepare(maker, progress, input, out, *options):
     return results if len(results) > 1 else results[0]
 
 
-def within(given):
-    """The array in a DataArray of xarray, or that of a library of the array API standard in host memory (JAX, array_api_strict), and what
-    makes a result of the same kind; (given, None) for all others."""
-    module = (type(given).__module__ or "").partition(".")[0]
-    if module == "xarray" and hasattr(given, "dims"):  # coordinates of sites have another shape
-        return given.data, lambda result: given.copy(data=result) if result.shape == given.shape else result
-    if (hasattr(given, "__array_namespace__") and module not in ("numpy", "dask", "distmap") and _arrays.home_of(given) is _arrays.Numpy
-            and not isinstance(given, (np.ndarray, type))):
-        return _arrays.to_numpy(given, "the input"), given.__array_namespace__().asarray
-    return given, None
+def masked(maker, progress, input, out, options):
+    """A call for a masked array: masked elements are no sites, and results are masked there."""
+    data = _arrays.without_masked_sites(input, maker(max(1, input.ndim), *options))
+    results = call(maker, progress, data, out, *options)
+    several = results if isinstance(results, tuple) else (results,)
+    several = tuple(one if one is out or one.shape != input.shape else np.ma.masked_array(one, input.mask) for one in several)
+    return several if len(several) > 1 else several[0]
 
 
 def keep(maker, out, options, arguments, names, done):
-    source, problem, context, order = done
-    if context.device != "cpu" or arguments.get("fill") is not None or "coords" in names:
+    source, problem, context, order, special = done
+    if special or context.device != "cpu" or arguments.get("fill") is not None or "coords" in names:
         return
     made = names if out is None else names[1:]
     outputs = tuple((name, np.dtype(_names.DTYPES[problem["want"][name]]) if name in made else None) for name in names)

@@ -149,6 +149,7 @@ def run(input, metric, sampling, return_distances, return_indices, distances, in
         complain.append("return_indices must be True if indices is supplied")
     if complain:
         raise Refused(", ".join(complain))
+    input, like = _arrays.within(input)
     input = truth(input)
     if np.ndim(sampling) and len(sampling) != input.ndim:
         raise Refused("sequence argument must have length equal to input rank")
@@ -159,6 +160,8 @@ def run(input, metric, sampling, return_distances, return_indices, distances, in
         narrow = _arrays.home_of(indices) is not _arrays.Numpy  # CuPy's may be of other widths
         out["coords"] = checked("indices", indices, (input.ndim, *input.shape), ("int16", "int32", "int64") if narrow
                                 else ("int32",))
+    if like:  # the same memory, as NumPy's
+        out = {name: _arrays.to_numpy(array, name) for name, array in out.items()}
     if isinstance(input, np.ndarray) and any(np.may_share_memory(input, array) for array in out.values()):
         input = input.copy()
     want = ({"distance": dtype} if return_distances else {}) | ({"coords": None} if return_indices else {})
@@ -178,6 +181,8 @@ def run(input, metric, sampling, return_distances, return_indices, distances, in
         turn(out["coords"])
     if no_site is not None and return_distances and result.flags != 0:
         out["distance"][out["distance"] == np.iinfo(dtype).max] = no_site
+    if like:
+        made = {name: like(array) for name, array in made.items()}
     return tuple(made.values()) if len(made) == 2 else next(iter(made.values()), None)
 
 

@@ -258,3 +258,14 @@ def test_graph(rng):
     mask.copy_(torch.rand((64, 64), device="cuda") < 0.9)
     graph.replay()
     assert equal(distance, distmap.edt(mask.cpu().numpy()))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "uint8"])
+def test_converted(dtype, rng, device):
+    """Outputs of distmap.edt() that are converted from float64, as NumPy converts them. PyTorch alone would go by way of float32."""
+    mask = torch.ones((300, 5000), dtype=torch.uint8, device=device)
+    mask.view(-1)[torch.tensor(rng.choice(mask.numel(), 3), device=device)] = 0
+    options = {"scale": 0.3} if dtype == "uint8" else {}
+    for out in (None, torch.empty(mask.shape, dtype=getattr(torch, dtype), device=device)):
+        got = distmap.edt(mask, dtype=None if out is not None else dtype, out=out, **options)
+        assert equal(got, distmap.edt(mask.cpu().numpy(), dtype=dtype, **options)) and (out is None or got is out)

@@ -128,7 +128,7 @@ def test_wrong_arrays_of_a_known_call():
     with pytest.raises(ValueError, match="overlap"):
         distmap.edt(memory[:81].reshape(9, 9), out=memory[4:4 + 9 * 9 * 4].view(np.float32).reshape(9, 9))
     with pytest.raises(TypeError, match="masked"):
-        distmap.edt(np.ma.masked_array(mask, mask > 3))
+        distmap.edt(np.ma.masked_array(mask, mask > 3), signed=True)
 
 
 def test_progress_of_a_known_call():

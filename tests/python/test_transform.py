@@ -175,7 +175,7 @@ def call(**options):
     ({"want": {"distance": [1]}}, TypeError, r"distance has dtype \[1\]"),
     ({"want": {"distance": np.int8}}, ValueError, "want.distance must be float32 or float64"),
     ({"want": {"squared": np.uint8}}, ValueError, "squared"),
-    ({"want": {"distance": "float16"}}, TypeError, "distance has dtype float16"),
+    ({"want": {"distance": "float8"}}, TypeError, "distance has dtype float8"),
     ({"want": {"distance": complex}}, TypeError, "dtype complex"),
     ({"axes": 2}, ValueError, "axes names axis 2, the array has 2"),
     ({"axes": (0, -2)}, ValueError, "axes names axis -2 twice"),
@@ -210,7 +210,6 @@ def call(**options):
     ({"out": np.zeros((3, 4), "f8"), "want": {"distance": "f8"}}, None, ""),
     ({"out": np.zeros((3, 4), "f4"), "want": {"distance": float}}, ValueError,
      "out distance has dtype float32, but float64 is wanted"),
-    ({"out": np.zeros((3, 4), ">f4")}, ValueError, "byte order"),
     ({"out": [1, 2]}, TypeError, "must be an array to write into, is list"),
     ({"out": np.broadcast_to(np.float32(0), (3, 4))}, ValueError, "read-only"),
     ({"out": {"index": np.zeros((3, 4), "i4")}}, ValueError, "out has index, which is not wanted"),
@@ -248,12 +247,10 @@ def test_refused(options, error, text):
 @pytest.mark.parametrize("array, error, text", [
     (np.ones((1,) * 8 + (2,)), ValueError, "the array has 9 axes, must have 1 to 8"),
     (np.ones((1, 1, 1, 1, 2)), ValueError, "problem.axes measures 5 axes, must be 4 at most: the others are batches"),
-    (np.float64(1), ValueError, "the array has 0 axes"),
     (np.ones(3, np.longdouble), TypeError, "dtype longdouble|dtype float128"),
     (np.ones(3, complex), TypeError, "dtype complex128"),
     (["a"], TypeError, "its elements are no numbers"),
     (None, TypeError, "is a NoneType, which is no array"),
-    (np.ma.masked_equal([0, 1, 2], 2), TypeError, "the input is a masked array"),
 ])
 def test_refused_inputs(array, error, text):
     with pytest.raises(error, match=text):
