@@ -9,7 +9,7 @@ help:
 	@echo 'make demo         distance maps, Voronoi maps and pictures of a real image and a real volume'
 	@echo 'make test         build and run all tests, with one of twenty drawn cases (a fresh seed each time)'
 	@echo 'make test-all     all drawn cases, and the long sweeps: faults and power cuts in every format'
-	@echo 'make test-frameworks  the Python package beside PyTorch, of which it downloads 3 GB once'
+	@echo 'make test-frameworks  the Python package beside PyTorch and MONAI, of which it downloads 3 GB once'
 	@echo 'make interface    the record of what the libraries give out, anew (docs/compatibility.md)'
 	@echo 'make build        the release build; the command is $(DISTMAP)'
 	@echo 'make bench        the race against other libraries on this machine (needs pip and the network)'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # tools/frameworks.sh BUILD
-# Runs tests/frameworks, the package beside PyTorch, which it first installs into build/frameworks (3 GB).
+# Runs tests/frameworks, the package beside PyTorch and MONAI, which it first installs into build/frameworks (3 GB).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "$1") venv=build/frameworks wanted=tests/frameworks/requirements.txt
