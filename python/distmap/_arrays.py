@@ -319,6 +319,22 @@ def is_dask(given):
     return (type(given).__module__ or "").startswith("dask.")
 
 
+def torch_of_host(array, out):
+    """PyTorch, if the array is one of its tensors in host memory that NumPy can have, and `out` too or None; else None."""
+    torch = sys.modules.get("torch")
+    for tensor in (array,) if out is None else (array, out):
+        if torch is None or not isinstance(tensor, torch.Tensor) or tensor.device.type != "cpu" or tensor.layout is not torch.strided:
+            return None
+    usual = out is None or not (out.requires_grad or out.is_neg() or out.dtype == torch.bfloat16)
+    return torch if usual and array.dim() and not array.is_complex() else None
+
+
+def numpy_of(tensor):
+    """A tensor's memory as NumPy's array; bfloat16, which NumPy lacks, as a copy."""
+    tensor = tensor.detach().resolve_neg()
+    return (tensor.float() if name_of(tensor.dtype) == "bfloat16" else tensor).numpy()
+
+
 def home_of(array):
     cupy, torch = sys.modules.get("cupy"), sys.modules.get("torch")
     if cupy and isinstance(array, cupy.ndarray):

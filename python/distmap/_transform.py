@@ -298,6 +298,8 @@ class Done(NamedTuple):
 def prepare(maker, progress, input, out, *options):
     """A call of one of the everyday functions: `maker` makes transform()'s arguments of its options, of which `want` has the names of
     what is returned; the first one goes to `out`. Later calls that are alike do not come here, by what core.keep() is told."""
+    if (torch := _arrays.torch_of_host(input, out)) is not None:
+        return as_numpy(torch, maker, progress, input, out, options)
     data, like = _arrays.within(input)
     if like:
         results = call(maker, progress, data, out, *options)
@@ -318,6 +320,16 @@ def prepare(maker, progress, input, out, *options):
     keep(maker, out, options, arguments, names, done)
     results = tuple(getattr(result, name) for name in names)
     return results if len(results) > 1 else results[0]
+
+
+def as_numpy(torch, maker, progress, input, out, options):
+    """A call for tensors in host memory: as NumPy's arrays of the same memory, which call() knows again."""
+    options = [_problem.name_of(option) if isinstance(option, torch.dtype) else option for option in options]
+    to = None if out is None else out.detach().numpy()
+    results = call(maker, progress, _arrays.numpy_of(input), to, *options)
+    if isinstance(results, np.ndarray):
+        return out if results is to else torch.from_numpy(results)
+    return tuple(out if one is to else torch.from_numpy(one) for one in results)
 
 
 def masked(maker, progress, input, out, options):

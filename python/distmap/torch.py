@@ -24,7 +24,8 @@ through vmap and within torch.compile; torch.func.grad takes no operator whose g
 import torch
 from torch import Tensor
 
-from ._names import INDEX_BORDER, INDEX_NONE, MAX_AXES
+from ._arrays import numpy_of
+from ._names import INDEX_BORDER, INDEX_NONE
 from ._problem import INT32
 from ._transform import call, transform
 
@@ -114,12 +115,6 @@ def compute(name, input, sampling, options):
     if (fill := options.get("fill")) is not None:
         made[0].masked_fill_(made[0].isinf() if made[0].is_floating_point() else made[0] == torch.iinfo(made[0].dtype).max, fill)
     return made[0] if len(made) == 1 else tuple(made)
-
-
-def numpy_of(tensor):
-    """The same memory; bfloat16, which NumPy lacks, as a copy."""
-    tensor = tensor.detach().resolve_neg()
-    return tensor.float().numpy() if tensor.dtype == torch.bfloat16 else tensor.numpy()
 
 
 # ---- vmap: the batch becomes an axis that is not measured ------------------------------------------------------------------

@@ -269,3 +269,22 @@ def test_converted(dtype, rng, device):
     for out in (None, torch.empty(mask.shape, dtype=getattr(torch, dtype), device=device)):
         got = distmap.edt(mask, dtype=None if out is not None else dtype, out=out, **options)
         assert equal(got, distmap.edt(mask.cpu().numpy(), dtype=dtype, **options)) and (out is None or got is out)
+
+
+def test_tensors_of_host(rng):
+    """distmap's own functions: results are tensors, `out` is what is returned, in the order in memory of the mask."""
+    for dtype in (torch.bool, torch.uint8, torch.int64, torch.float16, torch.bfloat16, torch.float64):
+        mask = (torch.rand(9, 8) < 0.8).to(dtype)
+        for _ in range(2):
+            want = distmap.edt(mask.float().numpy(), 0.7, indices=True, dtype="float64")
+            got = distmap.edt(mask, 0.7, indices=True, dtype=torch.float64)
+            assert all(isinstance(one, torch.Tensor) and equal(one, other) for one, other in zip(got, want))
+            out = torch.empty(9, 8)
+            assert distmap.edt(mask, out=out) is out and equal(out, distmap.edt(mask.float().numpy()))
+            assert distmap.edt(mask, out=out, indices=True)[0] is out
+            assert distmap.edt(mask.T).stride() == (1, 8)
+    with pytest.raises(ValueError, match="requires a gradient"):
+        distmap.edt(mask, out=torch.empty(9, 8, requires_grad=True))
+    with pytest.raises(TypeError, match="complex64"):
+        distmap.edt(torch.ones(3, dtype=torch.complex64))
+    assert distmap.edt(torch.tensor(0)).shape == ()
