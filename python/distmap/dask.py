@@ -28,6 +28,8 @@ from ._library import core, library
 from ._maps import edt_arguments
 from ._transform import compute, settle
 
+__all__ = ["edt"]
+
 MOST_IN_A_ROW = 32  # chunks
 MOST_OF_32_BITS = 65534**2  # the square of a diagonal, rounded up, is below 2^32 - 1
 ROOM = 1 + 2**-20  # above the rounding of a length

@@ -22,7 +22,7 @@ TAXICAB = ("taxicab", "cityblock", "manhattan")
 
 
 def distance_transform_edt(input, sampling=None, return_distances=True, return_indices=False, distances=None,
-                           indices=None, *, block_params=None, float64_distances=True):
+                           indices=None, *, block_params=None, float64_distances=True, ties=None):
     """The exact Euclidean distance of every element to the nearest one that is zero (False).
 
     Parameters
@@ -37,6 +37,9 @@ def distance_transform_edt(input, sampling=None, return_distances=True, return_i
     block_params : ignored; of CuPy's signature
     float64_distances : bool
         Of CuPy's signature: False makes the distances float32.
+    ties : None or "scipy"
+        Which of several nearest zeros `indices` tell: the one with the lowest index, or SciPy's, with the lowest coordinate along the
+        last axis, then along the one before, ... New arrays are in Fortran order then.
 
     Returns
     -------
@@ -54,6 +57,10 @@ def distance_transform_edt(input, sampling=None, return_distances=True, return_i
            [2.        , 2.23606798, 2.82842712]])
     """
     dtype = "float64" if float64_distances else "float32"
+    if ties not in (None, "scipy"):
+        raise ValueError(f"ties is {ties!r}, must be None or 'scipy'")
+    if ties and return_indices:
+        return turned(input, sampling, return_distances, distances, indices, dtype)
     if (type(input) is np.ndarray and input.dtype in DTYPES and input.flags.c_contiguous and input.ndim and return_distances is True
             and return_indices is False and sampling is distances is indices is None):
         return call(distances_alone, None, input, None, dtype)
@@ -63,6 +70,46 @@ def distance_transform_edt(input, sampling=None, return_distances=True, return_i
 def distances_alone(ndim, dtype):
     """The everyday call, as call() knows it again."""
     return {"want": {"distance": dtype}, "method": None}
+
+
+def turned(input, sampling, return_distances, distances, indices, dtype):
+    """distance_transform_edt with SciPy's ties: those of the transposed array are broken by its first axis, which is the last one here."""
+    input, like = _arrays.within(input)
+    input = truth(input)
+    ndim = input.ndim
+    if np.ndim(sampling):
+        if len(sampling) != ndim:
+            raise Refused("sequence argument must have length equal to input rank")
+        sampling = list(sampling)[::-1]
+    if distances is not None and not return_distances:
+        raise Refused("return_distances must be True if distances is supplied")
+    if distances is not None:
+        checked("distances", distances, input.shape, (dtype,))
+    if indices is not None:
+        checked("indices", indices, (ndim, *input.shape), ("int16", "int32", "int64"))
+    found = run(contiguous(transposed(input)), "euclidean", sampling, return_distances, True, None, None, dtype)
+    distance, coords = found if return_distances else (None, found)
+    axes = tuple(range(ndim, 0, -1))
+    coords = _arrays.home_of(coords).transposed(coords, (0, *axes))
+    coords = coords.flip(0) if _arrays.home_of(coords) is _arrays.Torch else coords[::-1]
+    results = {"distances": (distances, None if distance is None else transposed(distance)), "indices": (indices, coords)}
+    made = []
+    for given, result in results.values():
+        if given is not None:
+            given[...] = result
+        elif result is not None:
+            made.append(like(result) if like else result)
+    return tuple(made) if len(made) == 2 else made[0] if made else None
+
+
+def transposed(array):
+    return _arrays.home_of(array).transposed(array, tuple(range(array.ndim))[::-1])
+
+
+def contiguous(array):
+    if _arrays.home_of(array) is _arrays.Torch:
+        return array.contiguous()
+    return (np if isinstance(array, np.ndarray) else _arrays.sys.modules["cupy"]).ascontiguousarray(array)
 
 
 def distance_transform_bf(input, metric="euclidean", sampling=None, return_distances=True, return_indices=False,

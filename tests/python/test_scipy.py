@@ -167,3 +167,25 @@ def pictures():
 def test_one_pitch_as_an_array():
     array = np.array([[0, 1, 1], [1, 1, 1]])
     assert np.array_equal(ours.distance_transform_edt(array, np.array(2.0)), theirs.distance_transform_edt(array, 2.0))
+
+
+@drawn(150, shape=shapes(most=3000, least=1), seed=st.integers(0, 2**32), sampling=st.sampled_from([None, 1, 2, "each"]))
+def test_ties(shape, seed, sampling):
+    """SciPy's, to the coordinate."""
+    rng = np.random.default_rng(seed)
+    mask = strided(rng.random(shape) < rng.choice([0.3, 0.8, 0.97]), rng)
+    mask.flat[rng.integers(mask.size)] = False
+    sampling = [int(w) for w in rng.integers(1, 4, len(shape))] if sampling == "each" else sampling
+    want = theirs.distance_transform_edt(mask, sampling, return_indices=True)
+    got = ours.distance_transform_edt(mask, sampling, return_indices=True, ties="scipy")
+    assert np.array_equal(got[0], want[0]) and np.array_equal(got[1], want[1]) and got[1].dtype == np.int32
+    distances, indices = np.zeros(shape), np.zeros((len(shape), *shape), np.int32)
+    assert ours.distance_transform_edt(mask, sampling, return_indices=True, distances=distances, indices=indices,
+                                                ties="scipy") is None
+    assert np.array_equal(distances, want[0]) and np.array_equal(indices, want[1])
+    assert np.array_equal(ours.distance_transform_edt(mask, sampling, False, True, ties="scipy"), want[1])
+
+
+def test_ties_refused():
+    with pytest.raises(ValueError, match="ties is 'highest', must be None or 'scipy'"):
+        ours.distance_transform_edt([0, 1], return_indices=True, ties="highest")

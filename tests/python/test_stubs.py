@@ -1,6 +1,7 @@
 """The type stubs name what there is: the same public names, parameters, kinds and defaults."""
 
 import ast
+import importlib.util
 import inspect
 import os
 import subprocess
@@ -34,10 +35,20 @@ def declared(function):
 
 def fits(told, real):
     """An overload's parameter may have to be given where the function has False, of which True is the other overload."""
+    if told[2] is ...:  # the stub does not tell the default
+        return told[:2] == real[:2] and real[2] is not inspect.Parameter.empty
     return told == real or (told[:2] == real[:2] and told[2] is inspect.Parameter.empty and real[2] is False)
 
 
-@pytest.mark.parametrize("module", [distmap, distmap.scipy])
+def modules():
+    """Those beside other libraries where these are installed."""
+    yield from (distmap, distmap.scipy)
+    for name in ("dask", "monai", "torch"):
+        if importlib.util.find_spec(name):
+            yield importlib.import_module(f"distmap.{name}")
+
+
+@pytest.mark.parametrize("module", list(modules()))
 def test_signatures(module):
     told = [node for node in stub_of(module).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
     assert {node.name for node in told} == {name for name in module.__all__ if callable(getattr(module, name))}
@@ -82,11 +93,27 @@ with_plan(mask, distance=np.empty(mask.shape, np.float32))
 """
 
 
+BESIDE = {"dask": """
+import distmap.dask
+lazy = distmap.dask.edt(mask, sampling=2.5, squared=True)  # what Dask makes is partly unknown to a strict checker
+""", "torch": """
+import torch
+import distmap.torch
+tensor = torch.ones(3, 4)
+assert_type(distmap.torch.edt(tensor, torch.tensor(2.0), dtype=torch.float64), torch.Tensor)
+assert_type(distmap.torch.generalized_distance(tensor, indices=True), tuple[torch.Tensor, torch.Tensor])
+""", "monai": """
+from distmap.monai import DistanceTransformEDTd, signed_distances
+items = DistanceTransformEDTd(["label"], sampling=[2, 1])({"label": mask})
+maps = signed_distances(mask, no_site=0)
+"""}
+
+
 @pytest.mark.parametrize("checker", [("mypy", "--strict"), ("pyright", "--pythonpath", sys.executable)], ids=lambda words: words[0])
 def test_strict(checker, tmp_path):
     """Where the checkers are installed."""
     pytest.importorskip(checker[0])
-    (tmp_path / "typed.py").write_text(TYPED)
+    (tmp_path / "typed.py").write_text(TYPED + "".join(text for name, text in BESIDE.items() if importlib.util.find_spec(name)))
     (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}')
     package = str(Path(distmap.__file__).parents[1])
     done = subprocess.run([sys.executable, "-m", *checker, "typed.py"], cwd=tmp_path, env=os.environ | {"MYPYPATH": package},

@@ -1,0 +1,33 @@
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, Literal
+
+Keys = Hashable | Iterable[Hashable]
+Spacing = float | Iterable[float] | None
+
+def distance_transform_edt(
+    img: Any, sampling: Spacing = None, return_distances: bool = True, return_indices: bool = False, distances: Any = None,
+    indices: Any = None, *, block_params: tuple[int, int, int] | None = None, float64_distances: bool = False,
+) -> Any: ...
+def signed_distances(
+    img: Any, sampling: Spacing = None, *, positive: Literal["outside", "inside"] = "outside",
+    surface: Literal["centre", "half"] = "centre", no_site: float | None = None, dtype: Any = "float32",
+) -> Any: ...
+
+class DistanceTransformEDT:
+    sampling: Spacing
+    def __init__(self, sampling: Spacing = None) -> None: ...
+    def __call__(self, img: Any) -> Any: ...
+
+class SignedDistance:
+    sampling: Spacing
+    options: dict[str, Any]
+    def __init__(self, sampling: Spacing = None, **options: Any) -> None: ...
+    def __call__(self, img: Any) -> Any: ...
+
+class DistanceTransformEDTd:
+    def __init__(self, keys: Keys, allow_missing_keys: bool = False, sampling: Spacing = None) -> None: ...
+    def __call__(self, data: Mapping[Hashable, Any]) -> dict[Hashable, Any]: ...
+
+class SignedDistanced:
+    def __init__(self, keys: Keys, allow_missing_keys: bool = False, sampling: Spacing = None, **options: Any) -> None: ...
+    def __call__(self, data: Mapping[Hashable, Any]) -> dict[Hashable, Any]: ...
