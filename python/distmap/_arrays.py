@@ -118,6 +118,10 @@ class Cupy:
             stream = cupy.cuda.get_current_stream()
         return stream.ptr, stream
 
+    @staticmethod
+    def is_capturing(stream):
+        return stream.is_capturing()
+
 
 class Torch:
     """Tensors on the CPU or a GPU. Distances are not differentiated: gradients end here."""
@@ -153,6 +157,10 @@ class Torch:
     def stream(like):
         stream = sys.modules["torch"].cuda.current_stream(like.ordinal)
         return stream.cuda_stream, stream
+
+    @staticmethod
+    def is_capturing(stream):
+        return sys.modules["torch"].cuda.is_current_stream_capturing()
 
 
 class Interface:

@@ -55,6 +55,9 @@ class Stream:
             cuda("cudaStreamCreate", c.byref(handle))
         self.ptr = self.cuda_stream = handle.value
 
+    def is_capturing(self):
+        return False
+
 
 class Array:
     """Contiguous memory of the device with a dtype, a shape, strides in bytes and an offset."""
@@ -165,7 +168,8 @@ def stand_in(name, kind):
     def stream(ordinal=None):
         ordinal = current[-1] if ordinal is None else ordinal
         return kind.streams.setdefault((name, ordinal), Stream(ordinal))
-    module.cuda = types.SimpleNamespace(Device=device, get_current_stream=stream, current_stream=stream)
+    module.cuda = types.SimpleNamespace(Device=device, get_current_stream=stream, current_stream=stream,
+                                        is_current_stream_capturing=lambda: False)
     module.ndarray = module.Tensor = kind
     module.empty = lambda shape, dtype, device=None: kind(shape, dtype, current[-1] if device is None else device.index)
     for dtype in _names.DTYPES[1:]:

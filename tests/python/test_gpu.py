@@ -1,11 +1,14 @@
 """Arrays in a GPU's memory: without a copy, on their library's current stream, results in their library. On the
 emulation in `make test`; on a real GPU with CuPy or PyTorch by running this file with pytest there."""
 
+import sys
+
 import distmap
 import distmap.scipy
 import gpu_arrays
 import numpy as np
 import pytest
+from distmap import _kept
 from gpu_arrays import EMULATED, Stream
 from hypothesis import strategies as st
 from oracle import DTYPES, SEED, drawn, nearest, shapes, values
@@ -227,3 +230,34 @@ def test_cvt(name):
     assert all(np.array_equal(maker.to_numpy(one), other) for one, other in zip(there, want))
     back = distmap.cvt(host, **options, device="cuda")
     assert all(np.array_equal(one, other) for one, other in zip(back, want))
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_calls_that_come_again(name):
+    """By their signature: other values, outputs, orders in memory and options of equal value."""
+    maker, rng = MAKERS[name], np.random.default_rng(SEED)
+    for _ in range(3):
+        for shape in ((7, 9), (9, 7), (4, 5, 6)):
+            host = (rng.random(shape) < 0.9).astype(np.uint8)
+            for host, array in ((host, maker.from_numpy(host)), (host.T, transposed(maker.from_numpy(host)))):
+                for options in ({}, {"sampling": 2}, {"sampling": 2.0, "limit": 3}, {"squared": True}, {"indices": True},
+                                {"sampling": [1, 2] + [3] * (host.ndim - 2)}, {"border": 1}):
+                    if options.get("squared") and name == "torch" and not hasattr(sys.modules["torch"], "uint32"):
+                        continue
+                    got, want = distmap.edt(array, **options), distmap.edt(host, **options)
+                    pairs = zip(got, want) if options.get("indices") else [(got, want)]
+                    assert all(np.array_equal(maker.to_numpy(one), other) for one, other in pairs), options
+                out = maker.from_numpy(np.zeros(host.shape, np.float32))
+                assert distmap.edt(array, out=out) is out and np.array_equal(maker.to_numpy(out), distmap.edt(host))
+    with pytest.raises(TypeError, match="must be a number"):
+        distmap.edt(array, sampling=True)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_kept_calls_are_few(name):
+    """Their number and their scratch are bounded."""
+    maker = MAKERS[name]
+    for n in range(1, 150):
+        distmap.edt(maker.from_numpy(np.ones((2, n), np.uint8)))
+    calls = _kept.kept.calls
+    assert 0 < len(calls) <= _kept.MOST_CALLS and sum(call.bytes for call in calls.values()) == _kept.kept.bytes <= _kept.MOST_BYTES
