@@ -3,13 +3,15 @@
 PREFIX ?= /usr/local
 DISTMAP = build/release/distmap
 
-.PHONY: help build demo test test-all interface bench bench-gpu install test-frameworks check-large check-gpu fuzz fuzz-grow coverage clean
+.PHONY: help build demo test test-all test-frameworks test-peers interface bench bench-gpu install
+.PHONY: check-large check-gpu fuzz fuzz-grow coverage clean
 
 help:
 	@echo 'make demo         distance maps, Voronoi maps and pictures of a real image and a real volume'
 	@echo 'make test         build and run all tests, with one of twenty drawn cases (a fresh seed each time)'
 	@echo 'make test-all     all drawn cases, and the long sweeps: faults and power cuts in every format'
 	@echo 'make test-frameworks  the Python package beside PyTorch and MONAI, of which it downloads 3 GB once'
+	@echo 'make test-peers   the own tests of other libraries, against distmap'
 	@echo 'make interface    the record of what the libraries give out, anew (docs/compatibility.md)'
 	@echo 'make build        the release build; the command is $(DISTMAP)'
 	@echo 'make bench        the race against other libraries on this machine (needs pip and the network)'
@@ -41,6 +43,10 @@ test-all:
 test-frameworks:
 	tools/build.sh release --group test
 	tools/frameworks.sh build/release
+
+test-peers:
+	tools/build.sh release --group test
+	tools/frameworks.sh build/release tests/peers/run.py
 
 interface:
 	tools/build.sh release --group test --target renew_interfaces

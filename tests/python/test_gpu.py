@@ -240,7 +240,7 @@ def test_calls_that_come_again(name):
         for shape in ((7, 9), (9, 7), (4, 5, 6)):
             host = (rng.random(shape) < 0.9).astype(np.uint8)
             for host, array in ((host, maker.from_numpy(host)), (host.T, transposed(maker.from_numpy(host)))):
-                for options in ({}, {"sampling": 2}, {"sampling": 2.0, "limit": 3}, {"squared": True}, {"indices": True},
+                for options in ({}, {"sampling": 1}, {"sampling": 2}, {"sampling": 2.0, "limit": 3}, {"squared": True}, {"indices": True},
                                 {"sampling": [1, 2] + [3] * (host.ndim - 2)}, {"border": 1}):
                     if options.get("squared") and name == "torch" and not hasattr(sys.modules["torch"], "uint32"):
                         continue
