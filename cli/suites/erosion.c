@@ -4,27 +4,38 @@
  *   img2   large objects
  *   img3   one far site: as many erosions as the image is wide
  *
- * The paper's rows first; then each kernel as it is here by default (larger tiles, several erosions to a launch), and the same
- * on the CPU. The paper's blocks have 16 x 16 elements and do one erosion.
+ * The paper's rows have its own configuration: blocks of 16 x 16, one function to a launch, the host looks after each whether
+ * something changed, all of the image every time, and 1D-LZ's columns on the CPU. Then that with one thing changed at a time,
+ * the kernels as they are here by default, and the same on the CPU.
  */
 #include "suite.h"
 
 #include <stdio.h>
+
+#define PAPER "tile=16,steps=1,skip=0,stop=host"
 
 static int time_image(struct suite *s, int64_t side, int image) {
     static const char *const patterns[] = {"objects", "regions", "corner"};
     static const struct suite_cell cells[] = {
         {"Table 1", "Eggers-CPU", "eggers/cpu", .threads = 1},
         {"Table 1", "1D-LZ-CPU", "lz/cpu", .threads = 1},
-        {"Table 1", "2D-GPU", "erosion/cuda", .params = "kernel=2d,tile=16,steps=1"},
-        {"Table 1", "1D-GPU", "erosion/cuda", .params = "kernel=1d,tile=16,steps=1"},
-        {"Table 1", "1D-LZ-GPU", "erosion/cuda", .params = "kernel=1d-lz,tile=16,steps=1"},
-        {"Table 1", "2D-GPU, default tiles", "erosion/cuda", .params = "kernel=2d"},
-        {"Table 1", "1D-GPU, default tiles", "erosion/cuda", .params = "kernel=1d"},
-        {"Table 1", "1D-LZ-GPU, default tiles", "erosion/cuda", .params = "kernel=1d-lz"},
-        {"Table 1", "2D on the CPU", "erosion/cpu", "kernel=2d", .threads = 1},
-        {"Table 1", "1D on the CPU", "erosion/cpu", "kernel=1d", .threads = 1},
-        {"Table 1", "1D-LZ on the CPU", "erosion/cpu", "kernel=1d-lz", .threads = 1},
+        {"Table 1", "2D-GPU", "erosion/cuda", .params = "kernel=2d," PAPER},
+        {"Table 1", "1D-GPU", "erosion/cuda", .params = "kernel=1d," PAPER},
+        {"Table 1", "1D-LZ-GPU", "erosion/cuda", .params = "kernel=1d-lz,columns=cpu," PAPER},
+        {"Ideas", "2D-GPU, 16 x 1 + 1 x 16", "erosion/cuda", .params = "kernel=2d,split=1," PAPER},
+        {"Ideas", "1D-LZ-GPU, columns on the GPU", "erosion/cuda", .params = "kernel=1d-lz,columns=gpu," PAPER},
+        {"Ideas", "2D-GPU, counted launches", "erosion/cuda", .params = "kernel=2d,tile=16,steps=1,skip=0"},
+        {"Ideas", "1D-GPU, counted launches", "erosion/cuda", .params = "kernel=1d,tile=16,steps=1,skip=0"},
+        {"Ideas", "2D-GPU, skipping", "erosion/cuda", .params = "kernel=2d,tile=16,steps=1,stop=host"},
+        {"Ideas", "1D-GPU, skipping", "erosion/cuda", .params = "kernel=1d,tile=16,steps=1,stop=host"},
+        {"Ideas", "2D-GPU, larger tiles", "erosion/cuda", .params = "kernel=2d,skip=0,stop=host"},
+        {"Ideas", "1D-GPU, larger tiles", "erosion/cuda", .params = "kernel=1d,skip=0,stop=host"},
+        {"Ideas", "2D-GPU, all of it", "erosion/cuda", .params = "kernel=2d"},
+        {"Ideas", "1D-GPU, all of it", "erosion/cuda", .params = "kernel=1d"},
+        {"Ideas", "1D-LZ-GPU, all of it", "erosion/cuda", .params = "kernel=1d-lz"},
+        {"On the CPU", "2D on the CPU", "erosion/cpu", "kernel=2d", .threads = 1},
+        {"On the CPU", "1D on the CPU", "erosion/cpu", "kernel=1d", .threads = 1},
+        {"On the CPU", "1D-LZ on the CPU", "erosion/cpu", "kernel=1d-lz", .threads = 1},
     };
     char column[64], size[32];
     snprintf(column, sizeof column, "%s img%d", suite_side(size, 2, side), image + 1);

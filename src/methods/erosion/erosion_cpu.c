@@ -51,7 +51,7 @@ enum { KERNEL, TILE, STEPS };
 static const distmap_param_info params[] = {
     [KERNEL] = {"kernel", EROSION_2D, EROSION_2D, EROSION_1D_LZ, EROSION_KERNEL_SUMMARY, erosion_kernels},
     [TILE] = {"tile", 64, 8, 256, "side of a tile", NULL},
-    [STEPS] = {"steps", 16, 1, 64, "erosions of a tile at a time", NULL},
+    [STEPS] = {"steps", 16, 1, 64, "erosions of a tile at a time; with kernel=1d and 1d-lz, in eights", NULL},
 };
 
 struct work {
@@ -68,7 +68,7 @@ struct work {
 
 static struct erosion_pass pass_of(const distmap_plan *plan, enum erosion_axes axes) {
     const int64_t steps = plan->params[STEPS];
-    return erosion_pass_make(plan, axes, plan->params[TILE], axes == EROSION_ALONG_BOTH ? steps : (steps + 7) / 8, 0);
+    return erosion_pass_make(plan, axes, plan->params[TILE], axes == EROSION_ALONG_BOTH ? steps : (steps + 7) / 8);
 }
 
 static size_t map_bytes(const distmap_plan *plan) {

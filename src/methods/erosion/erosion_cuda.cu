@@ -20,12 +20,13 @@ DM_DEVICE walk walk_next(walk at, int width) {
     return at;
 }
 
-/* One function on a whole region, from `in` to `out`, whose rows are `pitch` apart. Whether a thread changed something. */
+/* Offers `from` to `to` of a function, on a whole region, from `in` to `out`, whose rows are `pitch` apart. Whether a thread
+ * changed something. */
 template <class N>
-DM_DEVICE bool erode_region(const erosion_pass *p, int64_t function, const N *in, N *out, int pitch, int height,
-                            int width) {
-    struct erosion_offer offers[EROSION_OFFERS];
-    const int count = erosion_offers(p, function, pitch, offers);
+DM_DEVICE bool erode_region(const struct erosion_offer *all, int from, int to, const N *in, N *out, int pitch,
+                            int height, int width) {
+    const struct erosion_offer *offers = all + from;
+    const int count = to - from;
     int first[EROSION_OFFERS], second[EROSION_OFFERS];
     N cost[EROSION_OFFERS];
 #pragma unroll
@@ -70,7 +71,17 @@ template <class N> DM_DEVICE void erode_tile(const erosion_round *w, int64_t til
     in += top * pitch + left;
     out += top * pitch + left;
     for (int64_t i = 1; i <= p->steps; i++) {
-        const bool changed = erode_region(p, w->number * p->steps + i, in, out, pitch, height, width);
+        struct erosion_offer offers[EROSION_OFFERS];
+        const int count = erosion_offers(p, w->number * p->steps + i, pitch, offers);
+        if (w->split && p->reach == 1 && count > 2) { /* what is least along y, then along x: the diagonal is the sum */
+            bool changed = erode_region(offers, 0, 1, in, out, pitch, height, width);
+            __syncthreads();
+            changed |= erode_region(offers, 1, 2, out, in, pitch, height, width);
+            if (!__syncthreads_or(changed))
+                break;
+            continue;
+        }
+        const bool changed = erode_region(offers, 0, count, in, out, pitch, height, width);
         if (!__syncthreads_or(changed))
             break; /* both hold the same */
         N *const swap = in;
@@ -111,7 +122,7 @@ static __global__ void __launch_bounds__(EROSION_THREADS) erode(const __grid_con
         __syncthreads();
         if (tile < w.pass.count) {
             const erosion_region r = erosion_region_of(&w.pass, tile);
-            if (w.number == 0 || erosion_is_active(&w.pass, &r, tile, w.before))
+            if (w.number == 0 || !w.skip || erosion_is_active(&w.pass, &r, tile, w.before))
                 active[atomicAdd(&count, 1)] = tile;
             w.changed[tile] = 0;
         }

@@ -5,9 +5,9 @@
 #include "cuda/elements.h"
 #include "methods/erosion/erosion_tiles.h"
 
-/* Elements of the largest region with its frame: that of 16 lines of 32 + 2 x 64, at the parameters' upper ends. Two of them
- * take 45,056 bytes where values have 64 bits. */
-enum { EROSION_THREADS = 128, EROSION_AREA = 16 * (32 + 2 * 64 + 2 * 8) };
+/* A region of a pass along one axis may be so long. With its frame it is the largest there is, and two of them take 45,056
+ * bytes of shared memory where values have 64 bits. */
+enum { EROSION_THREADS = 128, EROSION_LENGTH = 160 };
 
 /* One round of a pass. */
 struct erosion_round {
@@ -19,6 +19,8 @@ struct erosion_round {
     uint8_t *changed;      /* in this one */
     unsigned *any;         /* three words: round r sets word r mod 3 if a tile changed, and clears the next one */
     bool wide;             /* 64 bits */
+    bool split;            /* functions of both axes in two, along y and along x */
+    bool skip;             /* tiles around which nothing changed in the round before */
 };
 
 #ifdef __cplusplus

@@ -3,8 +3,6 @@
 
 const char *const erosion_kernels[] = {"2d", "1d", "1d-lz"};
 
-enum { LINES = 16, DEEP = 8 }; /* lines that go together, and one function's reach, where a pass is one-dimensional */
-
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -20,8 +18,7 @@ static void cut(struct erosion_pass *p, int a, int64_t length, int64_t tile, int
     p->tile[a] = length - 2 * p->halo[a];
 }
 
-struct erosion_pass erosion_pass_make(const distmap_plan *plan, enum erosion_axes axes, int64_t tile, int64_t steps,
-                                      int64_t area) {
+struct erosion_pass erosion_pass_make(const distmap_plan *plan, enum erosion_axes axes, int64_t tile, int64_t steps) {
     struct erosion_pass p = {
         .planes = dm_plane_count(plan),
         .size = {plan->shape[2], plan->shape[DM_X]},
@@ -33,16 +30,17 @@ struct erosion_pass erosion_pass_make(const distmap_plan *plan, enum erosion_axe
             p.last[a] = p.size[a] - 1;
         longest = most(longest, p.last[a]);
     }
-    p.reach = p.last[0] > 0 && p.last[1] > 0 ? 1 : DEEP;
+    p.reach = p.last[0] > 0 && p.last[1] > 0 ? 1 : EROSION_DEEP;
     for (int a = 0; a < 2; a++)
         p.frame[a] = p.last[a] > 0 ? p.reach : 0;
 
     /* What the thin axis, or the one not gone along, takes of the area says what is left for the other. Where both are long,
      * both get the same. */
-    const int64_t square = tile + 2 * steps + 2, strip = tile + 2 * DEEP * (steps + 1);
-    area = most(area, axes == EROSION_ALONG_BOTH ? most(square * square, LINES * strip) : LINES * strip);
+    const int64_t square = tile + 2 * steps + 2, strip = tile + 2 * EROSION_DEEP * (steps + 1);
+    const int64_t area = most(axes == EROSION_ALONG_BOTH ? square * square : 0, EROSION_LINES * strip);
     const int thin = p.last[1] == 0 || (p.last[0] > 0 && p.size[1] < p.size[0]), wide = 1 - thin;
-    const int64_t side = tile + 2 * steps * p.reach, across = least(p.size[thin], p.last[thin] > 0 ? side : LINES);
+    const int64_t side = tile + 2 * steps * p.reach,
+                  across = least(p.size[thin], p.last[thin] > 0 ? side : EROSION_LINES);
     const int64_t rest = area / (across + 2 * p.frame[thin]) - 2 * p.frame[wide];
     p.steps = divide_up(longest, p.reach);
     p.rounds = p.steps;

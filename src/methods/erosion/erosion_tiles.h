@@ -34,6 +34,9 @@ enum erosion_kernel { EROSION_2D, EROSION_1D, EROSION_1D_LZ };
 extern const char *const erosion_kernels[];
 #define EROSION_KERNEL_SUMMARY "3 x 3 functions; 1 x 16 ones, columns then rows; the same, columns sequentially"
 
+/* Lines that go together, and one function's reach, where a pass is one-dimensional. */
+enum { EROSION_LINES = 16, EROSION_DEEP = 8 };
+
 enum erosion_axes { EROSION_ALONG_Y, EROSION_ALONG_X, EROSION_ALONG_BOTH };
 
 /* Pairs of y (0) and x (1). */
@@ -52,11 +55,10 @@ struct erosion_pass {
     int64_t area;     /* of the largest region with its frame */
 };
 
-/* `tile` and `steps` are those of planes that are longer than a region both ways. Others, and passes along one axis, have
- * longer tiles and rounds in the same proportion: regions fill the area that those take, or `area` if that is more. Along
- * both axes of a plane of which only one counts, eight b_i go together as a G_k. */
-struct erosion_pass erosion_pass_make(const distmap_plan *plan, enum erosion_axes axes, int64_t tile, int64_t steps,
-                                      int64_t area);
+/* A tile has `tile` elements along each axis that the pass goes along, and EROSION_LINES across; a round has `steps`
+ * functions. Where a plane is thinner than that, tiles and rounds are longer in the same proportion, so that regions fill
+ * the same area. Along both axes of a plane of which only one counts, eight b_i go together as a G_k. */
+struct erosion_pass erosion_pass_make(const distmap_plan *plan, enum erosion_axes axes, int64_t tile, int64_t steps);
 
 /* A tile and its region, in elements of the plane: [from, to) within [low, high). */
 struct erosion_region {
@@ -98,7 +100,8 @@ struct erosion_offer {
 
 enum { EROSION_OFFERS = 8 };
 
-/* The offers of function i >= 1 of the pass to the elements of a region whose rows are `pitch` apart. Returns how many. */
+/* The offers of function i >= 1 of the pass to the elements of a region whose rows are `pitch` apart. Returns how many.
+ * Straight ones come first, those along y before those along x. */
 EROSION_INLINE int erosion_offers(const struct erosion_pass *p, int64_t i, int64_t pitch,
                                   struct erosion_offer *offers) {
     const int64_t apart[2] = {pitch, 1};
