@@ -2,7 +2,7 @@
 #include "cuda/elements.cuh"
 #include "methods/brute/brute_cuda.h"
 
-enum { THREADS = 128, MOST_BLOCKS = 1 << 16 };
+enum { THREADS = BRUTE_THREADS, MOST_BLOCKS = 1 << 16 };
 
 DM_DEVICE int64_t batch_of(const dm_elements *e, const int64_t at[DM_NDIM]) {
     int64_t batch = 0;
@@ -27,7 +27,8 @@ DM_DEVICE int64_t linear_of(const dm_elements *e, const int64_t at[DM_NDIM]) {
     return at[0] * e->linear[0] + at[1] * e->linear[1] + at[2] * e->linear[2] + at[3];
 }
 
-/* A thread for each element, in turns. Reads the input once, writes the candidates. */
+/* A thread for each element, in turns. Reads the input once, writes the candidates, or with LISTED where they lie. */
+template <bool LISTED>
 static __global__ void __launch_bounds__(THREADS) collect(const __grid_constant__ struct brute_work w) {
     const dm_elements *e = &w.elements;
     const int64_t step = (int64_t)gridDim.x * THREADS;
@@ -45,7 +46,11 @@ static __global__ void __launch_bounds__(THREADS) collect(const __grid_constant_
             continue;
         }
         const int64_t batch = batch_of(e, at);
-        w.candidates[batch * w.batch_elements + (int64_t)atomicAdd(&w.count[batch], 1ull)] = made;
+        const int64_t place = batch * w.batch_elements + (int64_t)atomicAdd(&w.count[batch], 1ull);
+        if (LISTED)
+            w.listed[place] = {{(int32_t)at[0], (int32_t)at[1], (int32_t)at[2], (int32_t)at[3]}};
+        else
+            w.candidates[place] = made;
     }
     dm_raise(e, raised);
 }
@@ -143,9 +148,81 @@ static __global__ void __launch_bounds__(THREADS) search(const __grid_constant__
     dm_raise(e, raised);
 }
 
+/* ---- sites=texture ---- */
+
+/* A thread for each element, in turns. Reads the input once, writes a byte per element. */
+static __global__ void __launch_bounds__(THREADS) mark(const __grid_constant__ struct brute_work w) {
+    const int64_t step = (int64_t)gridDim.x * THREADS;
+    unsigned raised = 0;
+    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < w.elements.elements; i += step) {
+        int64_t at[DM_NDIM];
+        dm_element_split(&w.elements, i, at);
+        w.marks[i] = dm_element_is_site(&w.elements, at, &raised);
+    }
+    dm_raise(&w.elements, raised);
+}
+
+/* A block to a row of the image, a thread to every THREADS-th element of it, in turns; each goes through all of its batch's
+ * sites. Reads 16 bytes per site and element, by way of the texture; writes the outputs. */
+static __global__ void __launch_bounds__(THREADS)
+    search_texture(const __grid_constant__ struct brute_work w, cudaTextureObject_t texture) {
+    const dm_elements *e = &w.elements;
+    const int64_t nx = e->shape[DM_X];
+    unsigned raised = 0;
+    for (int64_t row = blockIdx.x; row < e->elements / nx; row += gridDim.x)
+        for (int64_t x = threadIdx.x; x < nx; x += THREADS) {
+            int64_t at[DM_NDIM];
+            dm_element_split(e, row * nx + x, at);
+            const int64_t batch = batch_of(e, at);
+            const int first = (int)(batch * w.batch_elements), count = (int)w.count[batch];
+            struct nearest best = {dm_value_none(e), DISTMAP_INDEX_NONE};
+            for (int i = first; i < first + count; i++) {
+                const int4 site = tex1Dfetch<int4>(texture, i);
+                const int place[DM_NDIM] = {site.x, site.y, site.z, site.w};
+                uint64_t d2 = 0, offset[DM_NDIM];
+#pragma unroll
+                for (int a = 0; a < DM_NDIM; a++) {
+                    const int64_t d = at[a] - place[a];
+                    offset[a] = (uint64_t)(d < 0 ? -d : d);
+                    d2 += e->w2[a] * (uint64_t)(d * d);
+                }
+                if (!dm_is_euclidean(&e->chamfer))
+                    d2 = dm_chamfer_length(&e->chamfer, offset);
+                if (d2 > best.squared.u64)
+                    continue;
+                const int64_t whole[DM_NDIM] = {site.x, site.y, site.z, site.w}, linear = linear_of(e, whole);
+                if (d2 < best.squared.u64 || linear < best.site) {
+                    best.squared.u64 = d2;
+                    best.site = linear;
+                }
+            }
+            dm_element_emit(e, at, best.squared, best.site, &raised);
+        }
+    dm_raise(e, raised);
+}
+
+cudaError_t brute_mark(const struct brute_work *work, cudaStream_t stream) {
+    const struct brute_work w = *work;
+    DM_LAUNCH(mark, dm_blocks(w.elements.elements, THREADS, MOST_BLOCKS), THREADS, 0, stream, w);
+    return cudaGetLastError();
+}
+
+cudaError_t brute_list(const struct brute_work *work, cudaStream_t stream) {
+    const struct brute_work w = *work;
+    DM_LAUNCH(collect<true>, dm_blocks(w.elements.elements, THREADS, MOST_BLOCKS), THREADS, 0, stream, w);
+    return cudaGetLastError();
+}
+
+cudaError_t brute_search_texture(const struct brute_work *work, cudaTextureObject_t texture, cudaStream_t stream) {
+    const struct brute_work w = *work;
+    const int64_t rows = w.elements.elements / w.elements.shape[DM_X];
+    DM_LAUNCH(search_texture, dm_blocks(rows, 1, MOST_BLOCKS), THREADS, 0, stream, w, texture);
+    return cudaGetLastError();
+}
+
 cudaError_t brute_collect(const struct brute_work *work, cudaStream_t stream) {
     const struct brute_work w = *work;
-    DM_LAUNCH(collect, dm_blocks(w.elements.elements, THREADS, MOST_BLOCKS), THREADS, 0, stream, w);
+    DM_LAUNCH(collect<false>, dm_blocks(w.elements.elements, THREADS, MOST_BLOCKS), THREADS, 0, stream, w);
     return cudaGetLastError();
 }
 

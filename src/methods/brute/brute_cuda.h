@@ -17,6 +17,15 @@ struct brute_work {
     int64_t batches, batch_elements;
     unsigned long long *count;          /* candidates of each batch */
     struct brute_candidate *candidates; /* batch b's start at b * batch_elements, in no order */
+    struct brute_listed *listed;        /* sites=texture: the same memory; by the host in order */
+    uint8_t *marks;                     /* list=host: a byte per element, 1 at sites */
+};
+
+enum { BRUTE_THREADS = 128 };
+
+/* How kernel=texture lists the candidates: coordinates in the plan's four axes. */
+struct brute_listed {
+    int32_t at[DM_NDIM];
 };
 
 #ifdef __cplusplus
@@ -25,6 +34,10 @@ extern "C" {
 /* Counts and collects the candidates; then searches. */
 cudaError_t brute_collect(const struct brute_work *work, cudaStream_t stream);
 cudaError_t brute_search(const struct brute_work *work, cudaStream_t stream);
+/* sites=texture: marks the sites; lists them; searches by fetches from the texture over the list. */
+cudaError_t brute_mark(const struct brute_work *work, cudaStream_t stream);
+cudaError_t brute_list(const struct brute_work *work, cudaStream_t stream);
+cudaError_t brute_search_texture(const struct brute_work *work, cudaTextureObject_t texture, cudaStream_t stream);
 #ifdef __cplusplus
 }
 #endif

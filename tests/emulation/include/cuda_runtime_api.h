@@ -130,7 +130,7 @@ struct cudaExtent {
 struct cudaPos {
     size_t x, y, z;
 };
-typedef struct cudaArray *cudaArray_t; /* there are none */
+typedef struct cudaArray *cudaArray_t; /* for textures alone */
 struct cudaMemcpy3DPeerParms {
     cudaArray_t srcArray;
     struct cudaPos srcPos;
@@ -151,7 +151,8 @@ static inline struct cudaExtent make_cudaExtent(size_t width, size_t height, siz
     return made;
 }
 
-/* Textures: linear memory in rows, one float to an element, read point by point, ends replicated. */
+/* Textures, read point by point: linear memory in rows, or a CUDA array, one float to an element and ends replicated; linear
+ * memory of four integers to an element. */
 typedef unsigned long long cudaTextureObject_t;
 enum cudaResourceType {
     cudaResourceTypeArray,
@@ -175,6 +176,14 @@ struct cudaResourceDesc {
             struct cudaChannelFormatDesc desc;
             size_t width, height, pitchInBytes;
         } pitch2D;
+        struct {
+            void *devPtr;
+            struct cudaChannelFormatDesc desc;
+            size_t sizeInBytes;
+        } linear;
+        struct {
+            cudaArray_t array;
+        } array;
     } res;
 };
 struct cudaTextureDesc { /* those members that have a meaning here */
@@ -184,6 +193,7 @@ struct cudaTextureDesc { /* those members that have a meaning here */
     int normalizedCoords;
 };
 struct cudaResourceViewDesc;
+#define cudaArrayDefault 0
 
 #ifdef __cplusplus
 #define EMULATION_NULL_STREAM = 0 /* the real header's default arguments, C++ only */
@@ -254,6 +264,11 @@ cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *parms, cud
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const struct cudaResourceDesc *resource,
                                     const struct cudaTextureDesc *how, const struct cudaResourceViewDesc *view);
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
+cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc, size_t width, size_t height,
+                            unsigned flags);
+cudaError_t cudaFreeArray(cudaArray_t array);
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x_bytes, size_t y, const void *from, size_t pitch,
+                                     size_t width_bytes, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t cudaMemset(void *memory, int value, size_t bytes);
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream EMULATION_NULL_STREAM);
 

@@ -12,4 +12,9 @@ template <class T> T tex2D(cudaTextureObject_t texture, float x, float y) {
     return emulation_fetch(texture, x, y);
 }
 
+/* Element i of linear memory, of four integers; beyond its end zeros. */
+int4 emulation_fetch_linear(cudaTextureObject_t texture, int i);
+
+template <class T> T tex1Dfetch(cudaTextureObject_t texture, int i) { return emulation_fetch_linear(texture, i); }
+
 #endif
