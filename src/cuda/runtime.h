@@ -47,7 +47,8 @@ struct dm_cuda_plan {
     cudaEvent_t mark[DM_MAX_MARKS]; /* timed: where phases begin; the last one used, where all ends */
     int marked[DM_MAX_MARKS];       /* the phase; -1: the end */
     int marks;
-    cudaTextureObject_t texture; /* of a method that reads its scratch by one, else 0 */
+    cudaTextureObject_t texture; /* of a method that reads by one, else 0 */
+    cudaArray_t array;           /* of such a method, where the texture is not over scratch, else NULL */
 };
 
 /* Makes the context's GPU the calling thread's current one, and back. Refuses contexts that are lost or were inherited. */

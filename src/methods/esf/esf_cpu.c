@@ -1,7 +1,8 @@
 /* esf/cpu: the edge strength function on the CPU: choice of the kernel, the mask in, values out.
  *
  *   kernel=blocked   explicit steps, several at a time where the values lie in the cache (esf_blocked.c)
- *   kernel=plain     one vectorised pass over memory for each step; kernel=serial, the formula as it stands (esf_sweep.c)
+ *   kernel=plain     one vectorised pass over memory for each step; kernel=serial, the formula as it stands;
+ *                    kernel=skipping, the same where v is not 1, as the paper's (esf_sweep.c)
  *   solver=multigrid the state at rest (esf_rest.c); solver=sor, by over-relaxation (esf_sor.c)
  *
  * Source: S. Tari, J. Shah, H. Pien, "Extraction of Shape Skeletons from Grayscale Images", Computer Vision and Image
@@ -97,17 +98,16 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     dm_phase(plan, "load");
     TRY(dm_parallel(plan, (size_t)((job.grid.batches + some - 1) / some), look_for_shapes, &job, 0));
     if (plan->esf.steps)
-        return params[ESF_KERNEL] == ESF_BLOCKED ? esf_blocked_run(&job)
-                                                 : esf_sweep_run(&job, params[ESF_KERNEL] == ESF_SERIAL);
+        return params[ESF_KERNEL] == ESF_BLOCKED ? esf_blocked_run(&job) : esf_sweep_run(&job);
     TRY(params[ESF_SOLVER] == ESF_SOR ? esf_sor_run(&job) : esf_rest_run(&job));
     dm_flag(plan, plan->outcome.residual > plan->esf.tolerance ? DISTMAP_FLAG_UNREST : 0);
     return DISTMAP_OK;
 }
 
-static const char *const kernel_names[] = {"blocked", "plain", "serial"};
+static const char *const kernel_names[] = {"blocked", "plain", "serial", "skipping"};
 static const char *const solver_names[] = {"multigrid", "sor"};
 static const distmap_param_info params[] = {
-    [ESF_KERNEL] = {"kernel", ESF_BLOCKED, ESF_BLOCKED, ESF_SERIAL, "how steps are made", kernel_names},
+    [ESF_KERNEL] = {"kernel", ESF_BLOCKED, ESF_BLOCKED, ESF_SKIPPING, "how steps are made", kernel_names},
     [ESF_DEPTH] = {"depth", 16, 1, 16, "kernel=blocked: steps for each visit of a tile", NULL},
     [ESF_SOLVER] = {"solver", ESF_MULTIGRID, ESF_MULTIGRID, ESF_SOR, "solver of the state at rest", solver_names},
 };

@@ -59,7 +59,7 @@ extern const esf_kernels dm_esf_plain[ESF_TYPES], dm_esf_sse4[ESF_TYPES], dm_esf
 
 /* Parameters, in the order of the method's table. */
 enum { ESF_KERNEL, ESF_DEPTH, ESF_SOLVER };
-enum { ESF_BLOCKED, ESF_PLAIN, ESF_SERIAL };
+enum { ESF_BLOCKED, ESF_PLAIN, ESF_SERIAL, ESF_SKIPPING };
 enum { ESF_MULTIGRID, ESF_SOR };
 
 /* What every stage knows. */
@@ -78,8 +78,8 @@ void esf_emit(const esf_job *job, int64_t row, int64_t x, size_t n, const void *
 
 /* ---- Explicit steps, by each kernel ---- */
 
-size_t esf_sweep_scratch(const esf_job *job); /* plain and serial */
-distmap_status esf_sweep_run(const esf_job *job, bool serial);
+size_t esf_sweep_scratch(const esf_job *job); /* plain, serial and skipping */
+distmap_status esf_sweep_run(const esf_job *job);
 size_t esf_blocked_scratch(const esf_job *job);
 distmap_status esf_blocked_run(const esf_job *job);
 

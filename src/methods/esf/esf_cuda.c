@@ -2,13 +2,15 @@
  *
  *   kernel=blocked   explicit steps, several to each visit of a tile in registers (esf_cuda_blocked.cu; volumes:
  *                    esf_cuda_volume.cu)
- *   kernel=shared    one step to a launch, tiles with apron in shared memory; kernel=texture, the same by texture
- *                    fetches, after a copy of all values to the texture's memory: the paper's two (esf_cuda_step.cu)
+ *   kernel=shared    one step to a launch, tiles with apron in shared memory; kernel=texture, the same by fetches from a
+ *                    texture over a CUDA array, to which all values are copied before: the paper's two
+ *                    (esf_cuda_step.cu). kernel=linear has the texture over rows in linear memory instead
  *
  * esf_cpu.c names the sources. The mask becomes bits, one per element, once; what the front has not reached is passed
  * over by blocked, as in esf_blocked.c. The state at rest: esf_cuda_rest.c.
  *
- * Memory: 8 1/8 bytes per element, with kernel=texture 12 1/8.
+ * Memory: 8 1/8 bytes per element, with kernel=linear 12 1/8. With kernel=texture a CUDA array besides, 4 bytes per
+ * element, which no scratch can hold: the plan owns it.
  */
 #include "methods/esf/esf_cuda_rest.h"
 
@@ -19,13 +21,14 @@ enum {
     LONGEST = 1 << 30,
     TEXTURE_WIDTH = 131072,
     TEXTURE_ROWS = 65000,
+    ARRAY_ROWS = 65536,
     TEXTURE_UNIT = 512 /* of a texture over linear memory */
 };
 
 typedef struct layout {
     ec_stage stage;
     ec_tiles tiles;
-    float *texture; /* kernel=texture: where the texture's values lie */
+    float *texture; /* kernel=linear: where the texture's values lie */
     ec_rest rest;
     size_t used;
 } layout;
@@ -70,7 +73,7 @@ static layout lay_out(const distmap_plan *plan, void *memory) {
             ec_plane_tiles(p, most, plan->context->cuda->multiprocessors, &l.tiles);
         for (int i = 0; i < 2; i++)
             l.tiles.flags[i] = dm_take(&walk, l.tiles.count, 1);
-    } else if (plan->params[EC_KERNEL] == EC_TEXTURE) {
+    } else if (plan->params[EC_KERNEL] == EC_LINEAR) {
         walk.used += (TEXTURE_UNIT - ((uintptr_t)walk.base + walk.used) % TEXTURE_UNIT) % TEXTURE_UNIT;
         l.texture = dm_take(&walk, p->rows * p->pitch, sizeof(float));
     }
@@ -109,6 +112,19 @@ static distmap_status step_blocked(distmap_plan *plan, layout *l, const float **
     return DISTMAP_OK;
 }
 
+/* All values to where the texture has them. */
+static distmap_status copy_values(distmap_plan *plan, const layout *l, const float *from) {
+    struct dm_cuda *cuda = plan->context->cuda;
+    const ec_stage *p = &l->stage;
+    if (plan->params[EC_KERNEL] == EC_LINEAR)
+        TRY_CUDA(cuda, cudaMemcpyAsync(l->texture, from, field_bytes(p), cudaMemcpyDeviceToDevice, cuda->stream));
+    else
+        TRY_CUDA(cuda, cudaMemcpy2DToArrayAsync(plan->cuda->array, 0, 0, from, (size_t)p->pitch * sizeof(float),
+                                                (size_t)p->nx * sizeof(float), (size_t)p->rows,
+                                                cudaMemcpyDeviceToDevice, cuda->stream));
+    return DISTMAP_OK;
+}
+
 static distmap_status step_singly(distmap_plan *plan, layout *l, const float **found) {
     struct dm_cuda *cuda = plan->context->cuda;
     dm_phase(plan, "steps");
@@ -118,8 +134,7 @@ static distmap_status step_singly(distmap_plan *plan, layout *l, const float **f
         if (plan->params[EC_KERNEL] == EC_SHARED) {
             TRY_CUDA(cuda, ec_shared(&l->stage, from, to, cuda->stream));
         } else {
-            TRY_CUDA(cuda,
-                     cudaMemcpyAsync(l->texture, from, field_bytes(&l->stage), cudaMemcpyDeviceToDevice, cuda->stream));
+            TRY(copy_values(plan, l, from));
             TRY_CUDA(cuda, ec_texture(&l->stage, plan->cuda->texture, to, cuda->stream));
         }
     }
@@ -128,6 +143,8 @@ static distmap_status step_singly(distmap_plan *plan, layout *l, const float **f
 }
 
 /* ---- The method ---- */
+
+static const char *const kernel_names[] = {"blocked", "shared", "texture", "linear"};
 
 static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     struct dm_cuda *cuda = plan->context->cuda;
@@ -148,21 +165,30 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     return DISTMAP_OK;
 }
 
-/* kernel=texture: a texture over its piece of the scratch, one row of it for each row of the grid. */
+/* kernel=texture and linear: a texture over an array of its own or a piece of the scratch, a row for each of the grid. */
 static distmap_status prepare(distmap_plan *plan) {
-    if (plan->params[EC_KERNEL] != EC_TEXTURE || !plan->esf.steps)
+    const bool in_array = plan->params[EC_KERNEL] == EC_TEXTURE;
+    if ((!in_array && plan->params[EC_KERNEL] != EC_LINEAR) || !plan->esf.steps)
         return DISTMAP_OK;
     const layout l = lay_out(plan, plan->scratch);
-    if (l.stage.nx > TEXTURE_WIDTH || l.stage.rows > TEXTURE_ROWS)
+    const int most = in_array ? ARRAY_ROWS : TEXTURE_ROWS;
+    const struct cudaChannelFormatDesc floats = {32, 0, 0, 0, cudaChannelFormatKindFloat};
+    if (l.stage.nx > TEXTURE_WIDTH || l.stage.rows > most)
         return dm_error(DISTMAP_ERROR_UNSUPPORTED,
-                        "method esf/cuda needs at most %d rows of at most %d elements for kernel=texture", TEXTURE_ROWS,
-                        TEXTURE_WIDTH);
-    struct cudaResourceDesc resource = {.resType = cudaResourceTypePitch2D};
-    resource.res.pitch2D.devPtr = l.texture;
-    resource.res.pitch2D.desc = (struct cudaChannelFormatDesc){32, 0, 0, 0, cudaChannelFormatKindFloat};
-    resource.res.pitch2D.width = (size_t)l.stage.nx;
-    resource.res.pitch2D.height = (size_t)l.stage.rows;
-    resource.res.pitch2D.pitchInBytes = (size_t)l.stage.pitch * sizeof(float);
+                        "method esf/cuda needs at most %d rows of at most %d elements for kernel=%s", most,
+                        TEXTURE_WIDTH, kernel_names[plan->params[EC_KERNEL]]);
+    struct cudaResourceDesc resource = {.resType = in_array ? cudaResourceTypeArray : cudaResourceTypePitch2D};
+    if (in_array) {
+        TRY_CUDA(plan->context->cuda, cudaMallocArray(&plan->cuda->array, &floats, (size_t)l.stage.nx,
+                                                      (size_t)l.stage.rows, cudaArrayDefault));
+        resource.res.array.array = plan->cuda->array;
+    } else {
+        resource.res.pitch2D.devPtr = l.texture;
+        resource.res.pitch2D.desc = floats;
+        resource.res.pitch2D.width = (size_t)l.stage.nx;
+        resource.res.pitch2D.height = (size_t)l.stage.rows;
+        resource.res.pitch2D.pitchInBytes = (size_t)l.stage.pitch * sizeof(float);
+    }
     const struct cudaTextureDesc how = {
         .addressMode = {cudaAddressModeClamp, cudaAddressModeClamp, cudaAddressModeClamp},
         .filterMode = cudaFilterModePoint,
@@ -172,11 +198,14 @@ static distmap_status prepare(distmap_plan *plan) {
 }
 
 static void release(distmap_plan *plan) {
-    if (!plan->cuda->texture)
+    if (!plan->cuda->texture && !plan->cuda->array)
         return;
     if (plan->cuda->pending)
         (void)cudaEventSynchronize(plan->cuda->done);
-    (void)cudaDestroyTextureObject(plan->cuda->texture);
+    if (plan->cuda->texture)
+        (void)cudaDestroyTextureObject(plan->cuda->texture);
+    if (plan->cuda->array)
+        (void)cudaFreeArray(plan->cuda->array);
 }
 
 static const char *refuses(const distmap_plan *plan) {
@@ -188,10 +217,9 @@ static const char *refuses(const distmap_plan *plan) {
     return NULL;
 }
 
-static const char *const kernel_names[] = {"blocked", "shared", "texture"};
 static const char *const solver_names[] = {"multigrid", "sor"};
 static const distmap_param_info params[] = {
-    [EC_KERNEL] = {"kernel", EC_BLOCKED, EC_BLOCKED, EC_TEXTURE, "how steps are made", kernel_names},
+    [EC_KERNEL] = {"kernel", EC_BLOCKED, EC_BLOCKED, EC_LINEAR, "how steps are made", kernel_names},
     [EC_DEPTH] = {"depth", 8, 1, 8, "kernel=blocked: steps for each visit of a tile", NULL},
     [EC_SOLVER] = {"solver", EC_MULTIGRID, EC_MULTIGRID, EC_SOR, "solver of the state at rest", solver_names},
 };

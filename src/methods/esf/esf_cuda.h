@@ -6,7 +6,7 @@
 
 /* Parameters, in the order of the method's table. */
 enum { EC_KERNEL, EC_DEPTH, EC_SOLVER };
-enum { EC_BLOCKED, EC_SHARED, EC_TEXTURE };
+enum { EC_BLOCKED, EC_SHARED, EC_TEXTURE, EC_LINEAR };
 enum { EC_MULTIGRID, EC_SOR };
 
 /* A stage, by value to kernels. Field memory holds a value per element in the grid's order (esf.h), rows padded. */
