@@ -38,6 +38,7 @@ static const char *const mode_names[] = {"vv-hh", "hh-vv", "vh-vh", "hv-hv", "vt
 static const distmap_param_info params[] = {
     {"mode", VTV_VTV, VV_HH, VTV_VTV, "how steps 1 and 2 read and write: v down columns, h along rows, t by tiles",
      mode_names},
+    {"pad", 1, 0, 1, "mode=vtv-vtv: elements more in each row of a tile, against conflicts of banks", NULL},
 };
 
 /* Step 1's sweeps are done when stacks begin, so `before` has their memory; and in mode vtv-vtv `after` that of `point`. */
@@ -67,6 +68,7 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
         .columns_first = columns_first,
         .turned = mode != VV_HH && mode != HH_VV,
         .tiles = mode == VTV_VTV,
+        .padded = plan->params[1] != 0,
         .rule = {.v = edm_pitch2(plan, columns_first ? 2 : DM_X),
                  .w = edm_pitch2(plan, columns_first ? DM_X : 2),
                  .by_row = columns_first},

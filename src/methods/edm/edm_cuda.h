@@ -20,6 +20,7 @@ struct edm_work {
     bool columns_first;   /* step 1 goes along columns and step 2 along rows, else the other way round */
     bool turned;          /* `offset` is */
     bool tiles;           /* VTV: results are turned by a kernel of its own each, through shared memory */
+    bool padded;          /* rows of tiles in shared memory have an element more */
     struct edm_rule rule; /* v: squared pitch along step 1's lines, w: along step 2's */
     int32_t *before;      /* as the image lies: offset to the nearest site at or before the element on step 1's line */
     int32_t *after;       /* VTV: the same at or after it */

@@ -82,9 +82,10 @@ static __global__ void __launch_bounds__(EDM_THREADS) sweep(const __grid_constan
 
 /* VTV: the nearer of `before` and `after`, turned. A block to a tile, in turns: it reads rows and writes columns, both
  * in whole pieces of EDM_TILE elements, by way of shared memory with one element more in each of its rows, so that a
- * column lies in EDM_TILE different banks. Reads 8 bytes per element, writes 4. */
+ * column lies in EDM_TILE different banks (PAD 0, the paper's Figure 17: in one). Reads 8 bytes per element, writes 4. */
+template <int PAD>
 static __global__ void __launch_bounds__(EDM_TILE *EDM_TILE_ROWS) join(const __grid_constant__ struct edm_work w) {
-    __shared__ int32_t tile[EDM_TILE][EDM_TILE + 1];
+    __shared__ int32_t tile[EDM_TILE][EDM_TILE + PAD];
     const int32_t lane = (int32_t)threadIdx.x;
     for (int64_t i = blockIdx.x; i < edm_tile_count(&w); i += gridDim.x) {
         const struct edm_tile t = edm_tile_place(&w, i);
@@ -105,7 +106,8 @@ cudaError_t edm_step1(const struct edm_work *work, cudaStream_t stream) {
     const struct edm_work w = *work;
     const int64_t lines = w.planes * (w.columns_first ? w.width : w.height);
     DM_LAUNCH(sweep, dm_blocks(lines, EDM_THREADS, EDM_MOST_BLOCKS), EDM_THREADS, 0, stream, w);
+    auto *const turns = w.padded ? join<1> : join<0>;
     if (w.tiles)
-        DM_LAUNCH(join, edm_tile_blocks(&w), dim3(EDM_TILE, EDM_TILE_ROWS), 0, stream, w);
+        DM_LAUNCH(turns, edm_tile_blocks(&w), dim3(EDM_TILE, EDM_TILE_ROWS), 0, stream, w);
     return cudaGetLastError();
 }

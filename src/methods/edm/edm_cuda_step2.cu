@@ -48,9 +48,10 @@ static __global__ void __launch_bounds__(EDM_THREADS) points(const __grid_consta
 
 /* VTV: points, turned, to the outputs. A block to a tile, in turns: it reads columns of the image and writes rows,
  * through shared memory as in step 1. Reads 4 bytes per element and the offset of its point, writes the outputs. */
+template <int PAD>
 static __global__ void __launch_bounds__(EDM_TILE *EDM_TILE_ROWS) turn(const __grid_constant__ struct edm_work w) {
     const dm_elements *e = &w.elements;
-    __shared__ int32_t point[EDM_TILE][EDM_TILE + 1], offset[EDM_TILE][EDM_TILE + 1];
+    __shared__ int32_t point[EDM_TILE][EDM_TILE + PAD], offset[EDM_TILE][EDM_TILE + PAD];
     const int32_t lane = (int32_t)threadIdx.x;
     unsigned raised = 0;
     for (int64_t i = blockIdx.x; i < edm_tile_count(&w); i += gridDim.x) {
@@ -88,7 +89,8 @@ cudaError_t edm_step2(const struct edm_work *work, cudaStream_t stream) {
         DM_LAUNCH(points<struct edm_narrow>, blocks, EDM_THREADS, 0, stream, w);
     else
         DM_LAUNCH(points<struct edm_wide>, blocks, EDM_THREADS, 0, stream, w);
+    auto *const turns = w.padded ? turn<1> : turn<0>;
     if (w.tiles)
-        DM_LAUNCH(turn, edm_tile_blocks(&w), dim3(EDM_TILE, EDM_TILE_ROWS), 0, stream, w);
+        DM_LAUNCH(turns, edm_tile_blocks(&w), dim3(EDM_TILE, EDM_TILE_ROWS), 0, stream, w);
     return cudaGetLastError();
 }

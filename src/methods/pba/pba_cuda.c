@@ -7,9 +7,16 @@
  *
  * m1, m2 and m3 are the bands of phases 1 and 2, and the threads to a column in phase 3. All work is linear in the elements.
  *
- *     variant   transposes                   phase 3
- *     pba       two kernels of their own     block colouring: threads wait for each other after m3 rows
- *     pba+      fused into phase 1           independent colouring
+ * The variants are sets of choices, each of which can be made by itself:
+ *
+ *                  pba as printed                          pba+ as printed         variant=pba     variant=pba+
+ *     flood        turned: transposes by kernels           coordinates: transposes turned          bits, one per
+ *                  of their own                            fused into the sweeps                   element: ours
+ *     test         float: of dominance, by quotients       integer: by products    integer         integer
+ *     lists        converted: kernels make double lists    (volumes: one band,     carried         carried
+ *                  for merging, and single ones again      so none to convert)
+ *     colouring    blocks: threads wait for each other     independent             blocks          independent
+ *                  after m3 rows
  *
  * The authors go along columns first, rows last, and turn what comes out. Of equally near sites the lowest linear index
  * would then have to be carried along. Here rows come first and the slowest axis last, and the lowest coordinate wins
@@ -17,10 +24,13 @@
  * neighbouring threads, they read and write memory as it lies: both transposes are in phase 1, and phase 3 writes the
  * outputs.
  *
- * Both variants have the integer test of dominance: the first one's, in floating point, is not exact on large images.
- * Nothing is padded, to squares or powers of two or otherwise.
+ * test=float has FP64: the published FP32 cannot tell takeovers apart on images above some 45 a side. Different quotients are
+ * at least 1/n^2 apart, and rounding keeps their order; so FP64 decides as integers do as long as the largest squared distance
+ * times n^2 is below 2^52, and other problems are refused. Lists are carried where links are written as the stack grows.
+ * Textures, which the published pba reads by, make no difference by its authors' own account, and are not here. Nothing is
+ * padded, to squares or powers of two or otherwise.
  *
- * Memory per element, with words of 4 bytes (see pba_cuda.h): planes 6 (m2 = 1: 4.2), variant pba 8; volumes 8. Bytes
+ * Memory per element, with words of 4 bytes (see pba_cuda.h): planes 6 (m2 = 1: 4.2), without flood=bits 8; volumes 8. Bytes
  * moved, pba+ in a plane: phase 1 reads 1 (the mask) and writes 4, phase 2 reads 4 and writes up to 6, phase 3 reads up
  * to 4 and writes the outputs.
  *
@@ -31,14 +41,26 @@
 
 #include "core/planes.h"
 
-enum { M1, M2, M3, VARIANT, PBA = 0, PBA_PLUS = 1, LEAST_PLANES = 32 };
+enum { M1, M2, M3, VARIANT, FLOOD, TEST, LISTS, COLOURING, PBA = 0, PBA_PLUS = 1, LEAST_PLANES = 32 };
+enum { BY_VARIANT, BITS, COORDINATES, TURNED };
+enum { INTEGER, FLOAT };
+enum { CARRIED, CONVERTED };
+enum { BLOCKS = 1, INDEPENDENT };
 
 static const char *const variant_names[] = {"pba", "pba+"};
+static const char *const flood_names[] = {"auto", "bits", "coordinates", "turned"};
+static const char *const test_names[] = {"integer", "float"}, *const list_names[] = {"carried", "converted"};
+static const char *const colouring_names[] = {"auto", "blocks", "independent"};
 static const distmap_param_info params[] = {
     [M1] = {"m1", 0, 0, PBA_MOST_BANDS, "bands of a row in phase 1; 0: by the size", NULL},
     [M2] = {"m2", 0, 0, PBA_MOST_BANDS, "bands of a column in phase 2; 0: by the size", NULL},
     [M3] = {"m3", 0, 0, PBA_MOST_M3, "threads to a column in phase 3; 0: by the size", NULL},
     [VARIANT] = {"variant", PBA_PLUS, PBA, PBA_PLUS, "the algorithm of 2010 or its improvement of 2019", variant_names},
+    [FLOOD] = {"flood", BY_VARIANT, BY_VARIANT, TURNED, "what phase 1 floods, and how it is transposed", flood_names},
+    [TEST] = {"test", INTEGER, INTEGER, FLOAT, "how dominance is tested", test_names},
+    [LISTS] = {"lists", CARRIED, CARRIED, CONVERTED, "how phase 2 gets at links both ways", list_names},
+    [COLOURING] = {"colouring", BY_VARIANT, BY_VARIANT, INDEPENDENT, "how threads share a column in phase 3",
+                   colouring_names},
 };
 
 static int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -57,6 +79,12 @@ static const char *refuses(const distmap_plan *plan) {
     for (int a = 0; a < DM_NDIM; a++)
         if (plan->measured[a] && plan->shape[a] > INT32_MAX - PBA_WORD)
             return "needs fewer than 2^31 - 32 elements along each axis";
+    if (plan->params[TEST] == FLOAT)
+        for (int a = 1; a < DM_X; a++)
+            if (plan->measured[a] && (plan->max2 >> 52 || plan->shape[a] >= 1 << 26 ||
+                                      (double)plan->max2 * (double)plan->shape[a] * (double)plan->shape[a] >= 0x1p52))
+                return "needs a largest squared distance below 2^52 / n^2, n the longest axis but the last, for "
+                       "test=float";
     return NULL;
 }
 
@@ -121,7 +149,9 @@ static void set_shape(const distmap_plan *plan, struct pba_work *w) {
     w->shift_z = w->shift_y + bits_for(w->ny);
     w->narrow = is_narrow(plan, w);
     w->plain = is_plain(&plan->problem.want) && plan->unit.is_one;
-    w->blocks = plan->params[VARIANT] == PBA;
+    w->blocks = plan->params[COLOURING] ? plan->params[COLOURING] == BLOCKS : plan->params[VARIANT] == PBA;
+    w->floats = plan->params[TEST] == FLOAT;
+    w->converts = plan->params[LISTS] == CONVERTED;
     for (int a = 0; a < 3; a++)
         w->w2[a] = (int64_t)pitch2(plan, DM_X - a);
     w->flood_length = (int32_t)(divide_up(divide_up(w->nx, row_bands(plan, w)), PBA_WORD) * PBA_WORD);
@@ -138,6 +168,11 @@ static struct pba_pass make_pass(const distmap_plan *plan, const struct pba_work
     return p;
 }
 
+static int64_t flood_of(const distmap_plan *plan) {
+    const int64_t by_variant = plan->params[VARIANT] == PBA ? TURNED : BITS;
+    return plan->params[FLOOD] ? plan->params[FLOOD] : by_variant;
+}
+
 /* ---- Memory ---- */
 
 /* `words` is where phase 1 ends. `other` serves in turn: bits or turned words in phase 1, links in phase 2, the results
@@ -152,8 +187,9 @@ static struct layout measure(const distmap_plan *plan, const struct pba_work *w)
     const size_t elements = (size_t)plan->elements, words = elements * (w->narrow ? 4 : 8);
     const size_t bits = (size_t)divide_up(w->nx, PBA_WORD) * (size_t)w->rows * sizeof(uint32_t);
     struct layout l = {.words = words, .small = (size_t)w->flood_bands * (size_t)w->rows * sizeof(struct pba_pair)};
-    l.other = w->blocks || w->nz > 1 ? words : 0;
-    l.other = largest(l.other, w->blocks ? 0 : bits);
+    const bool in_bits = flood_of(plan) == BITS;
+    l.other = !in_bits || w->nz > 1 ? words : 0;
+    l.other = largest(l.other, in_bits ? bits : 0);
     for (int z = 0; z < (w->nz > 1 ? 2 : 1); z++) {
         const struct pba_pass p = make_pass(plan, w, z);
         if (p.bands > 1)
@@ -197,8 +233,10 @@ static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
     w.turned = w.bits = (void *)other;
     w.reach = (struct pba_pair *)(other + l.other);
     dm_phase(plan, "phase 1");
-    if (w.blocks)
+    if (flood_of(plan) == TURNED)
         TRY_CUDA(cuda, pba_flood_turned(&w, cuda->stream));
+    else if (flood_of(plan) == COORDINATES)
+        TRY_CUDA(cuda, pba_flood_fused(&w, cuda->stream));
     else
         TRY_CUDA(cuda, pba_flood(&w, cuda->stream));
     if (w.nz == 1)

@@ -15,7 +15,7 @@
 #include "cuda/elements.h"
 
 enum {
-    PBA_WORD = 32,    /* elements to a word of bits: phase 1 in variant pba+ */
+    PBA_WORD = 32,    /* elements to a word of bits, or a tile of phase 1 */
     PBA_THREADS = 64, /* of a block in phases 1 and 2 */
     PBA_COLUMNS = 32, /* columns to a block of phase 3 */
     PBA_MOST_M3 = 32, /* so that a block of phase 3 has 1024 threads */
@@ -28,9 +28,11 @@ struct pba_pair {
 
 struct pba_work {
     dm_elements elements;
-    bool narrow; /* words of 32 bits, squared distances below 2^31; else both have 64 */
-    bool blocks; /* variant pba: block colouring, else independent colouring */
-    bool plain;  /* outputs are one of float32 distances and uint32 squares at most, and indices */
+    bool narrow;   /* words of 32 bits, squared distances below 2^31; else both have 64 */
+    bool blocks;   /* block colouring, else independent colouring */
+    bool floats;   /* dominance by quotients in FP64, else by products of integers */
+    bool converts; /* links towards higher coordinates by kernels of their own, before merging and after */
+    bool plain;    /* outputs are one of float32 distances and uint32 squares at most, and indices */
     int32_t nx, ny, nz;
     int64_t rows; /* along x, of all batches */
     int32_t shift_y, shift_z;
@@ -39,8 +41,8 @@ struct pba_work {
     int32_t flood_bands, flood_length; /* m1 bands of so many elements, the last one of fewer; multiples of PBA_WORD */
     struct pba_pair
         *reach;     /* [band][row]: first and last site of the band; then the nearest ones left and right of it */
-    uint32_t *bits; /* pba+: [x / PBA_WORD][row]: a bit is a site */
-    void *turned;   /* pba: words, [x][row] */
+    uint32_t *bits; /* flood=bits: [x / PBA_WORD][row]: a bit is a site */
+    void *turned;   /* else: words, [x][row] */
     void *words;    /* what phase 1 leaves, as the image lies */
 };
 
@@ -62,8 +64,9 @@ struct pba_pass {
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Phase 1: variants pba+ and pba. */
+/* Phase 1: flood=bits, coordinates and turned. */
 cudaError_t pba_flood(const struct pba_work *work, cudaStream_t stream);
+cudaError_t pba_flood_fused(const struct pba_work *work, cudaStream_t stream);
 cudaError_t pba_flood_turned(const struct pba_work *work, cudaStream_t stream);
 /* What they share: between the bands of every row. */
 cudaError_t pba_propagate(const struct pba_work *work, cudaStream_t stream);

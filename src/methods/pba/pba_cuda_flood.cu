@@ -1,4 +1,4 @@
-/* pba/cuda, phase 1, variant pba+: the nearest site of every element within its row, with the transposes fused in.
+/* pba/cuda, phase 1, flood=bits: the nearest site of every element within its row, with the transposes fused in.
  *
  * Threads sweep along rows, one to a row, so what they read and write at a time lies a row apart. The paper turns the
  * image by way of shared memory as part of the sweeps instead of by kernels of their own; so here, on the way in and on
@@ -73,7 +73,7 @@ static __global__ void __launch_bounds__(PBA_THREADS) reach(const __grid_constan
     }
 }
 
-/* Both variants. A thread to a row, in turns. Reads and writes 8 bytes per band. */
+/* All floods. A thread to a row, in turns. Reads and writes 8 bytes per band. */
 static __global__ void __launch_bounds__(PBA_THREADS) propagate(const __grid_constant__ pba_work w) {
     for (int64_t row = (int64_t)blockIdx.x * PBA_THREADS + threadIdx.x; row < w.rows;
          row += (int64_t)gridDim.x * PBA_THREADS) {

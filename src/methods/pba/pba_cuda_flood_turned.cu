@@ -1,4 +1,5 @@
-/* pba/cuda, phase 1, variant pba: the nearest site of every element within its row, with transposes by kernels of their own.
+/* pba/cuda, phase 1, flood=turned and coordinates: the nearest site of every element within its row, coordinates being
+ * flooded. flood=turned, with transposes by kernels of their own:
  *
  *   load:           the mask becomes words, as the image lies: a site is its own nearest
  *   transpose:      so that neighbouring rows lie side by side
@@ -7,6 +8,11 @@
  *   propagate:      from band to band, by two loops: the nearest sites left and right of the band
  *   update:         every element takes one of those if it is nearer
  *   transpose:      back
+ *
+ * flood=coordinates, with the transposes fused into the sweeps, by way of shared memory:
+ *
+ *   sweep_fused:    as load, transpose and sweep: the mask comes by tiles of 32 columns
+ *   update_fused:   as update and transpose
  *
  * The published kernel turns tiles of 64 x 64 in shared memory without a gap, so that all threads of a warp meet in one
  * bank. Here tiles have a column more.
@@ -79,6 +85,15 @@ template <class T> static __global__ void __launch_bounds__(PBA_THREADS) sweep(c
     }
 }
 
+/* Which is nearest to x: the band's own, or what is outside (after propagate: first lies right). */
+DM_DEVICE int32_t nearest_of(int32_t x, int32_t best, pba_pair outside) {
+    if (outside.last >= 0 && (best < 0 || x - outside.last <= abs(x - best)))
+        best = outside.last;
+    if (outside.first >= 0 && (best < 0 || outside.first - x < abs(x - best)))
+        best = outside.first;
+    return best;
+}
+
 /* A thread to a row's band. Grid: rows, bands. Reads and writes a word per element. */
 template <class T> static __global__ void __launch_bounds__(PBA_THREADS) update(const __grid_constant__ pba_work w) {
     typedef typename T::word word;
@@ -87,16 +102,90 @@ template <class T> static __global__ void __launch_bounds__(PBA_THREADS) update(
     for (int64_t row = (int64_t)blockIdx.x * PBA_THREADS + threadIdx.x; row < w.rows;
          row += (int64_t)gridDim.x * PBA_THREADS) {
         word *const words = (word *)w.turned + row;
-        const pba_pair outside = w.reach[pba_place(band, w.rows, row)]; /* after propagate: first lies right */
-        for (int32_t x = from; x < to; x++) {
-            int32_t best = site_of(words[x * w.rows]);
-            if (outside.last >= 0 && (best < 0 || x - outside.last <= abs(x - best)))
-                best = outside.last;
-            if (outside.first >= 0 && (best < 0 || outside.first - x < abs(x - best)))
-                best = outside.first;
-            words[x * w.rows] = word_of<word>(best);
+        const pba_pair outside = w.reach[pba_place(band, w.rows, row)];
+        for (int32_t x = from; x < to; x++)
+            words[x * w.rows] = word_of<word>(nearest_of(x, site_of(words[x * w.rows]), outside));
+    }
+}
+
+/* A thread to a row's band, a block to PBA_THREADS rows. Grid: rows, bands. A tile of the mask, PBA_WORD columns wide, at a time
+ * goes through shared memory. Reads the input; writes, reads and writes a word per element; writes 8 bytes per band. */
+template <class T>
+static __global__ void __launch_bounds__(PBA_THREADS) sweep_fused(const __grid_constant__ pba_work w) {
+    typedef typename T::word word;
+    const dm_elements *e = &w.elements;
+    __shared__ uint8_t tile[PBA_THREADS][PBA_WORD + 4];
+    const int32_t band = (int32_t)blockIdx.y, from = band * w.flood_length, mine = (int32_t)threadIdx.x;
+    const int32_t to = w.nx - from < w.flood_length ? w.nx : from + w.flood_length;
+    unsigned raised = 0;
+    for (int64_t row0 = (int64_t)blockIdx.x * PBA_THREADS; row0 < w.rows; row0 += (int64_t)gridDim.x * PBA_THREADS) {
+        const bool active = row0 + mine < w.rows;
+        word *const words = (word *)w.turned + row0 + mine;
+        pba_pair found = {-1, -1};
+        for (int32_t x0 = from; x0 < to; x0 += PBA_WORD) {
+            __syncthreads();
+            for (int32_t k = mine / PBA_WORD; k < PBA_THREADS; k += PBA_THREADS / PBA_WORD) {
+                const int32_t lane = mine % PBA_WORD;
+                int64_t at[DM_NDIM];
+                if (row0 + k < w.rows && x0 + lane < to) {
+                    dm_element_split(e, (row0 + k) * w.nx + x0 + lane, at);
+                    tile[k][lane] = dm_element_is_site(e, at, &raised);
+                }
+            }
+            __syncthreads();
+            for (int32_t x = x0; active && x < to && x < x0 + PBA_WORD; x++) {
+                found.last = tile[mine][x - x0] ? x : found.last;
+                words[x * w.rows] = word_of<word>(found.last);
+            }
+        }
+        for (int32_t x = to - 1; active && x >= from; x--) {
+            const int32_t before = site_of(words[x * w.rows]);
+            found.first = before == x ? x : found.first;
+            words[x * w.rows] = word_of<word>(pba_nearer(x, before, found.first));
+        }
+        if (active)
+            w.reach[pba_place(band, w.rows, row0 + mine)] = found;
+    }
+    dm_raise(e, raised);
+}
+
+/* As sweep_fused. Reads a word per element and writes one, where it lies in the image. */
+template <class T>
+static __global__ void __launch_bounds__(PBA_THREADS) update_fused(const __grid_constant__ pba_work w) {
+    typedef typename T::word word;
+    __shared__ int32_t tile[PBA_THREADS][PBA_WORD + 1];
+    const int32_t band = (int32_t)blockIdx.y, from = band * w.flood_length, mine = (int32_t)threadIdx.x;
+    const int32_t to = w.nx - from < w.flood_length ? w.nx : from + w.flood_length;
+    for (int64_t row0 = (int64_t)blockIdx.x * PBA_THREADS; row0 < w.rows; row0 += (int64_t)gridDim.x * PBA_THREADS) {
+        const bool active = row0 + mine < w.rows;
+        const word *const words = (const word *)w.turned + row0 + mine;
+        const pba_pair outside = active ? w.reach[pba_place(band, w.rows, row0 + mine)] : pba_pair{-1, -1};
+        for (int32_t x0 = from; x0 < to; x0 += PBA_WORD) {
+            __syncthreads();
+            for (int32_t x = x0; active && x < to && x < x0 + PBA_WORD; x++)
+                tile[mine][x - x0] = nearest_of(x, site_of(words[x * w.rows]), outside);
+            __syncthreads();
+            const int32_t lane = mine % PBA_WORD;
+            for (int32_t k = mine / PBA_WORD; k < PBA_THREADS; k += PBA_THREADS / PBA_WORD)
+                if (row0 + k < w.rows && x0 + lane < to)
+                    ((word *)w.words)[(row0 + k) * w.nx + x0 + lane] = word_of<word>(tile[k][lane]);
         }
     }
+}
+
+template <class T> static cudaError_t launch_fused(const pba_work *work, cudaStream_t stream) {
+    const pba_work w = *work;
+    const dim3 grid(dm_blocks(w.rows, PBA_THREADS, PBA_MOST_BLOCKS), (unsigned)w.flood_bands);
+    DM_LAUNCH(sweep_fused<T>, grid, PBA_THREADS, 0, stream, w);
+    const cudaError_t error = pba_propagate(work, stream);
+    if (error != cudaSuccess)
+        return error;
+    DM_LAUNCH(update_fused<T>, grid, PBA_THREADS, 0, stream, w);
+    return cudaGetLastError();
+}
+
+cudaError_t pba_flood_fused(const pba_work *w, cudaStream_t stream) {
+    return w->narrow ? launch_fused<pba_narrow>(w, stream) : launch_fused<pba_wide>(w, stream);
 }
 
 template <class T> static cudaError_t launch(const pba_work *work, cudaStream_t stream) {

@@ -14,9 +14,9 @@
  * the one under them dominate. Links to lower rows lie in the words themselves. Then bands are merged by two and two:
  * only at the seam can candidates be dominated, so the upper list loses some of its end and the lower one some of its
  * beginning, in turn, until neither does. Going forward through the lower list takes links to higher rows, for which
- * there is an array of their own. The paper makes those by a kernel before merging and drops them by one after it. Here
- * they are written as the stack grows, and the seam is closed in the words, so that phase 3 finds one list from the
- * column's end back to its beginning.
+ * there is an array of their own. The paper makes those by a kernel before merging (`make_double`) and makes
+ * single lists again by one after it (`make_single`): lists=converted. With lists=carried they are written as the stack
+ * grows, and the seam is closed in the words, so that phase 3 finds one list from the column's end back to its beginning.
  *
  * Time O(n) per column: a candidate enters and leaves once. Exact: integers throughout.
  */
@@ -37,8 +37,11 @@ template <class T, bool Z> DM_DEVICE node<T> node_at(const pba_work *w, const pb
     return n;
 }
 
-template <class T> DM_DEVICE bool dominated(const node<T> *a, const node<T> *b, const node<T> *c) {
+/* The floats are the paper's first test: where b takes over from a, twice its row, and c from b. */
+template <class T> DM_DEVICE bool dominated(bool floats, const node<T> *a, const node<T> *b, const node<T> *c) {
     typedef typename T::product product;
+    if (floats)
+        return (double)(b->h - a->h) / (b->at - a->at) >= (double)(c->h - b->h) / (c->at - b->at);
     return (product)(b->h - a->h) * (c->at - b->at) >= (product)(c->h - b->h) * (b->at - a->at);
 }
 
@@ -65,7 +68,7 @@ static __global__ void __launch_bounds__(PBA_THREADS)
             node<T> made;
             made.at = at;
             made.h = pba_squared<T, Z>(&w, pba_across<T, Z>(&w, &c, v), 0, at);
-            while (last.at != first && dominated<T>(&under, &last, &made)) {
+            while (last.at != first && dominated<T>(w.floats, &under, &last, &made)) {
                 last = under;
                 if (last.at != first)
                     under = node_at<T, Z>(&w, &c, last.link);
@@ -75,7 +78,7 @@ static __global__ void __launch_bounds__(PBA_THREADS)
                 made.link = at;
             } else {
                 made.link = last.at;
-                if (next)
+                if (next && !w.converts)
                     next[pba_step(&c, last.at)] = (typename T::link)at;
             }
             c.words[pba_step(&c, at)] = pba_with_link<T, Z>(&w, v, made.link);
@@ -110,14 +113,14 @@ static __global__ void __launch_bounds__(PBA_THREADS)
             changed = false;
             while (last.at != a.first) {
                 const node<T> under = node_at<T, Z>(&w, &c, last.link);
-                if (!dominated<T>(&under, &last, &first))
+                if (!dominated<T>(w.floats, &under, &last, &first))
                     break;
                 last = under;
                 changed = true;
             }
             while (first.at != b.last) {
                 const node<T> over = node_at<T, Z>(&w, &c, next[pba_step(&c, first.at)]);
-                if (!dominated<T>(&last, &first, &over))
+                if (!dominated<T>(w.floats, &last, &first, &over))
                     break;
                 first = over;
                 changed = true;
@@ -129,17 +132,58 @@ static __global__ void __launch_bounds__(PBA_THREADS)
     }
 }
 
+/* A thread to a column's band. Grid: columns, bands. Goes through the list by its links and writes those the other way. */
+template <class T, bool Z>
+static __global__ void __launch_bounds__(PBA_THREADS)
+    make_double(const __grid_constant__ pba_work w, const __grid_constant__ pba_pass p) {
+    for (int64_t i = (int64_t)blockIdx.x * PBA_THREADS + threadIdx.x; i < p.columns;
+         i += (int64_t)gridDim.x * PBA_THREADS) {
+        const pba_column<T> c = pba_column_make<T, Z>(&w, &p, i);
+        const pba_pair end = p.end[pba_place((int32_t)blockIdx.y, p.columns, i)];
+        typename T::link *next = (typename T::link *)p.next + c.first;
+        for (int32_t at = end.last; at != end.first;) {
+            const int32_t before = pba_link<T, Z>(&w, pba_load(&c, at));
+            next[pba_step(&c, before)] = (typename T::link)at;
+            at = before;
+        }
+    }
+}
+
+/* A thread to a column. Goes through the merged list by the links towards higher rows and writes those in the words,
+ * which hold them already: double lists are kept in the words and beside them. */
+template <class T, bool Z>
+static __global__ void __launch_bounds__(PBA_THREADS)
+    make_single(const __grid_constant__ pba_work w, const __grid_constant__ pba_pass p) {
+    for (int64_t i = (int64_t)blockIdx.x * PBA_THREADS + threadIdx.x; i < p.columns;
+         i += (int64_t)gridDim.x * PBA_THREADS) {
+        const pba_column<T> c = pba_column_make<T, Z>(&w, &p, i);
+        const pba_pair end = p.end[i];
+        const typename T::link *next = (const typename T::link *)p.next + c.first;
+        for (int32_t at = end.first; at != end.last;) {
+            const int32_t after = next[pba_step(&c, at)];
+            c.words[pba_step(&c, after)] = pba_with_link<T, Z>(&w, pba_load(&c, after), at);
+            at = after;
+        }
+    }
+}
+
 template <class T, bool Z> static cudaError_t launch(const pba_work *work, const pba_pass *pass, cudaStream_t stream) {
     const pba_work w = *work;
     const pba_pass p = *pass;
     const unsigned blocks = dm_blocks(p.columns, PBA_THREADS, PBA_MOST_BLOCKS);
     auto *const make = points<T, Z>;
     auto *const join = merge<T, Z>;
+    auto *const to_double = make_double<T, Z>;
+    auto *const to_single = make_single<T, Z>;
     DM_LAUNCH(make, dim3(blocks, (unsigned)p.bands), PBA_THREADS, 0, stream, w, p);
+    if (w.converts && p.bands > 1)
+        DM_LAUNCH(to_double, dim3(blocks, (unsigned)p.bands), PBA_THREADS, 0, stream, w, p);
     for (int32_t bands = 1; bands < p.bands; bands *= 2) {
         const int32_t pairs = (p.bands + bands - 1) / (2 * bands); /* those that have a second list */
         DM_LAUNCH(join, dim3(blocks, (unsigned)pairs), PBA_THREADS, 0, stream, w, p, bands);
     }
+    if (w.converts && p.bands > 1)
+        DM_LAUNCH(to_single, dim3(blocks), PBA_THREADS, 0, stream, w, p);
     return cudaGetLastError();
 }
 
