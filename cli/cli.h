@@ -141,7 +141,8 @@ struct options {
     bool with_index;
     int repeat;
     char *suite;
-    bool quick; /* bench --suite, tune */
+    bool quick;           /* bench --suite, tune */
+    char *only, *without; /* bench --suite: texts in the names of cells */
     uint64_t seed;
     bool seed_given;
 };

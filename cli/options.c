@@ -146,6 +146,8 @@ void options_free(struct options *o) {
     free_names(&o->pass_axes);
     free(o->metric_name);
     free(o->suite);
+    free(o->only);
+    free(o->without);
     free(o->method);
     free(o->preview);
     free(o->scratch);

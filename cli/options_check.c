@@ -161,9 +161,12 @@ int options_check(const struct options *o) {
         return usage("report: -o OUT.html is missing");
     if (o->command->bit == BENCH && o->quick && !o->suite)
         return usage("--quick needs --suite");
+    if (o->command->bit == BENCH && (o->only || o->without) && !o->suite)
+        return usage("%s needs --suite", o->only ? "--only" : "--without");
     if (o->suite && (o->sizes.count || o->volumes.count || o->densities.count || o->patterns.count ||
                      o->methods.count || o->settings.count || o->with_index || o->repeat))
-        return usage("--suite chooses what is measured: it allows --device, --threads, --seed, --quick and -o only");
+        return usage("--suite chooses what is measured: it allows --device, --threads, --seed, --only, --without, --quick and "
+                     "-o only");
     if (o->command->bit == INFO && !o->input)
         return usage("info: the file is missing; see distmap info --help");
     return 0;

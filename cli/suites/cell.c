@@ -1,14 +1,16 @@
 /* One cell: a method on an image, in turns with the production method, checked.
  *
  * Both go from host memory to host memory; phases (distmap_plan_phase_get) tell the time of the method alone from that of
- * transfers. The first run warms up, as every further one it may be the fastest. Results of other metrics are compared
- * with brute force's, on the GPU if there is one; the others as cell_check.c says.
+ * transfers. The first run warms up and is not counted, unless it is so long that nothing of the kind matters, and then it
+ * is the only one; of the others the median is reported. Results of other metrics are compared with brute force's, on the
+ * GPU if there is one, or where that takes too long with another method's; the others as cell_check.c says.
  */
 #include "cell.h"
 #include "../json.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int cell_watch(void *suite, double fraction) {
@@ -22,8 +24,8 @@ int cell_watch(void *suite, double fraction) {
 static struct rate *find_rate(struct suite *s, const struct suite_cell *cell, bool add) {
     enum { RATES = sizeof s->rates / sizeof *s->rates };
     char key[sizeof s->rates->key];
-    snprintf(key, sizeof key, "%s %s %d %d", cell->method, cell->params ? cell->params : "", cell->threads,
-             cell->metric);
+    snprintf(key, sizeof key, "%s %s %d %d %d", cell->method, cell->params ? cell->params : "", cell->threads,
+             cell->metric, cell->index);
     for (int i = 0; i < s->rate_count; i++)
         if (strcmp(s->rates[i].key, key) == 0)
             return &s->rates[i];
@@ -63,12 +65,12 @@ static void player_close(struct player *p) {
     distmap_plan_destroy(&p->plan);
     if (p->owns_context)
         distmap_context_destroy(&p->context);
-    json_object_put(p->time.phases);
+    for (int i = 0; i < p->count; i++)
+        json_object_put(p->runs[i].phases);
     *p = (struct player){0};
 }
 
-static distmap_arrays arrays_of(const struct suite *s, void *to) {
-    const distmap_problem *p = &s->problem;
+static distmap_arrays arrays_of(const struct suite *s, const distmap_problem *p, void *to) {
     distmap_arrays arrays = {.input = distmap_view_make(s->mask, DISTMAP_UINT8, p->ndim, p->shape)};
     if (p->want.distance)
         arrays.distance = distmap_view_make(to, p->want.distance, p->ndim, p->shape);
@@ -100,7 +102,7 @@ static bool is_of_gpu(const char *method) { return strcmp(strchr(method, '/'), "
 /* The method, or with `method` NULL the production one, on the cell's device, to `to`. */
 static distmap_status player_open(struct suite *s, const struct suite_cell *cell, const char *method,
                                   const distmap_problem *problem, void *to, struct player *p) {
-    *p = (struct player){.arrays = arrays_of(s, to), .time = {HUGE_VAL, HUGE_VAL, 0, NULL}};
+    *p = (struct player){.arrays = arrays_of(s, problem, to), .time = {.seconds = HUGE_VAL, .wall = HUGE_VAL}};
     p->context = is_of_gpu(method ? method : cell->method) ? s->cuda : s->cpu;
     if (cell->threads) {
         const distmap_context_options how = {.threads = cell->threads, .progress = cell_watch, .progress_user = s};
@@ -124,7 +126,36 @@ static distmap_status player_open(struct suite *s, const struct suite_cell *cell
 static distmap_status production_open(struct suite *s, const struct suite_cell *cell, struct player *p) {
     distmap_problem problem = s->problem;
     problem.esf = cell->esf;
+    if (cell->index)
+        problem.want = suite_problem(s, cell).want;
     return player_open(s, cell, NULL, &problem, s->reference, p);
+}
+
+static int by_seconds(const void *a, const void *b) {
+    const struct played *p = a, *q = b;
+    return (p->seconds > q->seconds) - (p->seconds < q->seconds);
+}
+
+static int by_wall(const void *a, const void *b) {
+    const struct played *p = a, *q = b;
+    return (p->wall > q->wall) - (p->wall < q->wall);
+}
+
+/* Medians and ends of the runs so far. */
+static void sum_up(struct player *p) {
+    struct played sorted[MOST_RUNS];
+    const size_t n = (size_t)p->count, middle = (n - 1) / 2;
+    if (n == 0)
+        return;
+    memcpy(sorted, p->runs, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, by_wall);
+    p->time.wall = sorted[middle].wall;
+    qsort(sorted, n, sizeof *sorted, by_seconds);
+    p->time.seconds = sorted[middle].seconds;
+    p->time.phases = sorted[middle].phases;
+    p->time.least = sorted[0].seconds;
+    p->time.most = sorted[n - 1].seconds;
+    p->time.runs = p->count;
 }
 
 static distmap_status play(struct suite *s, struct player *p) {
@@ -143,16 +174,15 @@ static distmap_status play(struct suite *s, struct player *p) {
         seconds += phase.kind == DISTMAP_PHASE_COMPUTE ? phase.seconds : 0;
         json_object_object_add(phases, phase.name, json_object_new_double(phase.seconds));
     }
-    struct suite_time *t = &p->time;
-    if (seconds < t->seconds) {
-        json_object *before = t->phases;
-        t->phases = phases;
-        phases = before;
-        t->seconds = seconds;
+    const bool warms_up = !p->warm && wall < s->once_seconds;
+    p->warm = true;
+    p->time.warmed_up |= warms_up;
+    if (warms_up) {
+        json_object_put(phases);
+        return DISTMAP_OK;
     }
-    json_object_put(phases);
-    t->wall = fmin(t->wall, wall);
-    t->runs++;
+    p->runs[p->count++] = (struct played){seconds, wall, phases};
+    sum_up(p);
     return DISTMAP_OK;
 }
 
@@ -192,30 +222,35 @@ static bool settle(struct suite *s, const struct suite_cell *cell, distmap_statu
     return true;
 }
 
-/* Puts into the reference what the result of another metric must be; NULL when that takes too long, as a mere check. */
-static const char *refer(struct suite *s, const distmap_problem *problem) {
-    const struct suite_cell brute = {.method = s->gpu ? "brute/cuda" : "brute/cpu",
-                                     .work = fmax(1, s->density * (double)s->elements)};
+static distmap_status refer_to(struct suite *s, const struct suite_cell *cell, const distmap_problem *problem) {
     struct player p;
-    distmap_status status = DISTMAP_ERROR_CANCELLED;
-    bool stopped;
-    if (predict(s, &brute, &stopped) <= s->cell_seconds / 10) {
-        status = player_open(s, &brute, brute.method, problem, s->reference, &p);
-        if (status == DISTMAP_OK)
-            status = play(s, &p);
-        player_close(&p);
-    }
-    return status == DISTMAP_OK ? brute.method : NULL;
+    distmap_status status = player_open(s, cell, cell->method, problem, s->reference, &p);
+    if (status == DISTMAP_OK)
+        status = play(s, &p);
+    player_close(&p);
+    return status;
 }
 
-/* Whether there is to be another run. The first one of a CPU's method has to wait for the pages of its scratch; what takes
- * seconds is not much disturbed by that. On a GPU there is nothing to warm up but the caches of small images. */
+/* Puts into the reference what the result of another metric must be: brute force's, or, as that is a mere check, where it
+ * takes more than a second, another method's. Says whose. */
+static distmap_status refer(struct suite *s, const struct suite_cell *cell, const distmap_problem *problem,
+                            const char **whose) {
+    const struct suite_cell brute = {.method = s->gpu ? "brute/cuda" : "brute/cpu",
+                                     .work = fmax(1, s->density * (double)s->elements)};
+    const bool is_raster = strcmp(cell->method, "raster/cpu") == 0;
+    const struct suite_cell other = {.method = is_raster ? "chamfer/cpu" : "raster/cpu"};
+    bool stopped;
+    *whose = predict(s, &brute, &stopped) <= 1 ? brute.method : other.method;
+    return refer_to(s, *whose == brute.method ? &brute : &other, problem);
+}
+
+/* Whether there is to be another run. */
 static bool goes_on(const struct suite *s, const struct player *p, double began) {
-    const struct suite_time *t = &p->time;
-    const double alone = p->context == s->cuda ? 5 * s->runs_seconds : s->once_seconds;
-    if (t->runs == 0 || (t->runs < LEAST_RUNS && t->wall < alone))
+    if (p->count == 0)
         return true;
-    return !s->quick && t->runs < MOST_RUNS && seconds_now() - began < s->runs_seconds;
+    if (!p->time.warmed_up) /* a long one */
+        return false;
+    return p->count < LEAST_RUNS || (!s->quick && p->count < MOST_RUNS && seconds_now() - began < s->runs_seconds);
 }
 
 /* The production method on its own, or for what the cell's runs left to do. */
@@ -244,8 +279,12 @@ static distmap_status check(struct suite *s, const struct suite_cell *cell, cons
             return status;
         right = cell_strengths_right(s, cell, o);
     } else {
-        o->checked_against = cell->metric == DISTMAP_METRIC_EUCLIDEAN ? o->production : refer(s, problem);
-        right = !o->checked_against || cell_agrees(s, s->result);
+        o->checked_against = o->production;
+        const distmap_status status =
+            cell->metric == DISTMAP_METRIC_EUCLIDEAN ? DISTMAP_OK : refer(s, cell, problem, &o->checked_against);
+        if (status != DISTMAP_OK)
+            return status;
+        right = cell_agrees(s, s->result);
     }
     o->state = right ? "timed" : "wrong";
     return DISTMAP_OK;
@@ -272,6 +311,9 @@ static distmap_status time_cell(struct suite *s, const struct suite_cell *cell, 
 
 int suite_cell(struct suite *s, const struct suite_cell *cell) {
     struct outcome o = {0};
+    if (!suite_wants(s, cell))
+        return signal_caught() ? fail("interrupted") : 0;
+    suite_draw(s);
     look_ahead(s, cell, &o);
     distmap_status status = *o.reason ? DISTMAP_OK : time_cell(s, cell, &o);
     if (settle(s, cell, status, &o))
@@ -295,6 +337,7 @@ int suite_cell(struct suite *s, const struct suite_cell *cell) {
 int suite_try(struct suite *s, const struct suite_cell *cell, double *seconds) {
     struct outcome o = {0};
     *seconds = HUGE_VAL;
+    suite_draw(s);
     look_ahead(s, cell, &o);
     if (*o.reason)
         return 0;

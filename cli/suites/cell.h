@@ -4,7 +4,7 @@
 
 #include "suite.h"
 
-enum { LEAST_RUNS = 2, MOST_RUNS = 20 };
+enum { LEAST_RUNS = 3, MOST_RUNS = 20 };
 
 int cell_watch(void *suite, double fraction); /* the contexts' distmap_progress */
 
@@ -14,6 +14,12 @@ struct player {
     bool owns_context;
     distmap_plan *plan;
     distmap_arrays arrays;
+    struct played {
+        double seconds, wall;
+        struct json_object *phases; /* owned */
+    } runs[MOST_RUNS];
+    int count;
+    bool warm; /* one more run was before those, or was the only one and long */
     struct suite_time time;
 };
 

@@ -7,8 +7,11 @@
 
 static json_object *time_json(json_object *object, const struct suite_time *t) {
     json_object_object_add(object, "seconds", json_object_new_double(t->seconds));
+    json_object_object_add(object, "least_seconds", json_object_new_double(t->least));
+    json_object_object_add(object, "most_seconds", json_object_new_double(t->most));
     json_object_object_add(object, "wall_seconds", json_object_new_double(t->wall));
     json_object_object_add(object, "runs", json_object_new_int(t->runs));
+    json_object_object_add(object, "warmed_up", json_object_new_boolean(t->warmed_up));
     json_object_object_add(object, "phases", json_object_get(t->phases));
     return object;
 }
@@ -37,6 +40,7 @@ static json_object *cell_json(const struct suite *s, const struct suite_cell *ce
     json_object_object_add(object, "method", json_object_new_string(cell->method));
     json_object_object_add(object, "params", text_or_null(cell->params));
     json_object_object_add(object, "threads", cell->threads ? json_object_new_int(cell->threads) : NULL);
+    json_object_object_add(object, "index", json_object_new_boolean(cell->index || s->info->want.index));
     json_object_object_add(object, "shape", json_shape(s->problem.ndim, s->problem.shape));
     json_object_object_add(object, "pattern", json_object_new_string(s->pattern));
     json_object_object_add(object, "density", s->density < 0 ? NULL : json_object_new_double(s->density));

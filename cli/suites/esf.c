@@ -18,12 +18,14 @@
 
 static int time_steps(struct suite *s, const char *table, int64_t steps) {
     const struct suite_cell cells[] = {
-        {table, "CPU", "esf/cpu", .params = "kernel=serial", .threads = 1},
+        {table, "CPU, every element", "esf/cpu", .params = "kernel=serial", .threads = 1},
+        {table, "CPU", "esf/cpu", .params = "kernel=skipping", .threads = 1},
         {table, "CPU, plain", "esf/cpu", .params = "kernel=plain", .threads = 1},
         {table, "CPU, blocked", "esf/cpu", .params = "kernel=blocked", .threads = 1},
         {table, "CPU, blocked, all threads", "esf/cpu", .params = "kernel=blocked"},
         {table, "GPU (SM)", "esf/cuda", .params = "kernel=shared"},
         {table, "GPU (TM)", "esf/cuda", .params = "kernel=texture"},
+        {table, "GPU (TM), linear memory", "esf/cuda", .params = "kernel=linear"},
         {table, "GPU, blocked", "esf/cuda", .params = "kernel=blocked"},
     };
     int status = 0;

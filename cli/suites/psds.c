@@ -1,7 +1,8 @@
 /* Zhu and Shyu, section 4: the parallel shortest distance scan at 6144 x 6144.
  *
- *   Tables 1, 2   10 to 90 and 100 to 900 points: the scan, enumeration on the GPU and on the CPU, and two-pass scans on the
- *                 CPU, which are here those of chamfer/cpu with all the masks of the paper's section 2
+ *   Tables 1, 2   10 to 90 and 100 to 900 points: the scan, enumeration on the GPU and on the CPU, and the two-pass scan on
+ *                 the CPU, with all the masks of the paper's section 2: Rosenfeld and Pfaltz's, one thread, as the paper's;
+ *                 beside it this project's row-first sweeps (chamfer/cpu), with one thread and all
  *   Figure 12     blocks of 256 threads, more and more of them
  *   Figure 13     6144 blocks, of more and more threads
  *
@@ -16,14 +17,18 @@ enum { SIDE = 6144 };
 static int time_points(struct suite *s, const char *table, int points) {
     const struct suite_cell cells[] = {
         {table, "PSDS", "psds/cuda", .params = "blocks=6144,threads=768"},
-        {table, "enumeration, GPU", "brute/cuda", .work = points},
-        {table, "enumeration, CPU", "brute/cpu", .work = points},
-        {table, "two-pass, city-block", "chamfer/cpu", .metric = DISTMAP_METRIC_CITYBLOCK},
-        {table, "two-pass, chessboard", "chamfer/cpu", .metric = DISTMAP_METRIC_CHESSBOARD},
-        {table, "two-pass, 2-3", "chamfer/cpu", .metric = DISTMAP_METRIC_CHAMFER, .chamfer = {2, 3}},
-        {table, "two-pass, 3-4", "chamfer/cpu", .metric = DISTMAP_METRIC_CHAMFER, .chamfer = {3, 4}},
-        {table, "two-pass, 5-7", "chamfer/cpu", .metric = DISTMAP_METRIC_CHAMFER, .chamfer = {5, 7}},
-        {table, "3-4 on the GPU", "chamfer/cuda", .metric = DISTMAP_METRIC_CHAMFER, .chamfer = {3, 4}},
+        {table, "enumeration, GPU", "brute/cuda", .params = "sites=texture,list=host", .work = points},
+        {table, "enumeration, GPU, device's list", "brute/cuda", .params = "sites=texture", .work = points},
+        {table, "enumeration, GPU, shared", "brute/cuda", .params = "sites=shared", .work = points},
+        {table, "two-pass, city-block", "raster/cpu", .threads = 1, .metric = DISTMAP_METRIC_CITYBLOCK},
+        {table, "two-pass, chessboard", "raster/cpu", .threads = 1, .metric = DISTMAP_METRIC_CHESSBOARD},
+        {table, "two-pass, 2-3", "raster/cpu", .threads = 1, .metric = DISTMAP_METRIC_CHAMFER, .chamfer = {2, 3}},
+        {table, "two-pass, 3-4", "raster/cpu", .threads = 1, .metric = DISTMAP_METRIC_CHAMFER, .chamfer = {3, 4}},
+        {table, "two-pass, 5-7", "raster/cpu", .threads = 1, .metric = DISTMAP_METRIC_CHAMFER, .chamfer = {5, 7}},
+        {table, "sweeps, 3-4, one thread", "chamfer/cpu", .threads = 1, .metric = DISTMAP_METRIC_CHAMFER,
+         .chamfer = {3, 4}},
+        {table, "sweeps, 3-4, all threads", "chamfer/cpu", .metric = DISTMAP_METRIC_CHAMFER, .chamfer = {3, 4}},
+        {table, "sweeps, 3-4, GPU", "chamfer/cuda", .metric = DISTMAP_METRIC_CHAMFER, .chamfer = {3, 4}},
     };
     char column[32];
     snprintf(column, sizeof column, "%d", points);
@@ -32,6 +37,10 @@ static int time_points(struct suite *s, const char *table, int points) {
         status = suite_cell(s, &(struct suite_cell){table, "PSDS on the CPU", .method = "psds/cpu"});
     for (size_t i = 0; status == 0 && i < sizeof cells / sizeof *cells; i++)
         status = suite_cell(s, &cells[i]);
+    for (int threads = 1; status == 0 && threads >= 0; threads--) /* last: minutes */
+        status = suite_cell(
+            s, &(struct suite_cell){table, threads ? "enumeration, CPU, one thread" : "enumeration, CPU, all threads",
+                                    .method = "brute/cpu", .threads = threads, .work = points});
     return status;
 }
 
@@ -65,5 +74,6 @@ const struct suite_info suite_psds = {
     .name = "psds",
     .summary = "Zhu and Shyu: the parallel shortest distance scan",
     .want.distance = DISTMAP_FLOAT32,
+    .patience = 60, /* 900 points by enumeration, one thread: 3.4 * 10^10 distances */
     .run = run,
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cell.h"
 #include "../json.h"
@@ -89,9 +90,21 @@ static int set_up(struct suite *s, const char *column, const char *pattern, int 
 
 static int fill(struct suite *s, double density) {
     s->density = density;
-    if (!*s->why_not)
-        pattern_fill(s->pattern, density < 0 ? 0 : density, s->seed, s->problem.ndim, s->problem.shape, s->mask);
+    s->blank = !*s->why_not;
     return signal_caught() ? fail("interrupted") : 0;
+}
+
+void suite_draw(struct suite *s) {
+    if (s->blank)
+        pattern_fill(s->pattern, s->density < 0 ? 0 : s->density, s->seed, s->problem.ndim, s->problem.shape, s->mask);
+    s->blank = false;
+}
+
+bool suite_wants(const struct suite *s, const struct suite_cell *cell) {
+    char name[192];
+    snprintf(name, sizeof name, "%s, %s, %s", cell->table, s->column, cell->row);
+    const char *only = s->options->only, *without = s->options->without;
+    return (!only || strstr(name, only)) && !(without && strstr(name, without));
 }
 
 int suite_image(struct suite *s, const char *column, const char *pattern, double density, int ndim, int64_t side) {
@@ -109,6 +122,8 @@ distmap_problem suite_problem(const struct suite *s, const struct suite_cell *ce
     problem.metric = cell->metric;
     problem.esf = cell->esf;
     memcpy(problem.chamfer, cell->chamfer, sizeof problem.chamfer);
+    if (cell->index)
+        problem.want = (distmap_outputs){.index = DISTMAP_INT32};
     return problem;
 }
 
@@ -135,6 +150,10 @@ static json_object *report(const struct suite *s, double seconds) {
     json_object_object_add(object, "suite", json_object_new_string(s->info->name));
     json_object_object_add(object, "quick", json_object_new_boolean(s->quick));
     json_object_object_add(object, "whole", json_object_new_boolean(!signal_caught()));
+    char date[32];
+    const time_t now = time(NULL);
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+    json_object_object_add(object, "date", json_object_new_string(date));
     json_add_machine(object);
     json_object_object_add(object, "gpu", device_json(s));
     json_object_object_add(object, "isa", json_object_new_string(distmap_context_isa(s->cpu)));
@@ -142,6 +161,7 @@ static json_object *report(const struct suite *s, double seconds) {
     json_object_object_add(object, "seed", json_object_new_int64((int64_t)s->seed));
     json_object_object_add(object, "took_seconds", json_object_new_double(seconds));
     json_object_object_add(rules, "cell_seconds", json_object_new_double(s->cell_seconds));
+    json_object_object_add(rules, "once_seconds", json_object_new_double(s->once_seconds));
     json_object_object_add(rules, "memory_share", json_object_new_double(memory_share));
     json_object_object_add(object, "limits", rules);
     json_object_object_add(object, "timed", json_object_new_int(s->timed));
@@ -173,8 +193,8 @@ static int give(struct suite *s, double seconds) {
 static int open_contexts(struct suite *s) {
     const struct options *o = s->options;
     s->gpu = o->device == DISTMAP_DEVICE_CUDA;
-    s->cell_seconds = s->gpu ? 4 : 10; /* a GPU is too dear to wait long for its CPU */
-    s->once_seconds = s->cell_seconds / 2;
+    s->cell_seconds = 10;
+    s->once_seconds = 10;
     if (s->info->patience > 0)
         s->cell_seconds *= s->info->patience;
     s->runs_seconds = s->gpu ? 0.03 : 0.2;

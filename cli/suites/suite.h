@@ -32,25 +32,28 @@ struct suite_cell {
     distmap_metric metric;
     int chamfer[3];
     distmap_esf esf; /* of edge strengths; zeros otherwise */
+    bool index;      /* the nearest sites, whatever the suite wants */
     double work; /* of an element, against other cells of the method; 0: 1. How long it takes is predicted with it */
 };
 
 /* The time of a method on an image. */
 struct suite_time {
-    double seconds; /* the method alone: of the run in which that was least */
-    double wall;    /* least, from host memory to host memory */
+    double seconds;     /* the method alone: the median of the runs, of an even number the lower middle one */
+    double least, most; /* likewise */
+    double wall;        /* the median, from host memory to host memory */
     int runs;
-    struct json_object *phases; /* of the run that `seconds` is of; owned, may be NULL */
+    bool warmed_up;             /* by a run that is not counted */
+    struct json_object *phases; /* of the run that `seconds` is of; the runs' own, may be NULL */
 };
 
 struct suite {
     const struct options *options;
     const struct suite_info *info;
     struct text_file text; /* -o */
-    bool quick, gpu;     /* images are small; there is a GPU to use */
-    double cell_seconds; /* what a single run may take */
-    double once_seconds; /* what takes longer is run once, on a CPU */
-    double runs_seconds; /* what all runs of a cell take if they are short */
+    bool quick, gpu;       /* images are small; there is a GPU to use */
+    double cell_seconds;   /* what a single run may take */
+    double once_seconds;   /* what takes longer is run once, without a warm-up */
+    double runs_seconds;   /* what all runs of a cell take if they are short */
     uint64_t seed;
     struct json_object *cells;
     int timed, not_timed, wrong;
@@ -61,6 +64,7 @@ struct suite {
     /* The image. */
     char column[64];   /* as the paper calls it */
     char why_not[160]; /* it was not made; "" it was */
+    bool blank;        /* it will be made for the first cell that is run on it */
     const char *pattern;
     double density; /* < 0: the pattern has its own */
     distmap_problem problem;
@@ -82,12 +86,16 @@ struct suite {
     int rate_count;
 };
 
-/* Makes the image on which the next cells run. `density` < 0 where the pattern takes none. With --quick it is small, whatever the side. */
+/* The image on which the next cells run. `density` < 0 where the pattern takes none. With --quick it is small, whatever the side. */
 int suite_image(struct suite *s, const char *column, const char *pattern, double density, int ndim, int64_t side);
 /* The same with that many points as sites. */
 int suite_points(struct suite *s, const char *column, int points, int ndim, int64_t side);
 /* Runs, reports. Nonzero when the whole bench must end. */
 int suite_cell(struct suite *s, const struct suite_cell *cell);
+/* Whether the run's options ask for such a cell: its table, column and row, as "Table 1, 512^2, PBA". */
+bool suite_wants(const struct suite *s, const struct suite_cell *cell);
+/* Draws the image if that is still to be done. */
+void suite_draw(struct suite *s);
 /* A few runs of a cell, without checks, production or report: for choosing parameters. `seconds` is infinite where it cannot run. */
 int suite_try(struct suite *s, const struct suite_cell *cell, double *seconds);
 

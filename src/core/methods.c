@@ -7,6 +7,7 @@
 extern const dm_method dm_minplus_cpu;
 extern const dm_method dm_envelope_cpu;
 extern const dm_method dm_chamfer_cpu;
+extern const dm_method dm_raster_cpu;
 extern const dm_method dm_edm_cpu;
 extern const dm_method dm_lz_cpu;
 extern const dm_method dm_eggers_cpu;
@@ -41,6 +42,7 @@ const dm_method *const dm_methods[] = {
     &dm_minplus_cpu,
     &dm_envelope_cpu,
     &dm_chamfer_cpu,
+    &dm_raster_cpu,
     &dm_edm_cpu,
     &dm_lz_cpu,
     &dm_eggers_cpu,

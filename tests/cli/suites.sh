@@ -22,11 +22,27 @@ done
 # Edge strengths: one solver gives what all others must give; at rest the residual is told, and is small enough.
 run bench --suite esf --quick --device cpu --seed 5 --json
 check "esf: 10 steps, 40 steps, at rest, each with and without a GPU" equal \
-    "$(count '"steps": 10,') $(count '"steps": 40,') $(count '"steps": null')" "14 42 8"
+    "$(count '"steps": 10,') $(count '"steps": 40,') $(count '"steps": null')" "18 54 8"
 check "esf: the production method is compared with the serial one, the others with that" equal \
-    "$(count '"checked_against": "esf/cpu"') $(count '"checked_against": "esf/cpu kernel=serial"')" "8 24"
+    "$(count '"checked_against": "esf/cpu"') $(count '"checked_against": "esf/cpu kernel=serial"')" "8 32"
 check "esf: at rest residuals are small enough" equal \
     "$(grep -A 2 '"tolerance": [0-9]' stdout | awk '$1 == "\"residual\":" && $2 > 0 && $2 <= 1.05e-5' | wc -l)" 4
+
+# Cells by their names.
+run bench --suite erosion --quick --device cpu --seed 5 --json --only "img2, 1D-LZ-CPU"
+check "--only: two sizes of one row" equal "$(count '"row": "1D-LZ-CPU"') $(count '"table"')" "2 2"
+run bench --suite erosion --quick --device cpu --seed 5 --json --only 512^2 --without CPU
+check "--without: none of the CPU's" equal "$(count 'CPU"') $(count '"column": "1024^2')" "0 0"
+check "--without: the others are there" test "$(count '"column": "512^2 img1"')" -gt 5
+refuses 2 "--only needs --suite" bench --only PBA
+refuses 2 "--without needs --suite" bench --without PBA
+
+# After a warm-up, the median: of three runs at least, between the least and the most.
+run bench --suite erosion --quick --device cpu --seed 5 --json --only Eggers
+check "runs: three at least, warmed up" equal "$(grep -cE '"runs": ([3-9]|1[0-9]|20),' stdout) $(count '"warmed_up": true')" "12 12"
+check "runs: the median lies between" equal "$(awk '/"seconds":/ {s = $2 + 0} /"least_seconds":/ {l = $2 + 0}
+    /"most_seconds":/ {n += l <= s && s <= $2 + 0} END {print n}' stdout)" 12
+check "a record says when it was made" equal "$(grep -cE '"date": "20[0-9-]+T[0-9:]+Z"' stdout)" 1
 
 run bench --suite erosion --quick --seed 5 -o out/e.json
 check "-o: status" equal "$status" 0
@@ -34,7 +50,7 @@ check "-o: JSON, whole" matches "$(tr -d ' \n' <out/e.json)" '^\{"suite":"erosio
 check "-o: the table is printed too" matches "$(cat stdout)" "Table 1 +512\^2 img1 +Eggers-CPU +[0-9.]+ ms.*minplus/cpu +[0-9.]+ ms: [0-9.]+ x"
 check "-o: only that is left" equal "$(ls -A out)" "e.json"
 run bench --suite man-edm --quick --threads 3 --json --quiet
-check "--threads: one, two, all" equal "$(count '"row": "CPU"') $(count '"row": "CPU, 2 threads"') $(count '"row": "CPU, 3 threads"')" "14 2 2"
+check "--threads: one, two, all" equal "$(count '"row": "CPU"') $(count '"row": "CPU, 2 threads"') $(count '"row": "CPU, 3 threads"')" "16 2 2"
 check "--quiet: nothing on stderr" equal "$(cat stderr)" ""
 
 # Cut off, it leaves what it has, and says so.
