@@ -27,7 +27,9 @@ static void test_rules(void **state) {
     p.sign = DISTMAP_SIGN_OUTSIDE;
     refuse(&p, &(distmap_plan_options){.method = "edm/cpu"}, DISTMAP_ERROR_UNSUPPORTED, "without sign", __LINE__);
     p.want.index = DISTMAP_INT32;
-    refuse(&p, &(distmap_plan_options){.method = "minplus/cpu"}, DISTMAP_ERROR_UNSUPPORTED, "outputs without sites", __LINE__);
+    p.spacing[0] = 1e9;
+    refuse(&p, &(distmap_plan_options){.method = "minplus/cpu"}, DISTMAP_ERROR_UNSUPPORTED, "times the least squared pitch",
+           __LINE__);
 }
 
 /* ---- Relations ---- */

@@ -305,7 +305,7 @@ done
 run edt mask.pgm -o out/d.npy --spacing 2.5,0.7 --json --quiet
 check "edt --json: the unit of the pitches" matches "$(tr -d ' \n' <stdout)" '"spacing":\[2.5,0.7\],"pitch_unit":0.1,"multiples":\[25,7\],.*"method":"minplus/'
 run edt mask.pgm -o out/d.npy --spacing 1,0.123456789 --json --quiet
-check "edt --json: no unit" matches "$(tr -d ' \n' <stdout)" '"pitch_unit":null,"multiples":null,.*"method":"envelope/'
+check "edt --json: no unit" matches "$(tr -d ' \n' <stdout)" '"pitch_unit":null,"multiples":null,.*"method":"minplus/'
 for command in "skeleton bar.pgm" "thickness bar.pgm" "morph bar.pgm --op dilate --radius 1" "voronoi bar.pgm" "cvt bar.pgm --points 2"; do
     run $command -o out/u.npy --spacing 0.65,1.3 --json --quiet
     check "$command --json: the unit of the pitches" matches "$(tr -d ' \n' <stdout)" '"pitch_unit":0.65,"multiples":\[1,2\]'

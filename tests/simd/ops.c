@@ -46,11 +46,22 @@ static F32 lanes_fma(F32 a, F32 b, F32 c, float sign) {
             store(to + lane, vector);                                                                     \
         }                                                                                                 \
     }
+#define ROW64(name, vector, scalar)                                                                       \
+    static void run_##name(const struct input *in, struct output *out, unsigned lanes16) {                \
+        double *to = (double *)(out->words + ROOM);                                                       \
+        (void)lanes16;                                                                                    \
+        for (size_t lane = 0; lane < LANES / 2; lane += N64) {                                            \
+            const F64 x = f64_load(in->x + lane), y = f64_load(in->y + lane), z = f64_load(in->z + lane); \
+            (void)x, (void)y, (void)z;                                                                    \
+            f64_store(to + lane, vector);                                                                 \
+        }                                                                                                 \
+    }
 #define ROW_I32(name, vector, scalar) ROW32(v32_store, int32_t, name, vector)
 #define ROW_F32(name, vector, scalar) ROW32(f32_store, float, name, vector)
 U16_ROWS(ROW16)
 I32_ROWS(ROW_I32)
 F32_ROWS(ROW_F32)
+F64_ROWS(ROW64)
 
 #define ACROSS(name) static void run_##name(const struct input *in, struct output *out, unsigned lanes16)
 #define STEP(lanes)                   \
@@ -95,6 +106,17 @@ ACROSS(m32_any) {
         out->words[ROOM + lane] = m32_any(v32_eq(v32_and(v32_load(in->a + lane), v32_set(15)), v32_set(3)));
 }
 
+ACROSS(m64_any) {
+    for (size_t lane = ((void)lanes16, 0); lane < LANES / 2; lane += N64)
+        out->words[ROOM + lane] = m64_any(f64_lt(f64_load(in->x + lane), f64_load(in->y + lane)));
+}
+
+ACROSS(f64_store_floats) {
+    float *to = (float *)(out->words + ROOM + 1);
+    for (size_t lane = ((void)lanes16, 0); lane < LANES / 2; lane += N64)
+        f64_store_floats(to + lane, f64_load(in->x + lane));
+}
+
 ACROSS(v32_compress) {
     int32_t packed[LANES + N32];
     size_t n = 0;
@@ -127,4 +149,4 @@ ACROSS(bytes_equal) {
 }
 
 #define LIST(name, ...) {#name, run_##name},
-const struct op_table OP_TABLE = {N16, {U16_ROWS(LIST) I32_ROWS(LIST) F32_ROWS(LIST) ACROSS_ROWS(LIST)}};
+const struct op_table OP_TABLE = {N16, {U16_ROWS(LIST) I32_ROWS(LIST) F32_ROWS(LIST) F64_ROWS(LIST) ACROSS_ROWS(LIST)}};

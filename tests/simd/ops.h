@@ -1,7 +1,7 @@
 /* The lane-wise operations of cpu/simd.h: each row is a name, the vector expression and what it means for one lane.
  *
  * ops.c is compiled once per instruction set and stores the vector expressions; simd.c, compiled plainly, compares. a, b,
- * c are u16 or i32 lanes, f and g floats; masks show as what a blend by them takes.
+ * c are u16 or i32 lanes, f and g floats, x, y, z doubles; masks show as what a blend by them takes.
  */
 #ifndef TESTS_SIMD_OPS_H
 #define TESTS_SIMD_OPS_H
@@ -33,7 +33,7 @@ enum { LANES = 128, ROOM = 32 }; /* tested at once; guard words before and after
     ROW(v32_sub, v32_sub(a, b), (uint32_t)a - (uint32_t)b)                                         \
     ROW(v32_mul, v32_mul(a, b), (uint32_t)a *(uint32_t)b)                                          \
     ROW(v32_min, v32_min(a, b), a < b ? a : b)                                                     \
-    ROW(v32_negative, v32_negative(a), -(a < 0))                                                  \
+    ROW(v32_negative, v32_negative(a), -(a < 0))                                                   \
     ROW(v32_and, v32_and(a, b), a &b)                                                              \
     ROW(v32_xor, v32_xor(a, b), a ^ b)                                                             \
     ROW(v32_shl, v32_shl(a, in->shift), (uint32_t)a << in->shift)                                  \
@@ -61,17 +61,31 @@ enum { LANES = 128, ROOM = 32 }; /* tested at once; guard words before and after
     ROW(f32_lt, f32_blend(f32_lt(f, g), f, g), f < g ? f : g) \
     ROW(f32_lt_nan, f32_blend(f32_lt(f32_sqrt(f), g), f, g), sqrtf(f) < g ? f : g)
 
+/* x, y and z are doubles. */
+#define F64_ROWS(ROW)                                          \
+    ROW(f64_set, f64_set(-0.1), -0.1)                          \
+    ROW(f64_mul, f64_mul(x, y), x *y)                          \
+    ROW(f64_fma, f64_fma(x, y, z), fma(x, y, z))               \
+    ROW(f64_min, f64_min(x, y), x < y ? x : y)                 \
+    ROW(f64_sqrt, f64_sqrt(f64_mul(x, x)), sqrt(x *x))         \
+    ROW(f64_lt, f64_blend(f64_lt(x, y), x, z), x < y ? x : z)  \
+    ROW(f64_le, f64_blend(f64_le(x, y), x, z), x <= y ? x : z) \
+    ROW(f64_le_equal, f64_blend(f64_le(x, x), y, z), y)        \
+    ROW(m64_or, f64_blend(m64_or(f64_lt(x, y), f64_lt(y, z)), x, z), x < y || y < z ? x : z)
+
 /* Operations across lanes, as functions of ops.c and simd.c. */
-#define ACROSS_ROWS(ROW) \
-    ROW(v16_low_high)    \
-    ROW(v16_load_bytes)  \
-    ROW(v16_store_bytes) \
-    ROW(v32_narrow)      \
-    ROW(v16_any_gt)      \
-    ROW(m32_any)         \
-    ROW(v32_compress)    \
-    ROW(v32_stream)      \
-    ROW(f32_stream)      \
+#define ACROSS_ROWS(ROW)  \
+    ROW(v16_low_high)     \
+    ROW(v16_load_bytes)   \
+    ROW(v16_store_bytes)  \
+    ROW(v32_narrow)       \
+    ROW(v16_any_gt)       \
+    ROW(m32_any)          \
+    ROW(m64_any)          \
+    ROW(f64_store_floats) \
+    ROW(v32_compress)     \
+    ROW(v32_stream)       \
+    ROW(f32_stream)       \
     ROW(bytes_equal)
 
 /* Arrays of LANES elements, at addresses that are multiples of the element's size only. */
@@ -79,6 +93,7 @@ struct input {
     const uint16_t *a16, *b16, *c16;
     const int32_t *a, *b, *c;
     const float *f, *g;
+    const double *x, *y, *z; /* LANES / 2 */
     const uint64_t *bits;
     const uint8_t *bytes; /* LANES rounded to 64 */
     int shift;
@@ -99,7 +114,7 @@ struct op {
 /* One instruction set's operations, in the order of the lists; `lanes16` is its N16. */
 struct op_table {
     unsigned lanes16;
-    struct op ops[64];
+    struct op ops[80];
 };
 
 #endif

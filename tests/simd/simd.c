@@ -37,11 +37,22 @@
             to[lane] = (type)(scalar);                                                      \
         }                                                                                   \
     }
+#define ROW64(name, vector, scalar)                                                         \
+    static void want_##name(const struct input *in, struct output *out, unsigned lanes16) { \
+        double *to = (double *)(out->words + ROOM);                                         \
+        (void)lanes16;                                                                      \
+        for (size_t lane = 0; lane < LANES / 2; lane++) {                                   \
+            const double x = in->x[lane], y = in->y[lane], z = in->z[lane];                 \
+            (void)x, (void)y, (void)z;                                                      \
+            to[lane] = (scalar);                                                            \
+        }                                                                                   \
+    }
 #define ROW_I32(name, vector, scalar) ROW32(int32_t, name, scalar)
 #define ROW_F32(name, vector, scalar) ROW32(float, name, scalar)
 U16_ROWS(ROW16)
 I32_ROWS(ROW_I32)
 F32_ROWS(ROW_F32)
+F64_ROWS(ROW64)
 
 #define ACROSS(name) static void want_##name(const struct input *in, struct output *out, unsigned lanes16)
 #define EACH                          \
@@ -86,6 +97,18 @@ ACROSS(m32_any) {
     }
 }
 
+ACROSS(m64_any) {
+    for (size_t lane = 0, lanes = lanes16 / 4; lane < LANES / 2; lane++) {
+        uint32_t *to = &out->words[ROOM + lane / lanes * lanes];
+        *to = (lane % lanes && *to) || in->x[lane] < in->y[lane];
+    }
+}
+
+ACROSS(f64_store_floats) {
+    for (size_t lane = ((void)lanes16, 0); lane < LANES / 2; lane++)
+        ((float *)(out->words + ROOM + 1))[lane] = (float)in->x[lane];
+}
+
 ACROSS(v32_compress) {
     uint32_t *to = out->words + ROOM;
     for (EACH)
@@ -111,7 +134,7 @@ ACROSS(bytes_equal) {
 }
 
 #define LIST(name, ...) {#name, want_##name},
-static const struct op wanted[] = {U16_ROWS(LIST) I32_ROWS(LIST) F32_ROWS(LIST) ACROSS_ROWS(LIST)};
+static const struct op wanted[] = {U16_ROWS(LIST) I32_ROWS(LIST) F32_ROWS(LIST) F64_ROWS(LIST) ACROSS_ROWS(LIST)};
 enum { OPS = sizeof wanted / sizeof *wanted };
 
 /* ---- Lanes ---- */
@@ -133,10 +156,19 @@ static float random_real(struct rng *r) {
     return (float)(rng_unit(r) - 0.5) * (float)(1u << rng_next(r) % 31);
 }
 
+/* Equal ones, infinity, and products and sums whose rounding shows whether they are fused. */
+static double random_double(struct rng *r) {
+    static const double edges[] = {0, 0.5, 1, 3, 0x1p-300, 0x1.fffffffffffffp200, (double)INFINITY};
+    if (rng_chance(r, 0.3))
+        return edges[rng_next(r) % (sizeof edges / sizeof *edges)];
+    return (rng_unit(r) + 0x1p-20) * (double)(1u << rng_next(r) % 31);
+}
+
 struct lanes {
     _Alignas(64) uint16_t u16[3][LANES + 1];
     _Alignas(64) int32_t i32[3][LANES + 1];
     _Alignas(64) float f32[2][LANES + 1];
+    _Alignas(64) double f64[3][LANES / 2 + 1];
     _Alignas(64) uint64_t bits[LANES / 64 + 1];
     _Alignas(64) uint8_t bytes[LANES + 1];
 };
@@ -156,6 +188,9 @@ static struct input random_input(struct rng *r, struct lanes *lanes, size_t offs
         lanes->f32[1][i] = random_real(r);
         lanes->bytes[i] = (uint8_t)rng_range(r, 0, most);
     }
+    for (size_t i = 0; i <= LANES / 2; i++)
+        for (int k = 0; k < 3; k++)
+            lanes->f64[k][i] = random_double(r);
     for (size_t i = 0; i <= LANES / 64; i++)
         lanes->bits[i] = rng_next(r);
     return (struct input){
@@ -167,6 +202,9 @@ static struct input random_input(struct rng *r, struct lanes *lanes, size_t offs
         .c = lanes->i32[2] + offset,
         .f = lanes->f32[0] + offset,
         .g = lanes->f32[1] + offset,
+        .x = lanes->f64[0] + offset,
+        .y = lanes->f64[1] + offset,
+        .z = lanes->f64[2] + offset,
         .bits = lanes->bits + offset,
         .bytes = lanes->bytes + offset,
         .shift = (int)rng_range(r, 0, 31),

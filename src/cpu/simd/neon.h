@@ -1,16 +1,18 @@
-/* NEON of AArch64, little-endian: 8 lanes of u16, 4 of i32 and f32; a mask is a vector of all-ones and all-zero lanes.
+/* NEON of AArch64, little-endian: 8 lanes of u16, 4 of i32 and f32, 2 of f64; a mask is a vector of all-ones and all-zero lanes.
  * The architecture has no streaming stores of its own for vectors, so these are plain ones. The operations are told in
  * simd.h. */
 #include <arm_neon.h>
 
 #include "cpu/simd/chosen4.h"
 
-enum { N16 = 8, N32 = 4 };
+enum { N16 = 8, N32 = 4, N64 = 2 };
 typedef uint16x8_t V16;
 typedef int32x4_t V32;
 typedef float32x4_t F32;
 typedef uint16x8_t M16;
 typedef uint32x4_t M32;
+typedef float64x2_t F64;
+typedef uint64x2_t M64;
 
 static inline V16 v16_load(const uint16_t *p) { return vld1q_u16(p); }
 static inline void v16_store(uint16_t *p, V16 a) { vst1q_u16(p, a); }
@@ -96,6 +98,20 @@ static inline void f32_store(float *p, F32 a) { vst1q_f32(p, a); }
 static inline void f32_stream(float *p, F32 a) { vst1q_f32(p, a); }
 static inline void v32_stream(void *p, V32 a) { v32_store(p, a); }
 static inline void stream_fence(void) {}
+
+static inline F64 f64_set(double a) { return vdupq_n_f64(a); }
+static inline F64 f64_load(const double *p) { return vld1q_f64(p); }
+static inline void f64_store(double *p, F64 a) { vst1q_f64(p, a); }
+static inline void f64_store_floats(float *p, F64 a) { vst1_f32(p, vcvt_f32_f64(a)); }
+static inline F64 f64_mul(F64 a, F64 b) { return vmulq_f64(a, b); }
+static inline F64 f64_fma(F64 a, F64 b, F64 c) { return vfmaq_f64(c, a, b); }
+static inline F64 f64_min(F64 a, F64 b) { return vminq_f64(a, b); }
+static inline F64 f64_sqrt(F64 a) { return vsqrtq_f64(a); }
+static inline M64 f64_lt(F64 a, F64 b) { return vcltq_f64(a, b); }
+static inline M64 f64_le(F64 a, F64 b) { return vcleq_f64(a, b); }
+static inline F64 f64_blend(M64 m, F64 a, F64 b) { return vbslq_f64(m, a, b); }
+static inline M64 m64_or(M64 a, M64 b) { return vorrq_u64(a, b); }
+static inline bool m64_any(M64 m) { return vmaxvq_u32(vreinterpretq_u32_u64(m)) != 0; }
 
 /* One bit per byte of p[0..63] that equals `value`: a weight per byte of eight, summed pairwise thrice. */
 static inline uint64_t bytes_equal(const uint8_t *p, uint8_t value) {

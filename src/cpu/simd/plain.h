@@ -1,9 +1,9 @@
-/* Plain C: 8 lanes of u16, 4 of i32 and f32, as small structs that a compiler may vectorise. The operations are told in
+/* Plain C: 8 lanes of u16, 4 of i32 and f32, 2 of f64, as small structs that a compiler may vectorise. The operations are told in
  * simd.h. */
 #include <math.h>
 #include <string.h>
 
-enum { N16 = 8, N32 = 4 };
+enum { N16 = 8, N32 = 4, N64 = 2 };
 typedef struct {
     uint16_t lane[N16];
 } V16;
@@ -19,6 +19,12 @@ typedef struct {
 typedef struct {
     uint32_t lane[N32];
 } M32;
+typedef struct {
+    double lane[N64];
+} F64;
+typedef struct {
+    uint64_t lane[N64];
+} M64;
 
 #define LANES(type, n, expression)    \
     do {                              \
@@ -135,6 +141,29 @@ static inline void f32_store(float *p, F32 a) { memcpy(p, &a, sizeof a); }
 static inline void f32_stream(float *p, F32 a) { memcpy(p, &a, sizeof a); }
 static inline void v32_stream(void *p, V32 a) { memcpy(p, &a, sizeof a); }
 static inline void stream_fence(void) {}
+
+static inline double choose_f64(uint64_t m, double a, double b) { return m ? a : b; }
+
+static inline F64 f64_set(double a) { LANES(F64, N64, a); }
+static inline F64 f64_load(const double *p) {
+    F64 r;
+    memcpy(&r, p, sizeof r);
+    return r;
+}
+static inline void f64_store(double *p, F64 a) { memcpy(p, &a, sizeof a); }
+static inline void f64_store_floats(float *p, F64 a) {
+    for (int i = 0; i < N64; i++)
+        p[i] = (float)a.lane[i];
+}
+static inline F64 f64_mul(F64 a, F64 b) { LANES(F64, N64, a.lane[i] * b.lane[i]); }
+static inline F64 f64_fma(F64 a, F64 b, F64 c) { LANES(F64, N64, fma(a.lane[i], b.lane[i], c.lane[i])); }
+static inline F64 f64_min(F64 a, F64 b) { LANES(F64, N64, a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]); }
+static inline F64 f64_sqrt(F64 a) { LANES(F64, N64, sqrt(a.lane[i])); }
+static inline M64 f64_lt(F64 a, F64 b) { LANES(M64, N64, a.lane[i] < b.lane[i]); }
+static inline M64 f64_le(F64 a, F64 b) { LANES(M64, N64, a.lane[i] <= b.lane[i]); }
+static inline F64 f64_blend(M64 m, F64 a, F64 b) { LANES(F64, N64, choose_f64(m.lane[i], a.lane[i], b.lane[i])); }
+static inline M64 m64_or(M64 a, M64 b) { LANES(M64, N64, a.lane[i] | b.lane[i]); }
+static inline bool m64_any(M64 m) { return (m.lane[0] | m.lane[1]) != 0; }
 
 static inline uint64_t bytes_equal(const uint8_t *p, uint8_t value) {
     uint64_t bits = 0;

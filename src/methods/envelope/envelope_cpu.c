@@ -2,7 +2,7 @@
  *
  *     out[x] = min over i of f[i] + w^2 (x - i)^2          along the last measured axis first, then the one before, ...
  *
- * envelope_hull.h has the one-dimensional step. Linear time per axis whatever the image; any input, dimension, spacing.
+ * core/hull.h has the one-dimensional step. Linear time per axis whatever the image; any input, dimension, spacing.
  * Ties: a step gives the lowest coordinate along its axis, and slower axes come later and so decide first, which is the
  * lowest linear index.
  *
@@ -22,7 +22,7 @@
  */
 #include "core/scratch.h"
 #include "cpu/rows.h"
-#include "methods/envelope/envelope_hull.h"
+#include "core/hull.h"
 
 enum {
     LANES = 16,
@@ -182,33 +182,13 @@ static int64_t linear_of(const distmap_plan *plan, const int64_t at[DM_NDIM]) {
 
 static inline void step_line(const struct work *w, const struct tile *t, int64_t first, int64_t linear, bool f64) {
     const distmap_plan *plan = w->plan;
-    const int64_t n = plan->shape[w->axis], stride = plan->linear[w->axis];
-    union value *value = t->value + first;
-    int64_t *site = t->site ? t->site + first : NULL;
-    const union value zero = f64 ? (union value){.f64 = 0} : (union value){.u64 = 0};
     struct hull hull = {.list = t->list};
     if (f64)
         hull.w2.f64 = plan->w2f[w->axis];
     else
         hull.w2.u64 = plan->w2[w->axis];
-    for (; hull.to < n; hull.from = hull.to) {
-        hull.to = n;
-        hull.count = 0;
-        if (t->label) {
-            for (hull.to = hull.from + 1; hull.to < n && t->label[first + hull.to] == t->label[first + hull.from];)
-                hull.to++;
-            if (t->ruled[first + hull.from])
-                continue;
-            if (hull.from > 0)
-                hull_push(&hull, hull.from - 1, zero, linear + (hull.from - 1) * stride, f64);
-        }
-        for (int64_t i = hull.from; i < hull.to; i++)
-            if (!is_none(value[i], f64))
-                hull_push(&hull, i, value[i], site ? site[i] : -1, f64);
-        if (hull.to < n)
-            hull_push(&hull, hull.to, zero, linear + hull.to * stride, f64);
-        hull_fill(&hull, value, site, 1, f64);
-    }
+    hull_line(hull, plan->shape[w->axis], t->value + first, t->site ? t->site + first : NULL,
+              t->label ? t->label + first : NULL, t->ruled + first, linear, plan->linear[w->axis], f64);
 }
 
 static void step(const struct work *w, const struct tile *t, int64_t first, int64_t linear) {

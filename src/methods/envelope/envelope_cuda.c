@@ -2,7 +2,7 @@
  * is there for the problems that faster methods refuse.
  *
  * A kernel reads the input into values (what each element offers by itself) and sites; one per measured axis turns every
- * line into its envelope, in place, with the one-dimensional step of envelope_hull.h; a last one writes the outputs. See
+ * line into its envelope, in place, with the one-dimensional step of core/hull.h; a last one writes the outputs. See
  * envelope_cpu.c for why axis after axis is right, for ties and for labels.
  *
  * Memory: per element 8 bytes, 16 with sites; and lists of parabolas for as many lines as are under way, 1 GiB at most

@@ -5,7 +5,7 @@
 /* Elements k of the lists of neighbouring threads lie side by side. */
 #define HULL_FUNCTION DM_DEVICE
 #define HULL_AT(hull, k) (&(hull)->list[(k) * (hull)->apart])
-#include "methods/envelope/envelope_hull.h"
+#include "core/hull.h"
 
 static_assert(sizeof(struct parabola) == ENVELOPE_PARABOLA_BYTES, "lists are measured by this");
 

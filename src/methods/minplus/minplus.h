@@ -193,6 +193,21 @@ void mp_wide_line(const mp_job *job, const mp_pass *pass, const int64_t lane[DM_
 /* A final run of a row, by its sites alone. */
 void mp_wide_emit(const mp_job *job, mp_worker *w, const int64_t at[DM_NDIM], const uint32_t *site, size_t n);
 
+/* ---- minplus_real.c ---- */
+
+/* Lines of a search in FP64: lines side by side, as many as a group has, or one row (kernel_real.h). */
+typedef struct mp_real_lines {
+    double w2;
+    int64_t n, reach;     /* positions; the most steps that are tried */
+    const double *square; /* k^2 for k up to reach + 1 */
+    double most;          /* an upper bound of all results */
+    const double *f, *e;  /* values; labels: distance to the next element of another kind, negative if that is lower; else NULL */
+    double *best, *from;  /* results, and with sites the winners' positions relative to the element's; else NULL */
+    int64_t pitch;        /* of results, from one position to the next */
+} mp_real_lines;
+
+#define MP_REAL_TURN 0x1p40 /* added to `from` where it leads to the element of another kind, not to what that has found */
+
 /* The kernels of one instruction set. */
 typedef struct mp_kernels {
     void (*pack_block)(const mp_job *job, const mp_plane *plane, int64_t block, mp_worker *w);
@@ -202,6 +217,10 @@ typedef struct mp_kernels {
                       mp_worker *w);
     void (*ball_tile)(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, int count,
                       mp_worker *w);
+    int real_lanes; /* lines in a group */
+    bool (*real_tile)(const mp_real_lines *l);
+    bool (*real_row)(const mp_real_lines *l);
+    bool (*real_roots)(const double *squared, int64_t n, double limit, float *out);
 } mp_kernels;
 
 extern const mp_kernels dm_minplus_plain, dm_minplus_sse4, dm_minplus_avx2, dm_minplus_avx512, dm_minplus_neon;

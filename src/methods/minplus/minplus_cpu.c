@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "methods/minplus/minplus_job.h"
+#include "methods/minplus/minplus_real.h"
 
 static const mp_kernels *const kernels[DM_ISA_COUNT] = {
     [DM_PLAIN] = &dm_minplus_plain,
@@ -29,7 +30,11 @@ static const mp_kernels *const kernels[DM_ISA_COUNT] = {
 #endif
 };
 
+static const char *refuses_lanes(const distmap_plan *plan);
+
 static size_t scratch_bytes(const distmap_plan *plan) {
+    if (refuses_lanes(plan))
+        return mp_real_scratch_bytes(plan);
     const mp_layout l = mp_lay_out(plan);
     mp_scratch s = {0};
     return mp_walk_scratch(plan, &l, NULL, &s);
@@ -63,7 +68,8 @@ static const char *refuses_functions(const distmap_plan *plan) {
     return NULL;
 }
 
-static const char *refuses(const distmap_plan *plan) {
+/* Integer lanes of 16 and 32 bits take most problems; FP64 lanes take the others. */
+static const char *refuses_lanes(const distmap_plan *plan) {
     if (plan->number == DM_F64)
         return "needs pitches that are whole multiples of a unit";
     if (plan->problem.input == DISTMAP_INPUT_SAMPLED)
@@ -88,6 +94,8 @@ static const char *refuses(const distmap_plan *plan) {
         return "needs fewer than 2^32 - 1 elements for indices, or for squared distances beyond 2^31";
     return NULL;
 }
+
+static const char *refuses(const distmap_plan *plan) { return refuses_lanes(plan) ? mp_real_refuses(plan) : NULL; }
 
 /* ---- Stages ---- */
 
@@ -237,6 +245,8 @@ static distmap_status run_slow(stage *s, int axis, bool last, bool merge, double
 }
 
 static distmap_status run(distmap_plan *plan, const dm_arrays *arrays) {
+    if (refuses_lanes(plan))
+        return mp_real_run(plan, arrays, kernels[plan->context->isa]);
     const mp_layout l = mp_lay_out(plan);
     if (mp_self_alone(plan, &l.ball))
         return mp_self_run(plan, arrays);
@@ -262,7 +272,7 @@ const dm_method dm_minplus_cpu = {
         {
             .name = "minplus/cpu",
             .summary =
-                "bit-packed columns, then bounded min-plus searches in 16-bit lanes and a monotone search beyond",
+                "bounded min-plus searches: bit-packed columns, 16-bit lanes and a monotone search beyond; FP64 lanes",
             .source = "this project; docs/internals.md",
             .device = "cpu",
             .exact = true,

@@ -1,5 +1,6 @@
 /* All kernels of minplus/cpu for one instruction set. A minplus_ISA.c defines MP_TABLE, the name of its table, and
  * includes this; CMake gives that file its compiler flags. Built and tested for plain C, SSE4.2, AVX2, AVX-512, NEON. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@
 #include "methods/minplus/kernel_slow.h"
 #include "methods/minplus/kernel_slow_full.h"
 #include "methods/minplus/kernel_slow_tile.h"
+#include "methods/minplus/kernel_real.h"
 
 const mp_kernels MP_TABLE = {
     .pack_block = pack_block,
@@ -29,4 +31,8 @@ const mp_kernels MP_TABLE = {
     .solve_block = solve_block,
     .slow_tile = slow_tile,
     .ball_tile = ball_tile,
+    .real_lanes = REAL_LANES,
+    .real_tile = real_tile,
+    .real_row = real_row,
+    .real_roots = real_roots,
 };

@@ -22,8 +22,8 @@
  * C and CUDA alike: kernels say before including this what a function is (HULL_FUNCTION), and where element k of a list lies,
  * since theirs are interleaved (HULL_AT).
  */
-#ifndef DISTMAP_METHODS_ENVELOPE_HULL_H
-#define DISTMAP_METHODS_ENVELOPE_HULL_H
+#ifndef DISTMAP_CORE_HULL_H
+#define DISTMAP_CORE_HULL_H
 
 #include <float.h>
 #include <math.h>
@@ -167,6 +167,33 @@ HULL_FUNCTION void hull_fill(const struct hull *h, union value *value, int64_t *
             if (site)
                 site[x * step] = is_none(*v, f64) ? -1 : p.site; /* a huge sample may overflow to none */
         }
+    }
+}
+
+/* One line of a whole problem, in place: values, and sites where `site` is not NULL. `linear` is the linear index of its first element,
+ * `stride` from one element to the next. Labels (`label` not NULL): each run of one label has an envelope of its own, with the
+ * elements beyond its ends as candidates; runs that are `ruled` keep what they have. */
+HULL_FUNCTION void hull_line(struct hull hull, int64_t n, union value *value, int64_t *site, const int64_t *label,
+                             const uint8_t *ruled, int64_t linear, int64_t stride, bool f64) {
+    union value zero;
+    zero.u64 = 0; /* the bits of 0.0 as well */
+    for (hull.from = hull.to = 0; hull.to < n; hull.from = hull.to) {
+        hull.to = n;
+        hull.count = 0;
+        if (label) {
+            for (hull.to = hull.from + 1; hull.to < n && label[hull.to] == label[hull.from];)
+                hull.to++;
+            if (ruled[hull.from])
+                continue;
+            if (hull.from > 0)
+                hull_push(&hull, hull.from - 1, zero, linear + (hull.from - 1) * stride, f64);
+        }
+        for (int64_t i = hull.from; i < hull.to; i++)
+            if (!is_none(value[i], f64))
+                hull_push(&hull, i, value[i], site ? site[i] : -1, f64);
+        if (hull.to < n)
+            hull_push(&hull, hull.to, zero, linear + hull.to * stride, f64);
+        hull_fill(&hull, value, site, 1, f64);
     }
 }
 
