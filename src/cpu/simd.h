@@ -8,8 +8,8 @@
  * v32_madd multiplies the signed halves of each lane and adds the two products. v16_bits(words, lane, a, b) takes a where
  * bit `lane + i` of the bit row is set, else b. v16_repeat8(p) has p[0] in its first 8 lanes, p[1] in the next 8, and so
  * on. v32_compress packs the chosen lanes to the front of a whole stored vector. f32_bits and f32_of_bits change the type alone.
- * f64_fma rounds once everywhere, f64_store_floats rounds to floats. Where SIMD_FUSED is defined f32_fma is a b + c and f32_fms
- * a b - c, rounded once.
+ * f64_low and f64_high convert the halves of a V32, f64_narrow rounds two vectors to one. f64_fma rounds once everywhere,
+ * f64_store_floats rounds to floats. Where SIMD_FUSED is defined f32_fma is a b + c and f32_fms a b - c, rounded once.
  */
 #ifndef DISTMAP_CPU_SIMD_H
 #define DISTMAP_CPU_SIMD_H

@@ -28,8 +28,8 @@ static void test_rules(void **state) {
     refuse(&p, &(distmap_plan_options){.method = "edm/cpu"}, DISTMAP_ERROR_UNSUPPORTED, "without sign", __LINE__);
     p.want.index = DISTMAP_INT32;
     p.spacing[0] = 1e9;
-    refuse(&p, &(distmap_plan_options){.method = "minplus/cpu"}, DISTMAP_ERROR_UNSUPPORTED, "times the least squared pitch",
-           __LINE__);
+    refuse(&p, &(distmap_plan_options){.method = "minplus/cpu"}, DISTMAP_ERROR_UNSUPPORTED,
+           "times the least squared pitch", __LINE__);
 }
 
 /* ---- Relations ---- */

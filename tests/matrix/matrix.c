@@ -105,6 +105,14 @@ static const struct group groups[] = {
      .ndim_lo = 1,
      .ndim_hi = 4,
      .most = 3000},
+    /* Longer than the near searches in FP64 reach. */
+    {.name = "reallines",
+     .always = VARY_REAL_SPACING,
+     .sometimes = VARY_LIMIT | VARY_BORDER | VARY_LAYOUT | SAMPLED_INPUT | LABELS_INPUT,
+     .shapes = shapes_labels,
+     .first = 2,
+     .last = 14,
+     .whole = true},
     /* Equal pitches put many sites at equal distance, and rounding makes most of those almost equal. */
     {.name = "ties", .always = VARY_REAL_SPACING, .drawn = 120, .ndim_lo = 2, .ndim_hi = 3, .most = 20000},
     {.name = "limits",

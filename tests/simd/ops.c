@@ -117,6 +117,21 @@ ACROSS(f64_store_floats) {
         f64_store_floats(to + lane, f64_load(in->x + lane));
 }
 
+ACROSS(f64_low_high) {
+    double *to = (double *)(out->words + ROOM);
+    for (size_t lane = ((void)lanes16, 0); lane < LANES / 2; lane += N32) {
+        f64_store(to + lane, f64_low(v32_load(in->a + lane)));
+        f64_store(to + lane + N64, f64_high(v32_load(in->a + lane)));
+    }
+}
+
+ACROSS(f64_narrow) {
+    const F64 most = f64_set(0x1p30);
+    for (size_t lane = ((void)lanes16, 0); lane < LANES / 2; lane += N32)
+        v32_store(out->words + ROOM + 1 + lane,
+                  f64_narrow(f64_min(f64_load(in->x + lane), most), f64_min(f64_load(in->x + lane + N64), most)));
+}
+
 ACROSS(v32_compress) {
     int32_t packed[LANES + N32];
     size_t n = 0;

@@ -62,15 +62,16 @@ enum { LANES = 128, ROOM = 32 }; /* tested at once; guard words before and after
     ROW(f32_lt_nan, f32_blend(f32_lt(f32_sqrt(f), g), f, g), sqrtf(f) < g ? f : g)
 
 /* x, y and z are doubles. */
-#define F64_ROWS(ROW)                                          \
-    ROW(f64_set, f64_set(-0.1), -0.1)                          \
-    ROW(f64_mul, f64_mul(x, y), x *y)                          \
-    ROW(f64_fma, f64_fma(x, y, z), fma(x, y, z))               \
-    ROW(f64_min, f64_min(x, y), x < y ? x : y)                 \
-    ROW(f64_sqrt, f64_sqrt(f64_mul(x, x)), sqrt(x *x))         \
-    ROW(f64_lt, f64_blend(f64_lt(x, y), x, z), x < y ? x : z)  \
-    ROW(f64_le, f64_blend(f64_le(x, y), x, z), x <= y ? x : z) \
-    ROW(f64_le_equal, f64_blend(f64_le(x, x), y, z), y)        \
+#define F64_ROWS(ROW)                                                                              \
+    ROW(f64_set, f64_set(-0.1), -0.1)                                                              \
+    ROW(f64_sub, f64_sub(f64_min(x, f64_set(9)), f64_min(y, f64_set(9))), fmin(x, 9) - fmin(y, 9)) \
+    ROW(f64_mul, f64_mul(x, y), x *y)                                                              \
+    ROW(f64_fma, f64_fma(x, y, z), fma(x, y, z))                                                   \
+    ROW(f64_min, f64_min(x, y), x < y ? x : y)                                                     \
+    ROW(f64_sqrt, f64_sqrt(f64_mul(x, x)), sqrt(x *x))                                             \
+    ROW(f64_lt, f64_blend(f64_lt(x, y), x, z), x < y ? x : z)                                      \
+    ROW(f64_le, f64_blend(f64_le(x, y), x, z), x <= y ? x : z)                                     \
+    ROW(f64_le_equal, f64_blend(f64_le(x, x), y, z), y)                                            \
     ROW(m64_or, f64_blend(m64_or(f64_lt(x, y), f64_lt(y, z)), x, z), x < y || y < z ? x : z)
 
 /* Operations across lanes, as functions of ops.c and simd.c. */
@@ -83,6 +84,8 @@ enum { LANES = 128, ROOM = 32 }; /* tested at once; guard words before and after
     ROW(m32_any)          \
     ROW(m64_any)          \
     ROW(f64_store_floats) \
+    ROW(f64_low_high)     \
+    ROW(f64_narrow)       \
     ROW(v32_compress)     \
     ROW(v32_stream)       \
     ROW(f32_stream)       \

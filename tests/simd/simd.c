@@ -109,6 +109,16 @@ ACROSS(f64_store_floats) {
         ((float *)(out->words + ROOM + 1))[lane] = (float)in->x[lane];
 }
 
+ACROSS(f64_low_high) {
+    for (size_t lane = ((void)lanes16, 0); lane < LANES / 2; lane++)
+        ((double *)(out->words + ROOM))[lane] = in->a[lane];
+}
+
+ACROSS(f64_narrow) {
+    for (size_t lane = ((void)lanes16, 0); lane < LANES / 2; lane++)
+        out->words[ROOM + 1 + lane] = (uint32_t)(int32_t)lrint(fmin(in->x[lane], 0x1p30));
+}
+
 ACROSS(v32_compress) {
     uint32_t *to = out->words + ROOM;
     for (EACH)

@@ -125,6 +125,12 @@ static inline F64 f64_set(double a) { return _mm256_set1_pd(a); }
 static inline F64 f64_load(const double *p) { return _mm256_loadu_pd(p); }
 static inline void f64_store(double *p, F64 a) { _mm256_storeu_pd(p, a); }
 static inline void f64_store_floats(float *p, F64 a) { _mm_storeu_ps(p, _mm256_cvtpd_ps(a)); }
+static inline F64 f64_low(V32 a) { return _mm256_cvtepi32_pd(_mm256_castsi256_si128(a)); }
+static inline F64 f64_high(V32 a) { return _mm256_cvtepi32_pd(_mm256_extracti128_si256(a, 1)); }
+static inline V32 f64_narrow(F64 low, F64 high) {
+    return _mm256_set_m128i(_mm256_cvtpd_epi32(high), _mm256_cvtpd_epi32(low));
+}
+static inline F64 f64_sub(F64 a, F64 b) { return _mm256_sub_pd(a, b); }
 static inline F64 f64_mul(F64 a, F64 b) { return _mm256_mul_pd(a, b); }
 static inline F64 f64_fma(F64 a, F64 b, F64 c) { return _mm256_fmadd_pd(a, b, c); }
 static inline F64 f64_min(F64 a, F64 b) { return _mm256_min_pd(a, b); }

@@ -97,6 +97,12 @@ static inline F64 f64_set(double a) { return _mm512_set1_pd(a); }
 static inline F64 f64_load(const double *p) { return _mm512_loadu_pd(p); }
 static inline void f64_store(double *p, F64 a) { _mm512_storeu_pd(p, a); }
 static inline void f64_store_floats(float *p, F64 a) { _mm256_storeu_ps(p, _mm512_cvtpd_ps(a)); }
+static inline F64 f64_low(V32 a) { return _mm512_cvtepi32_pd(_mm512_castsi512_si256(a)); }
+static inline F64 f64_high(V32 a) { return _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(a, 1)); }
+static inline V32 f64_narrow(F64 low, F64 high) {
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtpd_epi32(low)), _mm512_cvtpd_epi32(high), 1);
+}
+static inline F64 f64_sub(F64 a, F64 b) { return _mm512_sub_pd(a, b); }
 static inline F64 f64_mul(F64 a, F64 b) { return _mm512_mul_pd(a, b); }
 static inline F64 f64_fma(F64 a, F64 b, F64 c) { return _mm512_fmadd_pd(a, b, c); }
 static inline F64 f64_min(F64 a, F64 b) { return _mm512_min_pd(a, b); }

@@ -103,6 +103,12 @@ static inline F64 f64_set(double a) { return vdupq_n_f64(a); }
 static inline F64 f64_load(const double *p) { return vld1q_f64(p); }
 static inline void f64_store(double *p, F64 a) { vst1q_f64(p, a); }
 static inline void f64_store_floats(float *p, F64 a) { vst1_f32(p, vcvt_f32_f64(a)); }
+static inline F64 f64_low(V32 a) { return vcvtq_f64_s64(vmovl_s32(vget_low_s32(a))); }
+static inline F64 f64_high(V32 a) { return vcvtq_f64_s64(vmovl_high_s32(a)); }
+static inline V32 f64_narrow(F64 low, F64 high) {
+    return vcombine_s32(vmovn_s64(vcvtnq_s64_f64(low)), vmovn_s64(vcvtnq_s64_f64(high)));
+}
+static inline F64 f64_sub(F64 a, F64 b) { return vsubq_f64(a, b); }
 static inline F64 f64_mul(F64 a, F64 b) { return vmulq_f64(a, b); }
 static inline F64 f64_fma(F64 a, F64 b, F64 c) { return vfmaq_f64(c, a, b); }
 static inline F64 f64_min(F64 a, F64 b) { return vminq_f64(a, b); }

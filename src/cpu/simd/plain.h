@@ -155,6 +155,12 @@ static inline void f64_store_floats(float *p, F64 a) {
     for (int i = 0; i < N64; i++)
         p[i] = (float)a.lane[i];
 }
+static inline F64 f64_low(V32 a) { LANES(F64, N64, a.lane[i]); }
+static inline F64 f64_high(V32 a) { LANES(F64, N64, a.lane[i + N64]); }
+static inline V32 f64_narrow(F64 low, F64 high) {
+    LANES(V32, N32, (int32_t)lrint(i < N64 ? low.lane[i] : high.lane[i - N64]));
+}
+static inline F64 f64_sub(F64 a, F64 b) { LANES(F64, N64, a.lane[i] - b.lane[i]); }
 static inline F64 f64_mul(F64 a, F64 b) { LANES(F64, N64, a.lane[i] * b.lane[i]); }
 static inline F64 f64_fma(F64 a, F64 b, F64 c) { LANES(F64, N64, fma(a.lane[i], b.lane[i], c.lane[i])); }
 static inline F64 f64_min(F64 a, F64 b) { LANES(F64, N64, a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]); }

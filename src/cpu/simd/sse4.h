@@ -106,6 +106,12 @@ static inline void f64_store(double *p, F64 a) { _mm_storeu_pd(p, a); }
 static inline void f64_store_floats(float *p, F64 a) {
     _mm_storel_epi64((__m128i *)(void *)p, _mm_castps_si128(_mm_cvtpd_ps(a)));
 }
+static inline F64 f64_low(V32 a) { return _mm_cvtepi32_pd(a); }
+static inline F64 f64_high(V32 a) { return _mm_cvtepi32_pd(_mm_unpackhi_epi64(a, a)); }
+static inline V32 f64_narrow(F64 low, F64 high) {
+    return _mm_unpacklo_epi64(_mm_cvtpd_epi32(low), _mm_cvtpd_epi32(high));
+}
+static inline F64 f64_sub(F64 a, F64 b) { return _mm_sub_pd(a, b); }
 static inline F64 f64_mul(F64 a, F64 b) { return _mm_mul_pd(a, b); }
 /* There is no fused instruction: the C library's function, lane by lane. */
 static inline F64 f64_fma(F64 a, F64 b, F64 c) {

@@ -170,6 +170,10 @@ static void solve_block(const mp_job *job, const mp_plane *plane, int64_t block,
                 ball_row(job, w, at, bits + (size_t)r * job->words, below);
                 continue;
             }
+            if (job->real) {
+                real_plane_row(job, w, at, bits + (size_t)r * job->words, below, &skip);
+                continue;
+            }
             w->wide_row = false;
             solve_row(job, plane, y, start, below, &skip, w);
             const uint32_t *site = job->sites ? w->found : NULL;

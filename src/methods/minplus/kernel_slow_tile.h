@@ -4,6 +4,10 @@
 static void slow_tile(const mp_job *job, const mp_pass *pass, const int64_t at[DM_NDIM], int64_t first, int count,
                       mp_worker *w) {
     enum { SKIP_LINES = 3 };
+    if (job->real) {
+        real_slow_tile(job, pass, at, first, count, w);
+        return;
+    }
     int64_t base = 0;
     for (int a = 0; a < DM_NDIM; a++)
         base += at[a] * job->plan->linear[a];

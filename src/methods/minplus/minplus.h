@@ -27,6 +27,8 @@ enum {
     MP_SLOW_KEY_ZERO = 32,
     MP_SLOW_KEY_STEPS = 31,
     MP_SLOW_KEY_MOST = 1023,
+    MP_REAL_STEPS = 192, /* the most steps of a near search in FP64 */
+    MP_REAL_PAD = 256,   /* these and a group of lanes */
 };
 
 #define MP_NO_SITE UINT32_MAX
@@ -79,6 +81,11 @@ typedef struct mp_worker {
     bool wide_row;          /* the row's results are its sites alone */
     mp_parabola *envelope;  /* [longest line] */
     uint64_t *wide_squared; /* [padded_width] */
+    /* FP64: kernel_real_plane.h. */
+    double *real;                  /* [MP_REAL_PAD + padded_width + MP_REAL_PAD] squares of the row's column distances */
+    double *real_best, *real_from; /* [padded_width + slack], for tiles [n][columns]: results; rows alone: steps to the winners */
+    double *real_tile;             /* [columns / lanes][n][lanes] the lines' values */
+    double *real_list[4];          /* [longest line + slack] candidates of a far search, positions and values; its results */
     /* Slow pass. */
     uint16_t *tile;                /* [columns / lanes][n + 1][lanes]: the lines' values */
     uint16_t *tile_key;            /* [31 + n + 31][lanes]: keys of the lines in work */
@@ -130,6 +137,9 @@ typedef struct mp_job {
     bool offsets;       /* between stages a u32 holds dy << 16 | dx (16 bits each), which gives both site and d2 */
     bool needs_64_bits;  /* minplus_wide.c: squared distances may pass 2^31 - 1 */
     bool function;      /* one slow pass from the input, samples in u32, to the outputs */
+    bool real;          /* squared distances are FP64: between stages a u32 holds k << 16 | g, columns and rows to the site */
+    double real_most, real_limit; /* results above real_limit are none; real_most is the next number */
+    double real_square[MP_REAL_STEPS + 2], real_cost[MP_REAL_STEPS + 2]; /* k^2, and wx k^2 rounded */
     bool payload_sites; /* the payload is the store of sites, and is written unchanged */
     bool tall;          /* the image's planes have rows beyond the u16 counters */
     bool stream;        /* outputs are too large for the cache */

@@ -70,6 +70,8 @@ static const char *refuses_functions(const distmap_plan *plan) {
 
 /* Integer lanes of 16 and 32 bits take most problems; FP64 lanes take the others. */
 static const char *refuses_lanes(const distmap_plan *plan) {
+    if (mp_real_planes(plan))
+        return NULL;
     if (plan->number == DM_F64)
         return "needs pitches that are whole multiples of a unit";
     if (plan->problem.input == DISTMAP_INPUT_SAMPLED)
@@ -230,7 +232,7 @@ static distmap_status run_slow(stage *s, int axis, bool last, bool merge, double
         .w2 = (int32_t)plan->w2[axis],
         .inner = merge ? plan->linear[axis] : plan->shape[DM_X],
         .columns = mp_slow_columns(plan, axis),
-        .near = (uint16_t)sqrt(0xFFFE / (double)plan->w2[axis]),
+        .near = s->job->real ? 0 : (uint16_t)sqrt(0xFFFE / (double)plan->w2[axis]),
         .last = last,
         .alive = axis == 1 ? s->job->alive : NULL,
     };

@@ -2,6 +2,7 @@
  * of the workers' rows. */
 #include "methods/minplus/minplus_job.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -34,6 +35,10 @@ static mp_store scratch_store(void *memory, const distmap_plan *plan) {
  * distances. */
 static void set_pitches(mp_job *job) {
     const distmap_plan *plan = job->plan;
+    if (job->real) {
+        job->wx2 = job->wy2 = job->factor = 1;
+        return;
+    }
     job->wx2 = dm_axis_counts(plan, 3) ? (int32_t)plan->w2[3] : 1;
     job->wy2 = dm_axis_counts(plan, 2) ? (int32_t)plan->w2[2] : 1;
     const bool through = job->last_is_plane || job->ball.on || job->needs_64_bits || job->function;
@@ -69,6 +74,21 @@ static void set_arithmetic(mp_job *job) {
     job->near_most = job->near_cost[job->near_steps];
     for (size_t i = 0; i < MP_BLOCK; i++)
         job->edge[i] = job->padded_width - MP_BLOCK + i < (size_t)job->width ? 0xFFFF : 0;
+}
+
+static void set_real(mp_job *job) {
+    const distmap_plan *plan = job->plan;
+    job->real_limit = plan->limited ? fmin(plan->limit2f, DBL_MAX) : DBL_MAX;
+    job->real_most = nextafter(job->real_limit, (double)INFINITY);
+    for (int k = 0; k < MP_REAL_STEPS + 2; k++) {
+        job->real_square[k] = (double)(k * k);
+        job->real_cost[k] = plan->w2f[DM_X] * job->real_square[k];
+    }
+    for (int i = 0; i < plan->context->threads; i++)
+        for (size_t x = 0; x < MP_REAL_PAD; x++) {
+            double *row = job->workers[i].real;
+            row[x] = row[MP_REAL_PAD + job->padded_width + x] = (double)INFINITY;
+        }
 }
 
 /* e within each pattern of turns, from the lowest turn and from the pattern without it. */
@@ -190,6 +210,7 @@ bool mp_job_set_up(mp_job *job, distmap_plan *plan, const dm_arrays *arrays, con
         .offsets = l->offsets,
         .function = l->function >= 0,
         .tall = l->tall,
+        .real = l->real,
         .last_is_plane = !l->slow,
         .ball = l->ball,
         .alive = memory->alive,
@@ -200,5 +221,7 @@ bool mp_job_set_up(mp_job *job, distmap_plan *plan, const dm_arrays *arrays, con
     if (job->labels)
         set_turns(job);
     set_rims(job, l);
+    if (job->real)
+        set_real(job);
     return set_stores(job, l, memory);
 }

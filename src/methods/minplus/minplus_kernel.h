@@ -17,13 +17,15 @@
 #include "methods/minplus/kernel_roots.h"
 #include "methods/minplus/kernel_emit.h"
 #include "methods/minplus/kernel_ball.h"
-#include "methods/minplus/kernel_plane.h"
 #include "methods/minplus/kernel_lines.h"
+#include "methods/minplus/kernel_real.h"
+#include "methods/minplus/kernel_real_far.h"
+#include "methods/minplus/kernel_real_plane.h"
+#include "methods/minplus/kernel_plane.h"
 #include "methods/minplus/kernel_few.h"
 #include "methods/minplus/kernel_slow.h"
 #include "methods/minplus/kernel_slow_full.h"
 #include "methods/minplus/kernel_slow_tile.h"
-#include "methods/minplus/kernel_real.h"
 
 const mp_kernels MP_TABLE = {
     .pack_block = pack_block,

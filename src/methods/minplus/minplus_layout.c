@@ -25,6 +25,13 @@ int mp_function_axis(const distmap_plan *plan) {
     return plan->problem.input == DISTMAP_INPUT_SAMPLED && count == 1 && axis != DM_X ? axis : -1;
 }
 
+bool mp_real_planes(const distmap_plan *plan) {
+    return plan->number == DM_F64 && plan->problem.input == DISTMAP_INPUT_MASK && !dm_by_kind(plan) &&
+           !plan->wants_site && !plan->problem.window.count && plan->measured[DM_X] && plan->shape[DM_X] > 1 &&
+           plan->shape[DM_X] <= MP_NO_COLUMN && (!plan->measured[2] || plan->rows <= MP_NO_COLUMN) &&
+           !(dm_axis_counts(plan, 0) && dm_axis_counts(plan, 1));
+}
+
 static bool is_slow(const distmap_plan *plan, int axis) {
     return dm_axis_counts(plan, axis) && (axis < 2 || axis == mp_function_axis(plan));
 }
@@ -38,7 +45,8 @@ static bool carries_sites(const distmap_plan *plan) { return plan->wants_site ||
 
 /* A tile fills half of a second-level cache of 1 MiB: 10 bytes per element, with sites 16 more. */
 int mp_slow_columns(const distmap_plan *plan, int axis) {
-    const int64_t columns = (carries_sites(plan) ? 1 << 15 : 1 << 16) / plan->shape[axis] / 64 * 64;
+    const int64_t columns =
+        (carries_sites(plan) || plan->number == DM_F64 ? 1 << 15 : 1 << 16) / plan->shape[axis] / 64 * 64;
     return columns < 64 ? 64 : columns > 1024 ? 1024 : (int)columns;
 }
 
@@ -52,8 +60,8 @@ static mp_ball lay_ball(const distmap_plan *plan) {
     const uint64_t limit2 = plan->limit2 < plan->max2 ? plan->limit2 : plan->max2; /* nothing is farther than max2 */
     const bool z = dm_axis_counts(plan, 1), t = dm_axis_counts(plan, 0);
     mp_ball ball = {.axis = t ? 0 : 1, .w2 = 1};
-    if (!plan->wants_mask || dm_by_kind(plan) || plan->wants_site || want->distance || want->squared ||
-        limit2 >= 1 << 24 || (z && t))
+    if (!plan->wants_mask || plan->number == DM_F64 || dm_by_kind(plan) || plan->wants_site || want->distance ||
+        want->squared || limit2 >= 1 << 24 || (z && t))
         return ball;
     ball.on = true;
     ball.limit2 = (int32_t)limit2;
@@ -107,6 +115,7 @@ mp_layout mp_lay_out(const distmap_plan *plan) {
     l.offsets = plan->wants_site && !l.needs_64_bits && l.width <= INT16_MAX && l.height <= INT16_MAX &&
                 dm_axis_counts(plan, 0) != dm_axis_counts(plan, 1);
     const bool output = want->distance || want->squared, sites_alone = l.needs_64_bits || l.offsets;
+    l.real = plan->number == DM_F64;
     l.alive = dm_axis_counts(plan, 1) && !l.rows_only && !l.labels && !l.needs_64_bits;
     l.d2_scratch = l.slow && !sites_alone && !output;
     l.site_scratch = l.slow && !want->index && (sites_alone ? !output : plan->wants_site);
@@ -161,12 +170,20 @@ static void take_worker(dm_scratch *b, const distmap_plan *plan, const mp_layout
     w->wide_squared = dm_take(b, l->needs_64_bits ? row : 0, 8);
     if (l->own_planes)
         take_plane(b, l, w);
-    if (!l->slow)
-        return;
     int64_t tile = 0;
     for (int a = 0; a < DM_X; a++)
         if (is_slow(plan, a))
             tile = max64(tile, (plan->shape[a] + 1) * mp_slow_columns(plan, a));
+    if (l->real) {
+        w->real = dm_take(b, wide + 2 * MP_REAL_PAD, 8);
+        w->real_best = dm_take(b, max64(wide, tile) + SLACK, 8);
+        w->real_from = dm_take(b, wide + SLACK, 8);
+        w->real_tile = dm_take(b, tile, 8);
+        for (int i = 0; i < 4; i++)
+            w->real_list[i] = dm_take(b, row, 8);
+    }
+    if (!l->slow || l->real)
+        return;
     w->tile = dm_take(b, tile, 2);
     w->tile_d2 = dm_take(b, tile + SLACK, 4);
     w->line = dm_take(b, 32 * line, 4);

@@ -18,6 +18,7 @@ typedef struct mp_layout {
     int function;    /* sampled functions: the axis of their single slow pass; -1: the input is none */
     bool sites, labels, sides, ground; /* see mp_job, mp_plane */
     bool d2_scratch, site_scratch;
+    bool real;       /* see mp_job */
     bool alive;      /* the z pass needs to know which planes have a site */
     bool needs_64_bits, tall, offsets; /* see mp_job */
     mp_ball ball;
@@ -40,6 +41,9 @@ double mp_largest_squared(const distmap_plan *plan);
 
 /* The axis of a sampled function that a single slow pass can solve, or -1. */
 int mp_function_axis(const distmap_plan *plan);
+
+/* Whether the planes of a mask can be solved in FP64 (kernel_real_plane.h). */
+bool mp_real_planes(const distmap_plan *plan);
 
 /* The number of lines in a tile of a slow pass along this axis. */
 int mp_slow_columns(const distmap_plan *plan, int axis);

@@ -78,7 +78,7 @@ const char *mp_real_refuses(const distmap_plan *plan) {
         }
     if (plan->number != DM_F64 && most + largest_sample(plan) >= 0x1p53)
         return "needs squared distances below 2^53";
-    if (dm_by_kind(plan) && plan->wants_site && most >= 0x1p50 * least)
+    if (plan->number == DM_F64 && dm_by_kind(plan) && plan->wants_site && most >= 0x1p50 * least)
         return "needs squared distances below 2^50 times the least squared pitch for nearest sites of labels or of a "
                "signed map";
     return NULL;
