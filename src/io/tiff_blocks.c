@@ -4,6 +4,7 @@
  * one piece). Where the elements are the samples as they are, a strip is decoded to where its elements belong; others go through a
  * buffer of the thread's. Where there are many pages each thread takes one after the other, else each page's blocks are shared.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,9 +28,7 @@ distmap_status dm_tiff_go(distmap_reader *reader, int number, int64_t page) {
         return DISTMAP_OK;
     h->page = -1;
     h->next = -1;
-    file->message[0] = 0;
-    if (!TIFFSetSubDirectory(file->tiff, s->offsets[page]))
-        return dm_tiff_failed(reader, file);
+    TRY(dm_tiff_directory(file, s->offsets[page]));
     TRY(dm_tiff_page_read(file, page + 1, &form));
     if (!dm_tiff_same_form(&form, &s->form))
         return dm_broken(&reader->input, "the file was changed while it was read");
@@ -99,15 +98,16 @@ static distmap_status decode_block(distmap_reader *reader, dm_tiff_handle *h, ui
     const dm_tiff_state *s = reader->state;
     TIFF *t = h->file.tiff;
     h->next = -1;
+    errno = 0;
     if (!s->form.tile_width)
         return TIFFReadEncodedStrip(t, TIFFComputeStrip(t, (uint32_t)y, sample), to, (tmsize_t)bytes) < 0
-                   ? dm_tiff_failed(reader, &h->file)
+                   ? dm_tiff_failed(&h->file)
                    : DISTMAP_OK;
     const tmsize_t found = TIFFTileSize(t);
     if (found < 0 || (size_t)found != bytes)
         return dm_broken(&reader->input, "broken TIFF data: tiles of a false size");
     return TIFFReadEncodedTile(t, TIFFComputeTile(t, x, (uint32_t)y, 0, sample), to, found) < 0
-               ? dm_tiff_failed(reader, &h->file)
+               ? dm_tiff_failed(&h->file)
                : DISTMAP_OK;
 }
 

@@ -3,6 +3,7 @@
  * libtiff prints by default; each handle here has its own handlers, which keep the first error's text and drop warnings.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,26 +19,40 @@ enum { LARGEST_PIECE = 192 << 20 };
  * cache line, as suits vectors when it is mapped, and the system's copying when it is read. */
 enum { ALIGNMENT = 64 };
 
+/* libtiff (4.5) goes on without a tag that found no memory, or follows an invalid pointer then. So it does not go on: while a directory is
+ * read, its caller gets control back from here (dm_tiff_directory), and the handle keeps what it has. A limit of ours that a file exceeds
+ * sets no errno. */
+static void note_memory(dm_tiff *file, int number) {
+    file->starved |= number == ENOMEM;
+    if (file->starved && file->catches)
+        longjmp(file->caught, 1);
+}
+
 static int on_error(TIFF *tiff, void *user, const char *module, const char *format, va_list args) {
     (void)tiff;
     (void)module;
     dm_tiff *file = user;
-    if (file->message[0])
-        return 1;
-    vsnprintf(file->message, sizeof file->message, format, args);
-    if (!strncmp(file->message, ": ", 2)) /* behind a name that is none here */
-        memmove(file->message, file->message + 2, strlen(file->message + 2) + 1);
+    const int number = errno;
+    if (!file->message[0]) {
+        vsnprintf(file->message, sizeof file->message, format, args);
+        if (!strncmp(file->message, ": ", 2)) /* behind a name that is none here */
+            memmove(file->message, file->message + 2, strlen(file->message + 2) + 1);
+    }
+    note_memory(file, number);
     return 1;
 }
 
 static int on_warning(TIFF *tiff, void *user, const char *module, const char *format, va_list args) {
-    (void)tiff, (void)user, (void)module, (void)format, (void)args;
+    (void)tiff, (void)module, (void)format, (void)args;
+    note_memory(user, errno);
     return 1;
 }
 
 static tmsize_t on_read(thandle_t handle, void *data, tmsize_t bytes) {
     dm_tiff *file = handle;
     const int64_t got = dm_read_at(file->input ? file->input->fd : file->output->fd, file->at, data, (size_t)bytes);
+    if (file->look.on && got == bytes)
+        dm_tiff_hide(file, data, (size_t)bytes);
     file->at += got > 0 ? got : 0;
     return got;
 }
@@ -75,6 +90,7 @@ static int on_close(thandle_t handle) {
 }
 
 static void open_handle(dm_tiff *file, const char *mode, int64_t largest) {
+    errno = 0;
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (!options)
         return;
@@ -87,10 +103,41 @@ static void open_handle(dm_tiff *file, const char *mode, int64_t largest) {
     TIFFOpenOptionsFree(options);
 }
 
+distmap_status dm_tiff_failed(dm_tiff *file) {
+    const distmap_status status = file->starved ? dm_no_memory(file->input->name)
+                                                : dm_broken(file->input, "truncated or broken TIFF data: %s",
+                                                            file->message[0] ? file->message : "no details");
+    file->message[0] = 0;
+    file->starved = file->refused;
+    return status;
+}
+
+/* "h": the header alone. */
 distmap_status dm_tiff_open_input(dm_tiff *file, dm_input *input) {
     file->input = input;
-    open_handle(file, "r", LARGEST_PIECE + 4 * input->size);
-    return file->tiff ? DISTMAP_OK : dm_broken(input, "truncated or broken TIFF: %s", file->message);
+    open_handle(file, "rh", LARGEST_PIECE + 4 * input->size);
+    file->starved |= !file->tiff && !file->message[0];
+    return file->tiff ? DISTMAP_OK : dm_tiff_failed(file);
+}
+
+distmap_status dm_tiff_directory(dm_tiff *file, uint64_t offset) {
+    file->message[0] = 0;
+    if (file->refused)
+        return dm_tiff_failed(file);
+    file->starved = false;
+    file->look.on = true;
+    file->look.behind = -1;
+    int there = 0;
+    errno = 0;
+    if (setjmp(file->caught)) {
+        file->refused = true;
+    } else {
+        file->catches = true;
+        there = offset ? TIFFSetSubDirectory(file->tiff, offset) : TIFFReadDirectory(file->tiff);
+        file->starved |= errno == ENOMEM; /* some tags are left out without a word */
+    }
+    file->catches = file->look.on = false;
+    return there && !file->starved ? DISTMAP_OK : dm_tiff_failed(file);
 }
 
 distmap_status dm_tiff_open_output(dm_tiff *file, dm_output *output, bool big) {

@@ -2,26 +2,61 @@
 #ifndef DISTMAP_IO_TIFF_FILE_H
 #define DISTMAP_IO_TIFF_FILE_H
 
+#include <setjmp.h>
 #include <tiffio.h>
 
 #include "io/codec.h"
 
-/* One libtiff handle and what its callbacks need. Errors are caught in `message`, warnings dropped. */
+/* One libtiff handle and what its callbacks need. Errors are caught in `message`, warnings dropped, unless they are about memory. */
 typedef struct dm_tiff {
     TIFF *tiff;
     dm_input *input;   /* reading */
     dm_output *output; /* writing */
     int64_t at;
     char message[300]; /* of the first error since it was cleared */
-    bool refused;      /* libtiff refused a tag, for lack of memory */
+    bool starved;      /* something found no memory */
+    bool refused;      /* that was for a tag: libtiff (4.5) has counted one then that it does not hold, and follows an invalid pointer
+                        * when it forgets the directory. So the handle is not to be used any more, and not to be closed */
+    /* While a directory is read: where to go if something finds no memory, and the entries' count and place. */
+    bool catches;
+    jmp_buf caught;
+    struct {
+        bool on;
+        uint64_t count;
+        int64_t behind;
+    } look;
 } dm_tiff;
 
+/* Reads the header; there is no current directory yet. */
 distmap_status dm_tiff_open_input(dm_tiff *file, dm_input *input);
+/* Reads the directory at `offset`, 0: the next one. */
+distmap_status dm_tiff_directory(dm_tiff *file, uint64_t offset);
+/* The error text of a call that failed while reading. */
+distmap_status dm_tiff_failed(dm_tiff *file);
 /* `big`: BigTIFF. */
 distmap_status dm_tiff_open_output(dm_tiff *file, dm_output *output, bool big);
 void dm_tiff_close(dm_tiff *file);
-/* TIFFSetField(), and *refused where it does not take the tag. libtiff (4.5) has counted a tag of ours then that it does not hold: the
- * handle is not to be used any more, and not to be closed. */
+/* ---- Tags that libtiff does not see (tiff_tags.c) ---- */
+
+/* To be called with what libtiff reads at file->at while a directory is read. */
+void dm_tiff_hide(dm_tiff *file, void *data, size_t bytes);
+
+/* The entries of the current directory, as they are in the file. */
+typedef struct dm_tiff_entries {
+    uint8_t *bytes; /* owned */
+    uint64_t count;
+} dm_tiff_entries;
+distmap_status dm_tiff_entries_read(dm_tiff *file, dm_tiff_entries *entries);
+void dm_tiff_entries_free(dm_tiff_entries *entries);
+
+typedef struct dm_tiff_tag {
+    TIFFDataType type;
+    uint64_t count; /* 0: there is no such tag */
+    void *data;     /* `count` values, and a 0 behind them. The caller's to free; NULL: no values */
+} dm_tiff_tag;
+distmap_status dm_tiff_tag_read(dm_tiff *file, const dm_tiff_entries *entries, uint32_t number, dm_tiff_tag *tag);
+
+/* TIFFSetField(), and *refused where it does not take the tag. */
 void dm_tiff_set(TIFF *tiff, bool *refused, uint32_t tag, ...);
 
 /* How the samples of every page are to be read. */
@@ -100,7 +135,7 @@ distmap_status dm_tiff_stack_pitches(distmap_reader *reader, const dm_tiff_stack
 /* ---- GeoTIFF and GDAL's tags (tiff_geo.c) ---- */
 
 /* From the tags of the first page: place, CRS, unit, nodata. The axes must be there. */
-distmap_status dm_tiff_geo_read(distmap_reader *reader, TIFF *tiff);
+distmap_status dm_tiff_geo_read(distmap_reader *reader, dm_tiff *file, const dm_tiff_entries *entries);
 /* Whether the image is a map, or comes from a file with such a place. */
 bool dm_tiff_geo_is(const distmap_image_info *info);
 distmap_status dm_tiff_geo_write(const distmap_writer *writer, dm_tiff *file);

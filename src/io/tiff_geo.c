@@ -30,38 +30,43 @@ enum { TAGS = sizeof tags / sizeof *tags };
 
 /* ---- Reading ---- */
 
-static distmap_status take_tags(distmap_reader *reader, TIFF *tiff) {
-    for (int t = 0; t < TAGS; t++) {
-        const TIFFField *field = TIFFFindField(tiff, tags[t].number, TIFF_ANY);
-        uint32_t count = 0;
-        const void *data = NULL;
-        if (!field || !TIFFFieldPassCount(field) || !TIFFGetField(tiff, tags[t].number, &count, &data) || !data ||
-            !count)
-            continue;
-        if (TIFFFieldDataType(field) != tags[t].type)
-            return dm_broken(&reader->input, "its tag %s is of type %d, not %d", tags[t].title,
-                             (int)TIFFFieldDataType(field), (int)tags[t].type);
-        TRY(dm_native_add(reader, tags[t].family, tags[t].name, data, count * tags[t].size));
-    }
-    return DISTMAP_OK;
+static distmap_status add_tag(distmap_reader *reader, const struct tag *known, const dm_tiff_tag *tag) {
+    if (!tag->count || !tag->data)
+        return DISTMAP_OK;
+    if (tag->type != known->type)
+        return dm_broken(&reader->input, "its tag %s is of type %d, not %d", known->title, (int)tag->type,
+                         (int)known->type);
+    return dm_native_add(reader, known->family, known->name, tag->data, tag->count * known->size);
 }
 
-static distmap_status take_nodata(distmap_reader *reader, TIFF *tiff) {
-    uint32_t count = 0;
-    const char *data = NULL;
-    char text[64], *end;
-    const TIFFField *field = TIFFFindField(tiff, GDAL_NODATA, TIFF_ANY);
-    if (!field || !TIFFFieldPassCount(field) || !TIFFGetField(tiff, GDAL_NODATA, &count, &data) || !data || !count)
+static distmap_status add_nodata(distmap_reader *reader, const dm_tiff_tag *tag) {
+    if (!tag->count || !tag->data)
         return DISTMAP_OK;
-    if (TIFFFieldDataType(field) != TIFF_ASCII)
+    if (tag->type != TIFF_ASCII)
         return dm_broken(&reader->input, "its tag GDAL_NODATA is no text");
-    snprintf(text, sizeof text, "%.*s", (int)(count < sizeof text ? count : sizeof text - 1), data);
+    char text[64], *end;
+    snprintf(text, sizeof text, "%s", (const char *)tag->data);
     const double value = strtod(text, &end);
     if (end == text || end[strspn(end, " \t\r\n")])
         return dm_broken(&reader->input, "its tag GDAL_NODATA is no number");
     reader->info.has_nodata = true;
     reader->info.nodata = value;
     return DISTMAP_OK;
+}
+
+static distmap_status take_tags(distmap_reader *reader, dm_tiff *file, const dm_tiff_entries *entries) {
+    dm_tiff_tag tag;
+    distmap_status status = dm_tiff_tag_read(file, entries, GDAL_NODATA, &tag);
+    if (!status)
+        status = add_nodata(reader, &tag);
+    free(tag.data);
+    for (int t = 0; t < TAGS && !status; t++) {
+        status = dm_tiff_tag_read(file, entries, tags[t].number, &tag);
+        if (!status)
+            status = add_tag(reader, &tags[t], &tag);
+        free(tag.data);
+    }
+    return status;
 }
 
 /* Pages of a map are no heights, unless the file has a scale for them. */
@@ -100,9 +105,8 @@ static distmap_status take_place(distmap_reader *reader, const dm_geo *g) {
     return DISTMAP_OK;
 }
 
-distmap_status dm_tiff_geo_read(distmap_reader *reader, TIFF *tiff) {
-    TRY(take_nodata(reader, tiff));
-    TRY(take_tags(reader, tiff));
+distmap_status dm_tiff_geo_read(distmap_reader *reader, dm_tiff *file, const dm_tiff_entries *entries) {
+    TRY(take_tags(reader, file, entries));
     TRY(dm_geo_check_keys(reader));
     const distmap_native *metadata = dm_native_find(&reader->info, "gdal", "metadata");
     const char *fault = NULL;

@@ -17,13 +17,6 @@ static bool tiff_sniff(const uint8_t *head, size_t bytes) {
                           !memcmp(head, "MM\0+", 4));
 }
 
-distmap_status dm_tiff_failed(distmap_reader *reader, dm_tiff *file) {
-    const distmap_status status =
-        dm_broken(&reader->input, "truncated or broken TIFF data: %s", file->message[0] ? file->message : "no details");
-    file->message[0] = 0;
-    return status;
-}
-
 bool dm_tiff_same_form(const dm_tiff_page *a, const dm_tiff_page *b) {
     return a->width == b->width && a->height == b->height && a->bits == b->bits && a->samples == b->samples &&
            a->format == b->format && a->photometric == b->photometric && a->planar == b->planar &&
@@ -138,8 +131,7 @@ static distmap_status find_pages(distmap_reader *reader, dm_tiff_state *s, int64
         file->message[0] = 0;
         if (TIFFLastDirectory(file->tiff))
             break;
-        if (!TIFFReadDirectory(file->tiff))
-            return dm_tiff_failed(reader, file);
+        TRY(dm_tiff_directory(file, 0));
     }
     return dm_check_holds(&reader->input, *decoded, worst);
 }
@@ -148,6 +140,8 @@ static distmap_status make_table(distmap_reader *reader, dm_tiff_state *s) {
     uint16_t *red, *green, *blue;
     if (!TIFFGetField(s->handle[0].file.tiff, TIFFTAG_COLORMAP, &red, &green, &blue))
         return dm_broken(&reader->input, "has palette indices and no palette");
+    if (!red || !green || !blue)
+        return dm_no_memory(reader->input.name);
     const size_t count = (size_t)1 << s->form.bits;
     s->table = malloc(4 * count);
     if (!s->table)
@@ -245,19 +239,31 @@ static distmap_status tell_storage(distmap_reader *reader, const dm_tiff_state *
     return s->form.bands ? dm_native_add(reader, "tiff", "bands", "", 1) : DISTMAP_OK;
 }
 
-static distmap_status fill_info(distmap_reader *reader, dm_tiff_state *s) {
-    TIFF *t = s->handle[0].file.tiff;
-    char *description = NULL;
+static distmap_status take_meaning(distmap_reader *reader, dm_tiff_state *s, const dm_tiff_entries *entries,
+                                   const char *description) {
+    dm_tiff *file = &s->handle[0].file;
     dm_tiff_text text;
-    TIFFGetField(t, TIFFTAG_IMAGEDESCRIPTION, &description);
     TRY(find_stack(reader, s, description, &text));
     reader->info.dtype = s->form.dtype;
     take_axes(&reader->info, s);
     TRY(dm_tiff_stack_pitches(reader, &s->stack, "its ImageDescription"));
     if (!dm_native_find(&reader->info, "ome", "xml"))
-        dm_tiff_spacing_read(t, &text, &reader->info);
+        dm_tiff_spacing_read(file->tiff, &text, &reader->info);
     TRY(tell_storage(reader, s));
-    return dm_tiff_geo_read(reader, t);
+    return dm_tiff_geo_read(reader, file, entries);
+}
+
+static distmap_status fill_info(distmap_reader *reader, dm_tiff_state *s) {
+    dm_tiff *file = &s->handle[0].file;
+    dm_tiff_entries entries;
+    dm_tiff_tag description;
+    TRY(dm_tiff_entries_read(file, &entries));
+    distmap_status status = dm_tiff_tag_read(file, &entries, TIFFTAG_IMAGEDESCRIPTION, &description);
+    if (!status)
+        status = take_meaning(reader, s, &entries, TIFFDataWidth(description.type) == 1 ? description.data : NULL);
+    free(description.data);
+    dm_tiff_entries_free(&entries);
+    return status;
 }
 
 static distmap_status tiff_open(distmap_reader *reader) {
@@ -265,12 +271,12 @@ static distmap_status tiff_open(distmap_reader *reader) {
     if (!s)
         return dm_no_memory(reader->input.name);
     TRY(dm_tiff_open_input(&s->handle[0].file, &reader->input));
+    TRY(dm_tiff_directory(&s->handle[0].file, 0));
     s->in_one_piece = true;
     s->file_big = TIFFIsBigEndian(s->handle[0].file.tiff);
     int64_t decoded;
     TRY(find_pages(reader, s, &decoded));
-    if (!TIFFSetSubDirectory(s->handle[0].file.tiff, s->offsets[0]))
-        return dm_tiff_failed(reader, &s->handle[0].file);
+    TRY(dm_tiff_directory(&s->handle[0].file, s->offsets[0]));
     dm_tiff_page page;
     TRY(dm_tiff_page_read(&s->handle[0].file, 1, &page)); /* sets libtiff's colour mode again */
     if (s->form.colour == DM_TIFF_PALETTE)

@@ -50,8 +50,6 @@ typedef struct dm_tiff_state {
     dm_tiff_want held;
 } dm_tiff_state;
 
-/* The error that libtiff told. */
-distmap_status dm_tiff_failed(distmap_reader *reader, dm_tiff *file);
 bool dm_tiff_same_form(const dm_tiff_page *a, const dm_tiff_page *b);
 
 /* Lengths of axes, and 1 where there is none. */

@@ -86,6 +86,8 @@ distmap_status dm_tiff_page_read(dm_tiff *file, int64_t number, dm_tiff_page *pa
         page->used[page->used_count++] = (uint16_t)k;
     uint16_t extras = 0, *kinds = NULL;
     TIFFGetFieldDefaulted(t, TIFFTAG_EXTRASAMPLES, &extras, &kinds);
+    if (extras && !kinds)
+        return dm_no_memory(file->input->name);
     for (unsigned i = 0; i < extras && colours + i < page->samples && !page->alpha; i++)
         if (kinds[i] == EXTRASAMPLE_ASSOCALPHA || kinds[i] == EXTRASAMPLE_UNASSALPHA) {
             page->used[page->used_count++] = (uint16_t)(colours + i);

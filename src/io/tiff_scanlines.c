@@ -3,6 +3,7 @@
  * Compressed strips can only be decoded from their beginning, so that rows between are decoded and dropped. Planes have a handle
  * each, so that each goes through its part of the file in order; bands are read by the first handle, one after the other.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "io/tiff_read.h"
@@ -33,10 +34,11 @@ static distmap_status read_row(distmap_reader *reader, int number, int64_t page,
     if (s->form.compression != COMPRESSION_NONE)
         at = h->band == sample && h->next >= begin && h->next <= y ? h->next : begin;
     h->band = sample;
+    errno = 0;
     for (; at <= y; at++)
         if (TIFFReadScanline(h->file.tiff, h->block, (uint32_t)at, (uint16_t)sample) < 0) {
             h->page = h->next = -1;
-            return dm_tiff_failed(reader, &h->file);
+            return dm_tiff_failed(&h->file);
         }
     h->next = at;
     return DISTMAP_OK;
