@@ -5,33 +5,21 @@
  * copied to the caller, the child fills the other. A part that is asked for is whole rows of chunks where these are small, so that
  * none is unpacked twice; of large ones it is a run along the second axis.
  *
- * The child is believed in nothing: what it says of the image is checked like a header, and where it is silent for so long that
- * nothing is to be hoped for (DISTMAP_HDF5_PATIENCE seconds; 30) it is ended, which is an error like that of any broken file.
+ * The child is believed in nothing: what it says of the image is checked like a header, and its end (hdf5_talk.c) is an error like that
+ * of any broken file.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "io/hdf5.h"
-#include "io/helper.h"
 
-enum { WINDOW_BYTES = 4 << 20, WINDOWS = 2, TICK = 100 /* ms */, PATIENCE = 30 /* s */ };
+enum { WINDOW_BYTES = 4 << 20, WINDOWS = 2 };
 
 typedef struct state {
-    dm_helper helper;
-    pid_t owner; /* who has started it: not a process that was forked since */
-    int socket, memory_fd;
-    char *memory;
-    int64_t memory_bytes, window_bytes;
+    dm_hdf5_child child;
+    int64_t window_bytes;
     dm_hdf5_form form;
     dm_hdf5_chunks chunks; /* where form.ours */
 } state;
@@ -46,124 +34,7 @@ static bool hdf5_sniff(const uint8_t *head, size_t bytes) {
     return false;
 }
 
-/* ---- The child ---- */
-
-static void stop(state *s, char *how, size_t bytes) {
-    if (s->memory)
-        munmap(s->memory, (size_t)s->memory_bytes);
-    s->memory = NULL;
-    s->memory_bytes = 0;
-    if (s->memory_fd >= 0)
-        close(s->memory_fd);
-    if (s->socket >= 0 && s->owner == getpid())
-        shutdown(s->socket, SHUT_RDWR); /* others may have the descriptor too */
-    if (s->socket >= 0)
-        close(s->socket);
-    s->socket = s->memory_fd = -1;
-    if (s->owner == getpid())
-        dm_helper_end(&s->helper, how, bytes);
-    s->helper.pid = 0;
-}
-
-static distmap_status ended(distmap_reader *reader) {
-    char how[80];
-    stop(reader->state, how, sizeof how);
-    return dm_broken(&reader->input, "broken HDF5: libhdf5 does not stand it, and ended %s", how);
-}
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static double patience(void) {
-    const char *text = secure_getenv("DISTMAP_HDF5_PATIENCE");
-    const double seconds = text ? strtod(text, NULL) : 0;
-    return seconds >= 1 && seconds <= 86400 ? seconds : PATIENCE;
-}
-
-/* Waits for a message of that size, as long as the child shows signs of life. */
-static distmap_status hear(distmap_reader *reader, void *message, size_t bytes) {
-    state *s = reader->state;
-    dm_hdf5_shared *shared = (dm_hdf5_shared *)s->memory;
-    uint64_t alive = atomic_load(&shared->alive);
-    double since = now();
-    struct pollfd socket = {.fd = s->socket, .events = POLLIN};
-    for (int ready; (ready = poll(&socket, 1, TICK)) <= 0;) {
-        if (ready < 0 && errno != EINTR)
-            return ended(reader);
-        const uint64_t then = atomic_load(&shared->alive);
-        if (then != alive)
-            since = now();
-        alive = then;
-        if (now() - since > patience()) {
-            stop(s, NULL, 0);
-            return dm_broken(&reader->input, "broken HDF5, or a disk that does not answer: libhdf5 was silent for %g s",
-                             patience());
-        }
-    }
-    const ssize_t got = recv(s->socket, message, bytes, 0);
-    return got == (ssize_t)bytes ? DISTMAP_OK : ended(reader);
-}
-
-static distmap_status tell(distmap_reader *reader, const void *message, size_t bytes) {
-    const state *s = reader->state;
-    ssize_t sent;
-    while ((sent = send(s->socket, message, bytes, MSG_NOSIGNAL)) < 0 && errno == EINTR)
-        ;
-    return sent == (ssize_t)bytes ? DISTMAP_OK : ended(reader);
-}
-
-/* Makes the memory that both see at least so large. What has become smaller would be a signal here: so it cannot. */
-static distmap_status grow(distmap_reader *reader, int64_t bytes) {
-    state *s = reader->state;
-    if (bytes <= s->memory_bytes)
-        return DISTMAP_OK;
-    if (ftruncate(s->memory_fd, bytes))
-        return dm_no_memory(reader->input.name);
-    void *memory = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->memory_fd, 0);
-    if (memory == MAP_FAILED)
-        return dm_no_memory(reader->input.name);
-    if (s->memory)
-        munmap(s->memory, (size_t)s->memory_bytes);
-    s->memory = memory;
-    s->memory_bytes = bytes;
-    return DISTMAP_OK;
-}
-
-static distmap_status start(distmap_reader *reader) {
-    state *s = reader->state;
-    int pair[2];
-    s->owner = getpid();
-    s->memory_fd = memfd_create("distmap", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (s->memory_fd < 0 || fcntl(s->memory_fd, F_ADD_SEALS, F_SEAL_SHRINK))
-        return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot make shared memory: %s", reader->input.name,
-                                 strerror(errno));
-    TRY(grow(reader, DM_HDF5_HEAD));
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-        return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot make a socket: %s", reader->input.name, strerror(errno));
-    s->socket = pair[0];
-    const int descriptors[] = {pair[1], reader->input.fd, s->memory_fd};
-    const distmap_status status = dm_helper_start(&s->helper, reader->input.name, descriptors, 3);
-    close(pair[1]);
-    return status;
-}
-
 /* ---- What it says ---- */
-
-static distmap_status take_reply(const distmap_reader *reader, dm_hdf5_reply *reply) {
-    reply->text[sizeof reply->text - 1] = '\0';
-    if (reply->status == DISTMAP_OK)
-        return DISTMAP_OK;
-    const size_t name = strlen(reader->input.name);
-    const bool named = !strncmp(reply->text, reader->input.name, name) && reply->text[name] == ':';
-    const distmap_status status = reply->status == DISTMAP_ERROR_MEMORY || reply->status == DISTMAP_ERROR_UNSUPPORTED ||
-                                          reply->status == DISTMAP_ERROR_IO
-                                      ? (distmap_status)reply->status
-                                      : DISTMAP_ERROR_FORMAT;
-    return distmap_error_set(status, "%s%s%s", named ? "" : reader->input.name, named ? "" : ": ", reply->text);
-}
 
 static bool is_text(const char *text, size_t bytes) { return memchr(text, '\0', bytes) != NULL; }
 
@@ -206,26 +77,13 @@ static distmap_status take_info(distmap_reader *reader, dm_hdf5_opened *opened) 
     return opened->raw_offset < 0 ? DISTMAP_OK : dm_raw_open(reader, opened->raw_offset, opened->raw_swapped, false);
 }
 
-/* Starts the child, and sends names: the input's, and the dataset's where one is named. */
 static distmap_status introduce(distmap_reader *reader, dm_hdf5_opened *opened) {
-    const size_t name = strlen(reader->input.name) + 1;
-    const size_t set = reader->input.dataset ? strlen(reader->input.dataset) + 1 : 1;
-    char *names = calloc(1, name + set);
-    if (!names)
-        return dm_no_memory(reader->input.name);
-    memcpy(names, reader->input.name, name);
-    if (reader->input.dataset)
-        memcpy(names + name, reader->input.dataset, set);
-    distmap_status status = start(reader);
-    if (!status)
-        status = tell(reader, names, name + set);
-    free(names);
-    if (!status)
-        status = hear(reader, opened, sizeof *opened);
-    if (!status && strncmp(opened->version, DISTMAP_VERSION, sizeof opened->version) != 0)
-        status = distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: the program that reads it is of another version",
-                                   reader->input.name);
-    return status ? status : take_reply(reader, &opened->reply);
+    state *s = reader->state;
+    const dm_hdf5_hello hello = {0};
+    TRY(dm_hdf5_child_start(&s->child, reader->input.fd, &hello, reader->input.dataset));
+    TRY(dm_hdf5_hear(&s->child, opened, sizeof *opened, sizeof *opened));
+    TRY(dm_hdf5_check_version(&s->child, opened->version));
+    return dm_hdf5_take_reply(&s->child, &opened->reply);
 }
 
 /* ---- Elements ---- */
@@ -282,8 +140,9 @@ static void hand_over(const distmap_reader *reader, const dm_hdf5_part *part, co
 static int windows_for(const state *s, int64_t part) { return part > 4 * s->window_bytes ? 1 : WINDOWS; }
 
 static distmap_status ask(distmap_reader *reader, const dm_hdf5_part *part, int64_t at) {
+    state *s = reader->state;
     const dm_hdf5_request request = {.part = *part, .at = at, .bytes = part_bytes(reader, part)};
-    return tell(reader, &request, sizeof request);
+    return dm_hdf5_tell(&s->child, &request, sizeof request);
 }
 
 /* The largest part, so that windows need not grow while they are in use. */
@@ -310,7 +169,7 @@ static distmap_status read_parts(distmap_reader *reader, int64_t first, int64_t 
     state *s = reader->state;
     const int64_t window = (largest_part(reader, first, end) + 4095) / 4096 * 4096;
     const int windows = windows_for(s, window);
-    TRY(grow(reader, DM_HDF5_HEAD + windows * window));
+    TRY(dm_hdf5_grow(&s->child, DM_HDF5_HEAD + windows * window));
     dm_hdf5_part part = {.first = first}, next;
     next_part(reader, &part, end);
     TRY(ask(reader, &part, DM_HDF5_HEAD));
@@ -323,12 +182,12 @@ static distmap_status read_parts(distmap_reader *reader, int64_t first, int64_t 
         if (ahead)
             TRY(ask(reader, &next, then));
         dm_hdf5_reply reply;
-        TRY(hear(reader, &reply, sizeof reply));
-        const distmap_status status = take_reply(reader, &reply);
+        TRY(dm_hdf5_hear(&s->child, &reply, sizeof reply, sizeof reply));
+        const distmap_status status = dm_hdf5_take_reply(&s->child, &reply);
         if (status && ahead)
-            stop(s, NULL, 0); /* with an answer on its way that nobody waits for */
+            dm_hdf5_child_stop(&s->child, NULL, 0); /* with an answer on its way that nobody waits for */
         TRY(status);
-        hand_over(reader, &part, s->memory + at, first, out);
+        hand_over(reader, &part, s->child.memory + at, first, out);
         if (last)
             return DISTMAP_OK;
         if (!ahead)
@@ -343,9 +202,9 @@ static distmap_status wake(distmap_reader *reader) {
     state *s = reader->state;
     dm_hdf5_opened opened;
     const distmap_image_info *was = &reader->info;
-    if (s->helper.pid && s->owner == getpid())
+    if (s->child.helper.pid && s->child.owner == getpid())
         return DISTMAP_OK;
-    stop(s, NULL, 0);
+    dm_hdf5_child_stop(&s->child, NULL, 0);
     TRY(introduce(reader, &opened));
     const bool same = opened.info.dtype == was->dtype && opened.info.ndim == was->ndim &&
                       !memcmp(opened.info.shape, was->shape, sizeof was->shape) &&
@@ -361,11 +220,11 @@ static distmap_status locate(distmap_reader *reader, int64_t first, dm_hdf5_spot
                                      .bytes = s->form.row_chunks * (int64_t)sizeof *places};
     dm_hdf5_reply reply;
     TRY(wake(reader));
-    TRY(grow(reader, request.at + request.bytes));
-    TRY(tell(reader, &request, sizeof request));
-    TRY(hear(reader, &reply, sizeof reply));
-    TRY(take_reply(reader, &reply));
-    memcpy(places, s->memory + request.at, (size_t)request.bytes);
+    TRY(dm_hdf5_grow(&s->child, request.at + request.bytes));
+    TRY(dm_hdf5_tell(&s->child, &request, sizeof request));
+    TRY(dm_hdf5_hear(&s->child, &reply, sizeof reply, sizeof reply));
+    TRY(dm_hdf5_take_reply(&s->child, &reply));
+    memcpy(places, s->child.memory + request.at, (size_t)request.bytes);
     return DISTMAP_OK;
 }
 
@@ -377,7 +236,7 @@ static distmap_status open_by_child(distmap_reader *reader) {
     TRY(introduce(reader, &opened));
     TRY(take_info(reader, &opened));
     if (reader->raw.is)
-        stop(s, NULL, 0);
+        dm_hdf5_child_stop(&s->child, NULL, 0);
     else if (s->form.ours)
         return dm_hdf5_chunks_open(reader, &s->chunks, &s->form, locate);
     else if (reader->slice_bytes) {
@@ -393,7 +252,7 @@ static distmap_status hdf5_open(distmap_reader *reader) {
     state *s = reader->state = calloc(1, sizeof *s);
     if (!s)
         return dm_no_memory(reader->input.name);
-    s->helper.handle = s->socket = s->memory_fd = -1;
+    s->child = dm_hdf5_child_of(reader->input.name, false);
     s->window_bytes = WINDOW_BYTES;
     return open_by_child(reader);
 }
@@ -432,7 +291,7 @@ static void hdf5_close(distmap_reader *reader) {
     }
     state *s = reader->state;
     if (s) {
-        stop(s, NULL, 0);
+        dm_hdf5_child_stop(&s->child, NULL, 0);
         dm_hdf5_chunks_close(&s->chunks);
     }
     free(s);

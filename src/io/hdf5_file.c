@@ -1,17 +1,14 @@
-/* libhdf5 over dm_input and dm_output: a file driver of our own, the lock, and the errors' texts.
+/* libhdf5 over dm_input, and over the outputs of the caller's process: a file driver of our own, the lock, and the errors' texts.
  *
  * By a driver pipes are read as from other formats, and a full disk is one error of ours: libhdf5 does not stand writes that
- * fail, which leave objects that can neither be written nor closed. So a write always succeeds for it; the first that did not
- * is in output->error, and what follows is dropped.
+ * fail, which leave objects that can neither be written nor closed. So a write always succeeds for it; the caller's process, which
+ * does it, knows the first that did not, and drops what follows.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "io/hdf5.h"
 
@@ -58,7 +55,7 @@ void dm_hdf5_haunt(const void *ghost, haddr_t *at) {
 
 typedef struct info {
     dm_input *input; /* one of them */
-    dm_output *output;
+    const dm_hdf5_output *output;
 } info;
 
 typedef struct file {
@@ -77,10 +74,7 @@ static H5FD_t *on_open(const char *name, unsigned flags, hid_t access, haddr_t m
     if (!f)
         return NULL;
     f->info = *given;
-    struct stat status = {0};
-    if (f->info.output)
-        fstat(f->info.output->fd, &status);
-    f->eof = (haddr_t)(f->info.input ? f->info.input->size : status.st_size);
+    f->eof = (haddr_t)(f->info.input ? f->info.input->size : f->info.output->size);
     return &f->base;
 }
 
@@ -117,8 +111,8 @@ void (*dm_hdf5_alive)(size_t bytes);
 static herr_t on_read(H5FD_t *base, H5FD_mem_t kind, hid_t transfer, haddr_t at, size_t bytes, void *to) {
     (void)kind, (void)transfer;
     const file *f = (file *)base;
-    const int fd = f->info.input ? f->info.input->fd : f->info.output->fd;
-    const int64_t got = dm_read_at(fd, (int64_t)at, to, bytes);
+    const int64_t got = f->info.input ? dm_read_at(f->info.input->fd, (int64_t)at, to, bytes)
+                                      : dm_hdf5_ask(DM_HDF5_READ, (int64_t)at, to, bytes);
     if (got < 0)
         return -1;
     memset((char *)to + got, 0, bytes - (size_t)got);
@@ -135,7 +129,7 @@ static herr_t on_write(H5FD_t *base, H5FD_mem_t kind, hid_t transfer, haddr_t at
     if (haunted.ghost && from == haunted.ghost)
         *haunted.at = at;
     else
-        dm_output_write_at(f->info.output, (int64_t)at, from, bytes); /* keeps its error */
+        dm_hdf5_ask(DM_HDF5_WRITE, (int64_t)at, (void *)from, bytes);
     if (at + bytes > f->eof)
         f->eof = at + bytes;
     return 0;
@@ -145,11 +139,9 @@ static herr_t on_write(H5FD_t *base, H5FD_mem_t kind, hid_t transfer, haddr_t at
 static herr_t on_truncate(H5FD_t *base, hid_t transfer, hbool_t closing) {
     (void)transfer, (void)closing;
     file *f = (file *)base;
-    dm_output *output = f->info.output;
-    if (f->eoa == f->eof || !output || output->abandoned || output->error)
+    if (f->eoa == f->eof || !f->info.output)
         return 0;
-    if (ftruncate(output->fd, (off_t)f->eoa))
-        output->error = errno;
+    dm_hdf5_ask(DM_HDF5_CUT, (int64_t)f->eoa, NULL, 0);
     f->eof = f->eoa;
     return 0;
 }
@@ -202,6 +194,6 @@ hid_t dm_hdf5_open_input(dm_input *input, char why[200]) {
     return open_file((info){.input = input}, H5F_ACC_RDONLY, why);
 }
 
-hid_t dm_hdf5_open_output(dm_output *output, bool fresh, char why[200]) {
-    return open_file((info){.output = output}, fresh ? H5F_ACC_TRUNC : H5F_ACC_RDWR, why);
+hid_t dm_hdf5_open_output(const dm_hdf5_output *output, char why[200]) {
+    return open_file((info){.output = output}, output->fresh ? H5F_ACC_TRUNC : H5F_ACC_RDWR, why);
 }

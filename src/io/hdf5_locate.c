@@ -72,8 +72,8 @@ distmap_status dm_hdf5_here_locate(distmap_reader *reader, int64_t first, dm_hdf
         places[i] = (dm_hdf5_spot){there ? (int64_t)at : -1, (int64_t)bytes, skipped};
         if (there && (at > (haddr_t)INT64_MAX || bytes > (hsize_t)INT64_MAX))
             status = dm_broken(&reader->input, "%s is broken: a chunk of it lies beyond the file", s->path);
-        for (int a = reader->info.ndim - 1; a > 0 && (origin[a] += (hsize_t)s->form.chunk[a]) >=
-                                                         (hsize_t)reader->info.shape[a]; a--)
+        for (int a = reader->info.ndim - 1;
+             a > 0 && (origin[a] += (hsize_t)s->form.chunk[a]) >= (hsize_t)reader->info.shape[a]; a--)
             origin[a] = 0;
     }
     dm_hdf5_end(&call);

@@ -5,153 +5,148 @@
  * name when it is whole. A name without one, out.h5, is a new file with the dataset /data, as in all other formats.
  *
  * Bands come in any height: slices are gathered until a row of chunks is whole. Chunks are packed here (hdf5_chunks.c),
- * and not by libhdf5, so that several processes can do it: then libhdf5, in one of them, is only asked where each chunk
- * belongs. It is given one of that length to write, of which our driver notes the place instead. So no process needs a
- * libhdf5 that knows of the others, and a full disk stays an error of ours; and since chunks are always stored in their
- * order, the file is always the same.
+ * and not by libhdf5, so that several processes can do it: libhdf5, in a child (hdf5_make.c), is only asked where each chunk
+ * belongs, and the caller's process, or one of several, writes it there. The metadata that libhdf5 itself writes and reads goes through
+ * here: so its end leaves an output that is given up as any other, and a full disk is an error of ours. Chunks are always stored in
+ * their order, so that the file is always the same.
  *
  * A dataset in one piece has its place from the beginning: elements go there as into any file that has them as they are (raw.c), which
  * readers can map.
  */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "io/hdf5.h"
 
 typedef struct state {
-    hid_t file, dataset, type; /* < 0: closed */
-    hsize_t chunk[DISTMAP_MAX_AXES];
+    dm_hdf5_child child;
     dm_rows rows;
-    int64_t chunks; /* in the file */
 } state;
 
-static distmap_status failed(const distmap_writer *writer) {
-    char why[200];
-    return writer->output.error
-               ? dm_output_failed(&writer->output)
-               : distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot write: %s", writer->output.name, dm_hdf5_why(why));
+/* ---- The child ---- */
+
+/* Does with the file what libhdf5 wants; what it read is the answer's data. */
+static void serve(distmap_writer *writer, const dm_hdf5_told *told, dm_hdf5_order *answer) {
+    dm_output *output = &writer->output;
+    answer->number = 0;
+    switch (told->what) {
+    case DM_HDF5_READ: answer->number = dm_read_at(output->fd, told->at, answer->data, (size_t)told->bytes); break;
+    case DM_HDF5_WRITE:
+        dm_output_write_at(output, told->at, told->data, (size_t)told->bytes);
+        break; /* keeps its error */
+    case DM_HDF5_CUT:
+        if (!output->abandoned && !output->error && ftruncate(output->fd, (off_t)told->at))
+            output->error = errno;
+        break;
+    default: break;
+    }
 }
 
-static const char *path_of(const distmap_writer *writer) {
-    return writer->output.dataset ? writer->output.dataset : "/data";
+static distmap_status tell(distmap_writer *writer, const dm_hdf5_order *message, int64_t bytes) {
+    state *s = writer->state;
+    return dm_hdf5_tell(&s->child, message, offsetof(dm_hdf5_order, data) + (size_t)(bytes > 0 ? bytes : 0));
 }
 
-/* Whether the dataset can be made: nothing has its name, and what has the names before it are groups. */
-static distmap_status check_place(const distmap_writer *writer, hid_t file) {
-    const char *name = writer->output.name, *path = path_of(writer);
-    if (path[strlen(path) - 1] == '/')
-        return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: names no dataset: it ends with a slash", name);
-    char *part = strdup(path);
-    if (!part)
-        return dm_no_memory(name);
-    distmap_status status = DISTMAP_OK;
-    for (char *end = part; !status && *end;) {
-        end += strcspn(end + 1, "/") + 1;
-        const char next = *end;
-        H5O_info_t object;
-        *end = 0;
-        if (part[1] && end[-1] != '/') {
-            const htri_t exists = H5Lexists(file, part, H5P_DEFAULT);
-            if (exists < 0)
-                status = failed(writer);
-            if (exists <= 0)
-                break;
-            if (!next)
-                status = distmap_error_set(
-                    DISTMAP_ERROR_IO, "%s: there is a %s already; what a file holds is not overwritten", name, part);
-            else if (H5Oget_info_by_name(file, part, &object, H5P_DEFAULT) < 0 || object.type != H5O_TYPE_GROUP)
-                status = distmap_error_set(DISTMAP_ERROR_IO, "%s: %s is not a group: nothing can be put into it", name,
-                                           part);
+/* The end of an order, behind all that is to be done before it. */
+static distmap_status hear(distmap_writer *writer, dm_hdf5_told *told) {
+    state *s = writer->state;
+    for (;;) {
+        TRY(dm_hdf5_hear(&s->child, told, offsetof(dm_hdf5_told, data), sizeof *told));
+        if (told->what == DM_HDF5_DONE)
+            break;
+        if (told->at < 0 || told->bytes < 0 || told->bytes > DM_HDF5_CALL) {
+            dm_hdf5_child_stop(&s->child, NULL, 0);
+            return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot write: libhdf5 talks nonsense", writer->output.name);
         }
-        *end = next;
+        dm_hdf5_order answer;
+        serve(writer, told, &answer);
+        TRY(tell(writer, &answer, answer.number));
     }
-    free(part);
-    return status;
+    return writer->output.error ? dm_output_failed(&writer->output) : dm_hdf5_take_reply(&s->child, &told->reply);
 }
 
-static distmap_status make_dataset(distmap_writer *writer, state *s) {
-    const distmap_image_info *info = &writer->info;
-    hsize_t shape[DISTMAP_MAX_AXES];
-    for (int a = 0; a < info->ndim; a++)
-        shape[a] = (hsize_t)info->shape[a];
-    const hid_t space = H5Screate_simple(info->ndim, shape, NULL), links = H5Pcreate(H5P_LINK_CREATE),
-                made = H5Pcreate(H5P_DATASET_CREATE);
-    /* Each counts: a chunk is read by the filters that the file tells. */
-    bool good = space >= 0 && H5Pset_create_intermediate_group(links, 1) >= 0 &&
-                H5Pset_obj_track_times(made, 0) >= 0; /* the same result is the same file */
-    const bool any = writer->slice_bytes && info->shape[0], packed = dm_hdf5_is_packed(info);
-    if (any && packed) {
-        dm_hdf5_chunk(info, s->chunk);
-        s->rows.row = (int64_t)s->chunk[0];
-        good = good && H5Pset_chunk(made, info->ndim, s->chunk) >= 0 && H5Pset_shuffle(made) >= 0 &&
-               H5Pset_deflate(made, DM_HDF5_GZIP) >= 0;
-    } else if (any) {
-        good = good && H5Pset_alloc_time(made, H5D_ALLOC_TIME_EARLY) >= 0 && H5Pset_fill_time(made, H5D_FILL_TIME_NEVER) >= 0;
-    }
-    if (good)
-        s->dataset = H5Dcreate2(s->file, path_of(writer), s->type, space, links, made, H5P_DEFAULT);
-    good = good && s->dataset >= 0 && dm_hdf5_model_write(s->dataset, info);
-    if (good && any && !packed) {
-        const haddr_t at = H5Dget_offset(s->dataset);
-        good = at != HADDR_UNDEF;
-        writer->raw_offset = good ? (int64_t)at : 0;
-    }
-    const distmap_status status = good ? DISTMAP_OK : failed(writer);
-    H5Pclose(made);
-    H5Pclose(links);
-    H5Sclose(space);
-    return status;
-}
-
-static distmap_status create(distmap_writer *writer, state *s) {
+static distmap_status start(distmap_writer *writer) {
+    state *s = writer->state;
+    struct stat info;
     bool there = false;
+    dm_hdf5_told told;
+    dm_hdf5_hello hello = {.writes = true, .info = writer->info};
     if (writer->output.dataset)
         TRY(dm_output_begin_with_target(&writer->output, &there));
-    char why[200];
-    s->file = dm_hdf5_open_output(&writer->output, !there, why);
-    if (s->file < 0 && there)
-        return distmap_error_set(DISTMAP_ERROR_IO, "%s: the file that is there is no HDF5 that can be added to: %s",
-                                 writer->output.name, why);
-    if (s->file < 0)
-        return failed(writer);
-    TRY(check_place(writer, s->file));
-    s->type = dm_hdf5_type(writer->info.dtype);
-    return make_dataset(writer, s);
+    if (fstat(writer->output.fd, &info)) {
+        writer->output.error = errno;
+        return dm_output_failed(&writer->output);
+    }
+    hello.fresh = !there;
+    hello.size = info.st_size;
+    hello.info.format = NULL;
+    hello.info.crs = NULL;
+    hello.info.native = NULL;
+    hello.info.native_count = 0;
+    TRY(dm_hdf5_child_start(&s->child, -1, &hello, writer->output.dataset ? writer->output.dataset : "/data"));
+    TRY(hear(writer, &told));
+    TRY(dm_hdf5_check_version(&s->child, told.version));
+    writer->raw_offset = told.at > 0 ? told.at : 0;
+    return DISTMAP_OK;
 }
 
 distmap_status dm_hdf5_create(distmap_writer *writer) {
     if (!writer->output.target)
         return distmap_error_set(DISTMAP_ERROR_UNSUPPORTED, "%s: hdf5 needs a regular file to write to",
                                  writer->output.name);
-    state *s = writer->state = malloc(sizeof *s);
+    state *s = writer->state = calloc(1, sizeof *s);
     if (!s)
         return dm_no_memory(writer->output.name);
-    *s = (state){.file = -1, .dataset = -1, .type = -1};
-    dm_hdf5_call call;
-    dm_hdf5_begin(&call);
-    const distmap_status status = create(writer, s);
-    dm_hdf5_end(&call);
-    return status;
+    s->child = dm_hdf5_child_of(writer->output.name, true);
+    s->rows.row = dm_hdf5_depth(&writer->info);
+    return start(writer);
 }
 
-/* The chunk's packed bytes, behind those before it. */
-static bool write_chunk(const distmap_writer *writer, state *s, uint64_t bytes, const void *packed) {
-    hsize_t origin[DISTMAP_MAX_AXES];
-    dm_hdf5_chunk_origin(&writer->info, s->chunk, s->chunks++, origin);
-    return H5Dwrite_chunk(s->dataset, H5P_DEFAULT, 0, origin, bytes, packed) >= 0 && !writer->output.error;
+/* ---- Elements ---- */
+
+/* Where chunks of these sizes belong, behind those before them. */
+static distmap_status find_places(distmap_writer *writer, int64_t count, const uint64_t *bytes, int64_t *offsets) {
+    dm_hdf5_order order;
+    dm_hdf5_told told;
+    for (int64_t first = 0; first < count; first += order.number) {
+        order.number = count - first < DM_HDF5_BATCH ? count - first : DM_HDF5_BATCH;
+        const size_t table = (size_t)order.number * sizeof *bytes;
+        memcpy(order.data, bytes + first, table);
+        TRY(tell(writer, &order, (int64_t)table));
+        TRY(hear(writer, &told));
+        memcpy(offsets + first, told.data, table);
+    }
+    for (int64_t i = 0; i < count; i++)
+        if (offsets[i] <= 0)
+            return distmap_error_set(DISTMAP_ERROR_IO, "%s: cannot write: libhdf5 gives a chunk no place",
+                                     writer->output.name);
+    return DISTMAP_OK;
+}
+
+static distmap_status write_row(distmap_writer *writer, const distmap_pieces *row) {
+    int64_t *offsets = malloc((size_t)row->count * sizeof *offsets);
+    distmap_status status =
+        offsets ? find_places(writer, row->count, row->bytes, offsets) : dm_no_memory(writer->output.name);
+    for (int64_t i = 0; i < row->count && !status; i++)
+        status = dm_output_write_at(&writer->output, offsets[i], row->data[i], row->bytes[i]);
+    free(offsets);
+    return status;
 }
 
 /* Whole rows of chunks, and what is left at the end: one row packed at a time. */
 static distmap_status put(distmap_writer *writer, const dm_box *box, const void *slices) {
-    state *s = writer->state;
+    const state *s = writer->state;
     const int64_t most = s->rows.row, count = box->count[DISTMAP_MAX_AXES - writer->info.ndim];
     for (int64_t first = 0; first < count; first += most) {
         distmap_pieces row = {.name = writer->output.name};
         distmap_status status = dm_hdf5_pack(&writer->info, count - first < most ? count - first : most,
                                              (const char *)slices + (size_t)first * writer->slice_bytes, &row);
-        for (int64_t i = 0; i < row.count && !status; i++)
-            status = write_chunk(writer, s, row.bytes[i], row.data[i]) ? DISTMAP_OK : failed(writer);
+        if (!status)
+            status = write_row(writer, &row);
         dm_pieces_clear(&row);
         TRY(status);
     }
@@ -161,31 +156,12 @@ static distmap_status put(distmap_writer *writer, const dm_box *box, const void 
 distmap_status dm_hdf5_write(distmap_writer *writer, int64_t count, const void *slices) {
     state *s = writer->state;
     if (writer->raw_offset)
-        return dm_output_write_at(&writer->output, writer->raw_offset + writer->done * (int64_t)writer->slice_bytes, slices,
-                                  (size_t)count * writer->slice_bytes);
-    dm_hdf5_call call;
-    dm_hdf5_begin(&call);
-    const distmap_status status = dm_rows_write(writer, &s->rows, count, slices, put);
-    dm_hdf5_end(&call);
-    return status;
+        return dm_output_write_at(&writer->output, writer->raw_offset + writer->done * (int64_t)writer->slice_bytes,
+                                  slices, (size_t)count * writer->slice_bytes);
+    return dm_rows_write(writer, &s->rows, count, slices, put);
 }
 
-/* ---- By several processes ---- */
-
-static distmap_status place(distmap_writer *writer, state *s, int64_t count, const uint64_t *bytes, int64_t *offsets,
-                            const void *ghost) {
-    for (int64_t i = 0; i < count; i++) {
-        haddr_t at = HADDR_UNDEF;
-        dm_hdf5_haunt(ghost, &at);
-        const bool good = write_chunk(writer, s, bytes[i], ghost);
-        dm_hdf5_haunt(NULL, NULL);
-        if (!good || at == HADDR_UNDEF)
-            return failed(writer);
-        offsets[i] = (int64_t)at;
-    }
-    return DISTMAP_OK;
-}
-
+/* By several processes. */
 distmap_status dm_hdf5_place(distmap_writer *writer, int64_t count, const uint64_t *bytes, int64_t *offsets) {
     if (writer->raw_offset)
         return dm_raw_place(writer, count, bytes, offsets);
@@ -193,49 +169,25 @@ distmap_status dm_hdf5_place(distmap_writer *writer, int64_t count, const uint64
     if (count != chunks)
         return distmap_error_set(DISTMAP_ERROR_ARGUMENT, "%s: count: %lld pieces, the image has %lld",
                                  writer->output.name, (long long)count, (long long)chunks);
-    uint64_t most = 1;
-    for (int64_t i = 0; i < count; i++)
-        most = bytes[i] > most ? bytes[i] : most;
-    void *ghost = malloc(most); /* never looked at */
-    if (!ghost)
-        return dm_no_memory(writer->output.name);
-    dm_hdf5_call call;
-    dm_hdf5_begin(&call);
-    const distmap_status status = place(writer, writer->state, count, bytes, offsets, ghost);
-    dm_hdf5_end(&call);
-    free(ghost);
-    return status;
+    return count ? find_places(writer, count, bytes, offsets) : DISTMAP_OK;
 }
 
 /* ---- The end ---- */
 
-static bool close_all(state *s) {
-    bool good = s->type < 0 || H5Tclose(s->type) >= 0;
-    good = (s->dataset < 0 || H5Dclose(s->dataset) >= 0) && good;
-    good = (s->file < 0 || dm_hdf5_close(s->file) >= 0) && good;
-    s->file = s->dataset = s->type = -1;
-    return good;
-}
-
 distmap_status dm_hdf5_finish(distmap_writer *writer) {
     state *s = writer->state;
-    dm_hdf5_call call;
-    dm_hdf5_begin(&call);
-    distmap_status status = dm_rows_end(writer, &s->rows, put);
-    if (!status && (!close_all(s) || writer->output.error))
-        status = failed(writer);
-    dm_hdf5_end(&call);
-    return status;
+    TRY(dm_rows_end(writer, &s->rows, put));
+    const dm_hdf5_order end = {.number = 0};
+    dm_hdf5_told told;
+    TRY(tell(writer, &end, 0));
+    return hear(writer, &told);
 }
 
 void dm_hdf5_discard(distmap_writer *writer) {
     state *s = writer->state;
     if (!s)
         return;
-    dm_hdf5_call call;
-    dm_hdf5_begin(&call);
-    close_all(s);
-    dm_hdf5_end(&call);
+    dm_hdf5_child_stop(&s->child, NULL, 0);
     free(s->rows.gathered);
     free(s);
 }
