@@ -81,7 +81,7 @@ class Numpy:
             if writable:
                 raise ValueError(f"{name} must have aligned elements in the machine's byte order")
             array = array.astype(array.dtype.newbyteorder("="))
-        if array.dtype.name in HALVES and not writable:
+        if name_of(array.dtype) in HALVES and not writable:
             array = array.astype(np.float32)
         return array.ctypes.data, array.dtype, array.shape, array.strides, None, array
 

@@ -1,5 +1,6 @@
 """Contexts as objects, and those of each thread."""
 
+import functools
 import threading
 
 from . import _names, _problem
@@ -10,7 +11,12 @@ mine = threading.local()
 
 def place_of(device):
     """(kind, ordinals) of "cpu", "cuda", "cuda:1", "cuda:0-3" or "cuda:0,2"."""
-    kind, colon, numbers = str(device).partition(":")
+    return place_named(str(device))
+
+
+@functools.lru_cache(256)
+def place_named(device):
+    kind, colon, numbers = device.partition(":")
     ordinals = []
     for item in (numbers if colon else "0").split(","):
         first, dash, last = item.partition("-")
