@@ -47,6 +47,21 @@ if [[ $gpus -gt 1 ]]; then
     later "$build/tests/matrix/shapes_gpu" 8 1 jumps 2
 fi
 
+# The package beside PyTorch and CuPy, by a Python that has them: $PYTHON, that of tools/frameworks.sh, the one on the PATH.
+python=''
+for candidate in ${PYTHON:-} build/frameworks/bin/python python3; do
+    "$candidate" -c 'import hypothesis, pytest, torch' 2>/dev/null && python=$candidate && break
+done
+if [[ $python ]]; then
+    place=$(realpath "$build")
+    for tests in tests/python/test_gpu.py tests/frameworks; do
+        later env PYTHONPATH="$PWD/python" DISTMAP_LIBRARY="$place/src/libdistmap.so.1" DISTMAP_BINDING="$place/python/_core.abi3.so" \
+            "$python" -B -m pytest -q -p no:cacheprovider "$tests"
+    done
+else
+    printf '\ncheck-gpu: no Python with PyTorch, pytest and hypothesis (make test-frameworks makes one): its tests are left out\n'
+fi
+
 if command -v compute-sanitizer >/dev/null; then
     for tool in memcheck racecheck; do
         for group in $groups; do
