@@ -3,9 +3,9 @@
 
     python3 bench/papers.py [--results DIR] [--output FILE]
 
-Reads what the papers printed (bench/papers/NAME.json) and what `distmap bench --suite NAME` measured, on a GPU
-(bench/results/nvidia-*-NAME.json) and on a CPU (bench/results/amd-*-NAME.json or another of no GPU). Every number in the page
-is taken from there, those in sentences too. The sections' text is in papers_sections.py, papers_esf.py.
+Reads what the papers printed (bench/papers/NAME.json) and what `distmap bench --suite NAME` measured on a GPU and on a CPU:
+bench/results/MACHINE-NAME.json, or MACHINE-NAME-1.json and so on where several runs had some of the cells each. Every number in the
+page is taken from there. The sections' text is in papers_sections.py, papers_esf.py.
 """
 import argparse
 import json
@@ -13,17 +13,16 @@ import pathlib
 import sys
 
 from papers_figures import HERE, Paper, Results
-from papers_sections import SECTIONS, WITHOUT_GPU, introduction
+from papers_sections import SECTIONS, introduction, on_cluster
 
 
 def find_results(folder, suite, gpu):
-    """None: there are none, and none are needed."""
-    found = [p for p in sorted(folder.glob(f"*-{suite}.json")) if (json.loads(p.read_text())["gpu"] is not None) == gpu]
-    if not found and gpu and suite in WITHOUT_GPU:
-        return None
-    if len(found) != 1:
-        sys.exit(f"{folder}: {len(found)} results of {suite} {'on a GPU' if gpu else 'without a GPU'}, must be one")
-    return Results(found[0])
+    """Nothing where there are none."""
+    paths = sorted([*folder.glob(f"*-{suite}.json"), *folder.glob(f"*-{suite}-[0-9].json")])
+    found = [p for p in paths if (json.loads(p.read_text())["gpu"] is not None) == gpu]
+    if len({p.name.split(f"-{suite}")[0] for p in found}) > 1:
+        sys.exit(f"{folder}: results of {suite} are from several machines {'with' if gpu else 'without'} a GPU")
+    return Results(found)
 
 
 def main():
@@ -32,7 +31,9 @@ def main():
     options.add_argument("--output", type=pathlib.Path, default=HERE.parent / "docs" / "papers.md")
     given = options.parse_args()
     results = {s: (find_results(given.results, s, True), find_results(given.results, s, False)) for s in SECTIONS}
-    parts = [introduction(results)] + [SECTIONS[s](Paper(s), *results[s]) for s in SECTIONS]
+    cluster = find_results(given.results, "cluster", False)
+    parts = [introduction(results, cluster)] + [SECTIONS[s](Paper(s), *results[s]) for s in SECTIONS]
+    parts.append(on_cluster(cluster))
     given.output.write_text("\n".join(parts))
 
 

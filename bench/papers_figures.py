@@ -49,16 +49,24 @@ def span(ratios):
 
 
 class Results:
-    """What a suite measured on one machine."""
+    """What a suite measured on one machine, in one run or in several that each had some of its cells. No paths: nothing."""
 
-    def __init__(self, path):
-        self.path = path
-        self.data = json.loads(path.read_text())
-        self.cells = self.data["cells"]
-        self.by_place = {(c["table"], c["row"], c["column"]): c for c in self.cells}
+    def __init__(self, paths=()):
+        self.paths = list(paths)
+        self.records = [json.loads(p.read_text()) for p in self.paths]
+        self.data = self.records[0] if self.records else None
+        self.cells = [c for r in self.records for c in r["cells"]]
         self.timed = [c for c in self.cells if c["state"] == "timed"]
-        if self.data["wrong"]:
-            sys.exit(f"{path}: {self.data['wrong']} cells are wrong: that is no result of record")
+        self.by_place = {(c["table"], c["row"], c["column"]): c for c in self.cells}
+        self.by_place |= {(c["table"], c["row"], c["column"]): c for c in self.timed}
+        for path, record in zip(self.paths, self.records):
+            if record["wrong"] or any(c["checked_against"] is None for c in record["cells"] if c["state"] == "timed"):
+                sys.exit(f"{path}: cells are wrong or not checked: that is no result of record")
+            if "date" not in record:
+                sys.exit(f"{path}: it has no date: its suite was another one")
+
+    def __bool__(self):
+        return bool(self.records)
 
     def cell(self, table, row, column):
         found = self.by_place.get((table, row, column))
@@ -68,6 +76,11 @@ class Results:
         """Of the method alone, or of one of its phases; None where it was not timed."""
         found = self.cell(table, row, column)
         return found and (found["phases"].get(phase) if phase else found["seconds"])
+
+    def shown(self, table, row, column, phase=None):
+        """In ms, and marked where it was run but once."""
+        found = self.cell(table, row, column)
+        return ms(self.seconds(table, row, column, phase)) + ("*" if found and found["runs"] == 1 else "")
 
     def wall(self, table, row, column):
         found = self.cell(table, row, column)
@@ -82,6 +95,11 @@ class Results:
         found = self.by_place.get((table, row, column), {}).get("production")
         return found and found["seconds"]
 
+    def params(self, table, row, column):
+        """A cell's parameters, by name."""
+        found = self.cell(table, row, column)
+        return dict(p.split("=") for p in found["params"].split(",")) if found and found["params"] else {}
+
     def columns(self, table):
         return list(dict.fromkeys(c["column"] for c in self.cells if c["table"] == table))
 
@@ -89,24 +107,16 @@ class Results:
         return list(dict.fromkeys(c["row"] for c in self.cells if c["table"] == table))
 
     def machine(self):
+        if not self:
+            return "no run is on record"
         gpu = self.data["gpu"]
         cpu = f"{self.data['machine']['cpu']}, {self.data['threads']} threads, {self.data['isa']}"
         return f"{gpu['name']} beside {cpu}" if gpu else cpu
 
     def sum_up(self, device):
-        """How many times as fast the production method is, over all Euclidean cells of methods of that device: least, middle,
-        most, and how many there are."""
-        wins = sorted(c["production_wins"] for c in self.timed
-                      if c["method"].endswith(device) and not c["method"].startswith("chamfer/"))
-        return wins[0], wins[len(wins) // 2], wins[-1], len(wins)
-
-    def reasons(self):
-        """Why cells were not timed: how many for each reason, numbers in it aside."""
-        count = {}
-        for cell in self.cells:
-            if cell["reason"]:
-                count[cell["reason"]] = count.get(cell["reason"], 0) + 1
-        return count
+        """How many times as fast the production method is, over all Euclidean cells of methods of that device: sorted."""
+        return sorted(c["production_wins"] for c in self.timed if c["method"].endswith(device)
+                      and not c["method"].startswith(("chamfer/", "raster/")))
 
 
 class Paper:
@@ -136,3 +146,25 @@ def table(head, rows):
     """Markdown; columns of nothing but dashes are left in, since they say that something is not there."""
     lines = ["| " + " | ".join(head) + " |", "|" + "|".join("---" if i == 0 else "--:" for i in range(len(head))) + "|"]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+
+
+def grid(results, name, rows, columns, wins=False):
+    """A table of times: a row for each of `rows`, which are the suite's names or pairs of a name and a label."""
+    pairs = [(r, r) if isinstance(r, str) else r for r in rows]
+    cell = lambda r, c: results.shown(name, r, c) + (f" / {times(results.wins(name, r, c))}" if wins else "")
+    return table(["", *columns], [[label] + [cell(row, c) for c in columns] for row, label in pairs])
+
+
+def gains(results, name, slow, fast, columns):
+    """How many times as fast one row is as another, from the least to the largest."""
+    return span(ratio(results.seconds(name, slow, c), results.seconds(name, fast, c)) for c in columns)
+
+
+def verdict(results, device, production="minplus"):
+    """How the production method does beside all cells of the paper's methods on a device."""
+    wins = results.sum_up(device)
+    place = "GPU" if device == "/cuda" else "CPU"
+    if not wins:
+        return f"On the {place} no run is on record."
+    return (f"On the {place} {production} is {times(wins[0])} to {times(wins[-1])} as fast as the cells above, {times(wins[len(wins) // 2])} "
+            f"in the middle one of {len(wins)}.")

@@ -601,7 +601,7 @@ void job_close(struct job *job);
 int outofcore_run(const struct options *options);
 /* edt --distributed: by distmap-mpi, which takes this process over and gets its arguments (distributed/). Returns after an error
  * alone. */
-int distributed_hand_over(const char **argv);
+int distributed_hand_over(const char *what, const char **argv);
 /* The largest distance, of either sign. */
 double job_farthest(const struct job *job);
 

@@ -57,7 +57,12 @@ int main(int argc, const char **argv) {
     if (strcmp(argv[1], command_edt.name) == 0)
         for (int i = 2; i < argc; i++)
             if (strcmp(argv[i], "--distributed") == 0)
-                return distributed_hand_over(argv);
+                return distributed_hand_over("--distributed", argv);
+    if (strcmp(argv[1], command_bench.name) == 0)
+        for (int i = 2; i < argc; i++)
+            if (strcmp(argv[i], "--suite=cluster") == 0 ||
+                (i > 2 && strcmp(argv[i], "cluster") == 0 && strcmp(argv[i - 1], "--suite") == 0))
+                return distributed_hand_over("--suite cluster", argv);
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(argv[1], commands[i]->name) == 0) {
             struct options options;

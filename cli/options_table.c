@@ -169,7 +169,7 @@ const option_row option_rows[] = {
     {"dtype", 0, ESF, "DTYPE", read_dtype, "float32 (default) or float64", OWN},
     {"dtype", 0, VORONOI, "DTYPE", read_dtype, "any integer type; default: the input's, int32 for components", OWN},
     {"preview", 0, PLANS, "OUT.png", read_preview, "also write a picture of the result", AT(preview)},
-    {"suite", 0, BENCH, "NAME", read_suite, "measure the tables of a paper: man-edm, pba, psds, erosion or esf", OWN},
+    {"suite", 0, BENCH, "NAME", read_suite, "measure the tables of a paper: man-edm, pba, psds, erosion, esf or cluster", OWN},
     {"only", 0, BENCH, "TEXT", read_path, "with --suite: cells with TEXT in \"TABLE, COLUMN, ROW\" only", AT(only)},
     {"without", 0, BENCH, "TEXT", read_path, "with --suite: no cells with TEXT in \"TABLE, COLUMN, ROW\"", AT(without)},
     {"quick", 0, BENCH, NULL, read_flag, "with --suite: fewer and small images, seconds instead of minutes", AT(quick)},

@@ -51,4 +51,9 @@ int output_depth(const struct sink *sink, int64_t *depth);
 
 int distributed_run(const struct options *options);
 
+/* ---- cluster.c ---- */
+
+/* Collective: bench --suite cluster. */
+int cluster_run(const struct options *options);
+
 #endif

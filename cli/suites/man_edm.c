@@ -75,5 +75,6 @@ const struct suite_info suite_man_edm = {
     .name = "man-edm",
     .summary = "Man, Uda, Ito, Nakano 2011: proximate points, access modes",
     .want.distance = DISTMAP_FLOAT32,
+    .patience = 6, /* one thread, 9216 x 9216, whatever the machine */
     .run = run,
 };

@@ -10,8 +10,11 @@
 #include "cell.h"
 #include "../json.h"
 
-static const struct suite_info *const suites[] = {&suite_man_edm, &suite_pba, &suite_psds, &suite_erosion, &suite_esf};
+static const struct suite_info *const suites[] = {&suite_man_edm, &suite_pba, &suite_psds, &suite_erosion, &suite_esf, &suite_cluster};
 enum { SUITES = sizeof suites / sizeof *suites };
+
+/* By ranks: distributed/cluster.c, to which the command has handed over where that is built. */
+const struct suite_info suite_cluster = {.name = "cluster", .summary = "Shyu, Chou and Chia 2006: the two-pass scan on a cluster"};
 
 /* Images and results, all in all, may take this share of the machine's memory: others want to live too. */
 static const double memory_share = 0.25;

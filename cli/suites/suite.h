@@ -21,7 +21,7 @@ struct suite_info {
     int (*run)(struct suite *suite);
 };
 
-extern const struct suite_info suite_man_edm, suite_pba, suite_psds, suite_erosion, suite_esf;
+extern const struct suite_info suite_man_edm, suite_pba, suite_psds, suite_erosion, suite_esf, suite_cluster;
 
 struct suite_cell {
     const char *table;  /* "Table 1" */

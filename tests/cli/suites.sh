@@ -76,7 +76,7 @@ for pattern in even points regions objects strapwork; do
     check "pattern $pattern in a volume" matches "$(cat stdout)" "^minplus/cpu +20 x 20 x 20 +$pattern"
 done
 
-refuses 2 "--suite: there is no suite 'magic'; there are man-edm, pba, psds, erosion, esf" bench --suite magic
+refuses 2 "--suite: there is no suite 'magic'; there are man-edm, pba, psds, erosion, esf, cluster" bench --suite magic
 refuses 2 "--quick needs --suite" bench --quick
 refuses 2 "--suite chooses what is measured" bench --suite pba --sizes 64
 refuses 2 "--suite chooses what is measured" bench --suite pba --methods pba/cuda
