@@ -18,8 +18,8 @@ SOLVERS = ["multigrid", "over-relaxation"]
 def cpu_table(paper, cpu):
     """Ratios are those of runs in turns."""
     threads = f"blocked, {cpu.data['threads']} threads" if cpu else "blocked, all threads"
-    return table(["one thread", "paper", "today, the paper's", "every element", "plain", "blocked", threads, "blocked wins over the paper's",
-                  "over plain"],
+    return table(["one thread", "paper", "today, the paper's", "every element", "plain", "blocked", threads,
+                  "blocked wins over the paper's", "over plain"],
                  [[f"{name}, {what}, {size}", ms(paper.seconds(name, "CPU", size))]
                   + [cpu.shown(name, row, size) for row in [*ON_CPU.values(), ALL_THREADS]]
                   + [times(cpu.wins(name, ON_CPU[k], size)) for k in ("paper's", "plain")]
@@ -99,13 +99,17 @@ def gained_on_cpu(paper, cpu):
     wins = lambda kernel, sizes: span(over_tables(lambda t, s: cpu.wins(t, ON_CPU[kernel], s), sizes))
     white = span(ratio(cpu.seconds("Figure 7", "CPU, every element", s), cpu.seconds("Figure 7", "CPU", s)) for s in SIZES)
     mean = lambda row: times(geometric_mean(regions_against_lines(cpu, row)))
-    return f"""- A pixel and step take one thread {cost("paper's")} by the paper's program, {cost("plain")} vectorised, {cost("blocked")} where several
-  steps are made of what lies in the cache. Blocked wins {wins("paper's", SIZES)} over the paper's, and over plain {wins("plain", SIZES[:1])} at 4 MB,
+    return f"""- A pixel and step take one thread {cost("paper's")} by the paper's program, {cost("plain")} vectorised,
+  {cost("blocked")} where several
+  steps are made of what lies in the cache. Blocked wins {wins("paper's", SIZES)} over the paper's, and over plain
+  {wins("plain", SIZES[:1])} at 4 MB,
   {wins("plain", SIZES[2:])} at 64 and 256 MB.
 - All shape: that the paper's program computes nothing there makes it {white} as fast as one that computes every element. So Figure 7
   compares reading and writing.
-- Regions against lines: by the paper's tables the GPU takes {span(regions_against_lines(paper, ON_GPU["shared"]))} the time of the lines, the CPU
-  {span(regions_against_lines(paper, "CPU"))}. Today, in the mean, the paper's program takes {mean("CPU")}, plain {mean(ON_CPU["plain"])}, blocked {mean(ON_CPU["blocked"])}.
+- Regions against lines: by the paper's tables the GPU takes {span(regions_against_lines(paper, ON_GPU["shared"]))} the time of
+  the lines, the CPU
+  {span(regions_against_lines(paper, "CPU"))}. Today, in the mean, the paper's program takes {mean("CPU")}, plain
+  {mean(ON_CPU["plain"])}, blocked {mean(ON_CPU["blocked"])}.
 """
 
 
@@ -113,16 +117,19 @@ def gained_on_gpu(paper, gpu):
     against = lambda source, a, b: span(over_tables(lambda t, s: ratio(source.seconds(t, ON_GPU[a], s), source.seconds(t, ON_GPU[b], s))))
     wins = lambda kernel: span(over_tables(lambda t, s: gpu.wins(t, ON_GPU[kernel], s)))
     over = lambda source, kernel: span(over_tables(lambda t, s: speedup(source, t, ON_GPU[kernel], s)))
-    return f"""- Textures over an array take {against(gpu, "texture", "shared")} as long as shared memory, {against(paper, "texture", "shared")} in the paper; over linear
+    return f"""- Textures over an array take {against(gpu, "texture", "shared")} as long as shared memory,
+  {against(paper, "texture", "shared")} in the paper; over linear
   memory {against(gpu, "linear", "shared")}. Both copy all values once more for each step, which reads and writes 4 bytes per element.
 - blocked is {wins("shared")} as fast as shared, {wins("texture")} as fast as texture.
-- Over the paper's program beside it shared is {over(gpu, "shared")} as fast, texture {over(gpu, "texture")}; in the paper {over(paper, "shared")} and {over(paper, "texture")}.
+- Over the paper's program beside it shared is {over(gpu, "shared")} as fast, texture {over(gpu, "texture")}; in the paper
+  {over(paper, "shared")} and {over(paper, "texture")}.
 """
 
 
 def esf(paper, gpu, cpu):
     rest = next((c["esf"] for c in cpu.cells + gpu.cells if c["table"] == "At rest"), None)
-    rest_says = "" if not rest else f"""rho = {number(rest["rho"], 2)}, until the residual is at most {format(rest["tolerance"], "g").replace("e-0", "e-")} everywhere, which was
+    rest_says = "" if not rest else f"""rho = {number(rest["rho"], 2)}, until the residual is at most
+  {format(rest["tolerance"], "g").replace("e-0", "e-")} everywhere, which was
 checked at every element; the CPU with all its threads."""
     return f"""## Edge strengths by explicit steps: esf
 
@@ -135,7 +142,8 @@ serial program. **Here** they are `kernel=shared` and `kernel=texture` of `esf/c
 `linear` is the texture over rows in linear memory, `every element` a serial program that skips nothing, `plain` a vectorised one, and
 `blocked` makes several steps of a tile while it lies in the cache or in a GPU's registers, and passes over tiles that the front has not
 reached or that are all shape. **What differs**: the shape is where v is 1, not within 1e-5, so that all kernels give the same bits; with
-rho = 64 there is no difference, as beside the shape v stays below 1 - 6e-5. Kernels on the GPU know the shape by a bit per element; and shared
+rho = 64 there is no difference, as beside the shape v stays below 1 - 6e-5. Kernels on the GPU know the shape by a bit per
+element; and shared
 memory's tiles are larger than the paper's and are copied by 16 bytes. The Seljuk pattern has strapwork in its place, the portrait a
 random field of large regions.
 
@@ -167,6 +175,7 @@ simple solver beside it. {rest_says}
 {gained_on_cpu(paper, cpu) if cpu else ""}{gained_on_gpu(paper, gpu) if gpu else ""}
 ### Verdict
 
-{verdict(gpu, "/cuda", "blocked")} {verdict(cpu, "/cpu", "blocked")} One step to a pass, in whatever memory, is bound by that memory: what counts
+{verdict(gpu, "/cuda", "blocked")} {verdict(cpu, "/cpu", "blocked")} One step to a pass, in whatever memory, is bound by that
+memory: what counts
 is how many steps are made each time a value has come. Who wants the state that steps tend to should not make steps.
 """

@@ -166,5 +166,5 @@ def verdict(results, device, production="minplus"):
     place = "GPU" if device == "/cuda" else "CPU"
     if not wins:
         return f"On the {place} no run is on record."
-    return (f"On the {place} {production} is {times(wins[0])} to {times(wins[-1])} as fast as the cells above, {times(wins[len(wins) // 2])} "
-            f"in the middle one of {len(wins)}.")
+    return (f"On the {place} {production} is {times(wins[0])} to {times(wins[-1])} as fast as the cells above, "
+            f"{times(wins[len(wins) // 2])} in the middle one of {len(wins)}.")

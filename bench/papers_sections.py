@@ -33,7 +33,7 @@ shown. Their GPU columns have dashes until the suites are run on one again.
 """
     bare = [s for s, (_, cpu) in results.items() if not cpu]
     note += "" if not bare else f"""
-**No run on the CPU is on record** of {", ".join(f"`{s}`" for s in bare)}, likewise.
+**No run without a GPU is on record** of {", ".join(f"`{s}`" for s in bare)}, likewise.
 """
     return f"""# The papers' methods, measured again
 
@@ -153,7 +153,8 @@ quicker than a transcription would be. Columns first or rows first is a mode's o
 With transfers the paper gives speed-ups of about 10, 30 and 34 on its three GPUs. Today, a field of large regions in place of the paper's
 portrait, and strapwork:
 
-{"".join(edm_today(gpu, image, MODES) + chr(10) for image in images)}Today's processors, on regions: beside the GPU, then on the machine of the CPU record.
+{"".join(edm_today(gpu, image, MODES) + chr(10) for image in images)}Today's processors, on regions: beside the GPU,
+then on the machine of the CPU record.
 
 {edm_threads(gpu)}
 {edm_threads(cpu)}
@@ -257,7 +258,8 @@ def pba_gained(paper, gpu):
 
 def pba_production(cpu, sides):
     return table(["sites", *sides], [[p] + [f"{cpu.shown('Table 3', f'{p} random, envelopes', s)} / "
-                                            f"{ms(cpu.production('Table 3', f'{p} random, envelopes', s))}" for s in sides] for p in SHARES])
+                                            f"{ms(cpu.production('Table 3', f'{p} random, envelopes', s))}" for s in sides]
+                                       for p in SHARES])
 
 
 def pba(paper, gpu, cpu):
@@ -380,17 +382,17 @@ def psds_gained(paper, gpu, cpu):
     if points:
         grows = lambda source: ratio(source.seconds(psds_place(points[-1]), "PSDS", points[-1]),
                                      source.seconds(psds_place(points[0]), "PSDS", points[0]))
-        lines.append(f"Against the paper's enumeration on the same GPU the scan is the faster one from {meets(gpu, points)} points on; in the "
-                     f"paper from {meets(paper, points)}.")
-        lines.append(f"From {points[0]} to {points[-1]} points the scan's time grows by {times(grows(gpu))} today, by {times(grows(paper))} "
-                     "in the paper.")
+        lines.append(f"Against the paper's enumeration on the same GPU the scan is the faster one from {meets(gpu, points)} points on; "
+                     f"in the paper from {meets(paper, points)}.")
+        lines.append(f"From {points[0]} to {points[-1]} points the scan's time grows by {times(grows(gpu))} today, by "
+                     f"{times(grows(paper))} in the paper.")
     for place, one in (("the CPU record", cpu), ("the CPU beside the GPU", gpu)):
         raster = known(one.seconds(psds_place(n), "two-pass, 3-4", n) for n in psds_points(one))
         faster = [ratio(one.seconds(psds_place(n), "two-pass, 3-4", n), one.seconds(psds_place(n), "sweeps, 3-4, one thread", n))
                   for n in psds_points(one)]
         if raster:
-            lines.append(f"Two-pass scan, 3-4, {place}: {ms(min(raster))} to {ms(max(raster))} ms whatever the points, as the paper says; the "
-                         f"row-first sweeps are {span(faster)} as fast on one thread.")
+            lines.append(f"Two-pass scan, 3-4, {place}: {ms(min(raster))} to {ms(max(raster))} ms whatever the points, as the paper "
+                         f"says; the row-first sweeps are {span(faster)} as fast on one thread.")
     return "\n".join(f"- {line}" for line in lines)
 
 
@@ -467,7 +469,8 @@ def erosion_far(source, row):
 def erosion_gained(paper, gpu, cpu, columns):
     lines = []
     if gpu:
-        lines.append(f"One-dimensional erosions against two-dimensional ones, both as printed: {gains(gpu, 'Table 1', '2D-GPU', '1D-GPU', columns)} "
+        lines.append("One-dimensional erosions against two-dimensional ones, both as printed: "
+                     f"{gains(gpu, 'Table 1', '2D-GPU', '1D-GPU', columns)} "
                      f"as fast today, {gains(paper, 'Table 1', '2D-GPU', '1D-GPU', columns)} in the paper.")
         lines.append(f"Columns on the CPU: {gains(gpu, 'Table 1', '1D-GPU', '1D-LZ-GPU', columns)} as fast as 1D-GPU today, "
                      f"{gains(paper, 'Table 1', '1D-GPU', '1D-LZ-GPU', columns)} in the paper.")
@@ -478,10 +481,10 @@ def erosion_gained(paper, gpu, cpu, columns):
         if rows:
             lines.append(f"The same today, {place}: " + ", ".join(f"{r} {erosion_far(one, r)}" for r in rows) + ".")
     growth = times(ratio(paper.seconds("Table 1", "1D-LZ-CPU", "1024^2 img3"), paper.seconds("Table 1", "1D-LZ-CPU", "512^2 img3")))
-    lines.append(f"1D-LZ-CPU at the far site: from 512^2 to 1024^2, four times the elements, the printed time grows by {growth}, as n rounds over "
-                 "all n^2 elements would. With one far site the columns' passes leave one column of distances, and in the rows one element is in a "
-                 "queue at a time, so that `lz/cpu` does work in proportion to n^2. So the paper's program visited more than its queues' elements "
-                 "there, or its img3 was another kind of image; the method does not ask for it.")
+    lines.append(f"1D-LZ-CPU at the far site: from 512^2 to 1024^2, four times the elements, the printed time grows by {growth}, as n "
+                 "rounds over all n^2 elements would. With one far site the columns' passes leave one column of distances, and in the rows "
+                 "one element is in a queue at a time, so that `lz/cpu` does work in proportion to n^2. So the paper's program visited "
+                 "more than its queues' elements there, or its img3 was another kind of image; the method does not ask for it.")
     return "\n".join(f"- {line}" for line in lines)
 
 
@@ -542,13 +545,15 @@ def cluster_table(cluster):
     def cell(n, block):
         c = place.get((n, block))
         return f"{ms(c['seconds'])} / {times(c['speed_up'])}" if c else "-"
-    return table(["block, rows x columns", *(f"{n} rank{'s' if n > 1 else ''}{', more than processors' if crowded[n] else ''}" for n in counts)],
+    heads = [f"{n} rank{'s' if n > 1 else ''}" + (", more than processors" if crowded[n] else "") for n in counts]
+    return table(["block, rows x columns", *heads],
                  [[b, *(cell(n, b) for n in counts)] for b in blocks])
 
 
 def on_cluster(cluster):
     one = cluster.cell("Cluster", "sequential", "3840^2")
-    measured = "No run is on record yet.\n" if not one else f"""One rank, the whole image as one block: {ms(one["seconds"])} ms. ms / speed-up over that:
+    measured = "No run is on record yet.\n" if not one else f"""One rank, the whole image as one block: {ms(one["seconds"])} ms.
+In the table ms / speed-up over that:
 
 {cluster_table(cluster)}"""
     return f"""## The two-pass scan on a cluster

@@ -1,5 +1,6 @@
 # Writes the source's commit into a header, at build time: cmake -DSOURCE=... -DHEADER=... -P commit.cmake
-# Outside a repository the commit is that of the environment's DISTMAP_COMMIT, or "". The file is touched only when it changes, so that nothing is built again.
+# Outside a repository the commit is that of the environment's DISTMAP_COMMIT, or "". The file is touched only when it changes, so
+# that nothing is built again.
 execute_process(COMMAND git -C "${SOURCE}" describe --always --dirty --abbrev=12
                 OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
 if(failed)

@@ -27,5 +27,5 @@ says "^| psds | .* | yes |" || fail "the records are not listed"
 [[ $(grep -c "^| psds |" "$folder/page.md") == 2 ]] || fail "two runs of a suite are not two records"
 is_sound
 
-sed -i 's/"checked_against":"[^"]*"/"checked_against":null/; s/"checked_against": "[^"]*"/"checked_against": null/' "$folder/emulated-psds-2.json"
+sed -i 's/"checked_against": *"[^"]*"/"checked_against":null/' "$folder/emulated-psds-2.json"
 ! page "$1" "$2" 2>/dev/null || fail "a record with cells that nobody checked was taken"
