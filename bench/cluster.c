@@ -4,7 +4,7 @@
  */
 #include <limits.h>
 
-#include "distributed/cluster_scan.h"
+#include "../cli/distributed/cluster_scan.h"
 #include "ranks.h"
 
 int main(int argc, char **argv) {
