@@ -284,6 +284,9 @@ bool param_from_name(const distmap_param_info *info, const char *name, int64_t *
  * cache is then empty. */
 int tuned_find(const struct options *options, const struct place *place, const distmap_method_info *method,
                const distmap_problem *problem, distmap_param params[MAX_LIST]);
+/* The same from what a file holds; < 0: values that the method does not take. */
+int tuned_values(struct json_object *root, const struct place *place, const distmap_method_info *method, const distmap_problem *problem,
+                 distmap_param params[MAX_LIST]);
 /* Whether values can be stored, to be asked before they are searched. */
 int tuned_check(void);
 /* Stores an entry with what `found` holds, in place of one of the same key. `found` stays the caller's. */

@@ -1,8 +1,11 @@
 /* json-c, checked: see json.h. */
 #include "json.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #undef json_object_object_add
 #undef json_object_array_add
@@ -24,6 +27,36 @@ int json_member(json_object *object, const char *name, json_object *value) {
 int json_item(json_object *array, json_object *value) {
     lost |= !array || json_object_array_add(array, value) != 0;
     return lost ? -1 : 0;
+}
+
+enum { MOST = 16 << 20, DEEPEST = 32 };
+
+/* All of `text`, but for spaces behind it. */
+static json_object *parse(const char *text, size_t bytes) {
+    json_tokener *tokener = json_tokener_new_ex(DEEPEST);
+    json_object *value =
+        tokener ? json_tokener_parse_ex(tokener, text, (int)bytes + 1) : NULL; /* and the 0 behind it */
+    if (value && (json_tokener_get_error(tokener) != json_tokener_success ||
+                  strspn(text + json_tokener_get_parse_end(tokener), " \t\r\n") + json_tokener_get_parse_end(tokener) !=
+                      bytes)) {
+        json_object_put(value);
+        value = NULL;
+    }
+    if (tokener)
+        json_tokener_free(tokener);
+    return value;
+}
+
+json_object *json_read(int fd) {
+    struct stat info;
+    if (fstat(fd, &info))
+        return NULL;
+    errno = 0;
+    const size_t bytes = (size_t)info.st_size;
+    char *text = S_ISREG(info.st_mode) && info.st_size <= MOST ? calloc(1, bytes + 1) : NULL;
+    json_object *value = text && pread(fd, text, bytes, 0) == (ssize_t)bytes ? parse(text, bytes) : NULL;
+    free(text);
+    return value;
 }
 
 /* Without memory json-c leaves out parts of a text, silently: so the text is written twice. */

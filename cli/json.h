@@ -9,6 +9,8 @@
 
 /* Whether anything was lost. */
 bool json_lost(void);
+/* The content of the file, the caller's. NULL: it cannot be read (errno), or is no JSON of at most 16 MiB and 32 levels (0). */
+json_object *json_read(int fd);
 /* The object as text, which is the object's; NULL where anything was lost. */
 const char *json_text(json_object *object, int style);
 

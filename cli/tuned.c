@@ -60,7 +60,7 @@ static json_object *read_file(const struct options *options, const char *path) {
             complain(options, path, strerror(errno));
         return NULL;
     }
-    json_object *root = json_object_from_fd(fd);
+    json_object *root = json_read(fd);
     close(fd);
     if (root && json_object_is_type(root, json_type_object) && entries_of(root))
         return root;
@@ -152,19 +152,25 @@ static int read_values(json_object *entry, const distmap_method_info *method, di
     return count;
 }
 
+int tuned_values(json_object *root, const struct place *place, const distmap_method_info *method, const distmap_problem *problem,
+                 distmap_param params[MAX_LIST]) {
+    struct key key;
+    json_object *entries = root && json_object_is_type(root, json_type_object) ? entries_of(root) : NULL;
+    json_object *entry = entries && make_key(place, method, problem, &key) ? nearest(entries, &key) : NULL;
+    return entry ? read_values(entry, method, params) : 0;
+}
+
 int tuned_find(const struct options *options, const struct place *place, const distmap_method_info *method,
                const distmap_problem *problem, distmap_param params[MAX_LIST]) {
     static json_object *root; /* read once, and kept until the process ends */
     static bool looked;
-    struct key key;
     char path[PATH_MAX];
-    if (!method->param_count || !make_key(place, method, problem, &key) || !tuned_path(path))
+    if (!method->param_count || !tuned_path(path))
         return 0;
     if (!looked)
         root = read_file(options, path);
     looked = true;
-    json_object *entry = root ? nearest(entries_of(root), &key) : NULL;
-    const int count = entry ? read_values(entry, method, params) : 0;
+    const int count = tuned_values(root, place, method, problem, params);
     if (count < 0)
         complain(options, path, "it holds values that a method does not take");
     return count < 0 ? 0 : count;

@@ -39,7 +39,7 @@ int ledger_path(const char *output, const char *folder, const char *ending, char
     for (char *p = name; *p; p++)
         *p = *p == '/' || *p == ':' ? '_' : *p;
     snprintf(copy, sizeof copy, "%s", real);
-    const int used = snprintf(path, PATHS, "%s/.distmap-%s.%s", folder ? folder : dirname(copy), name, ending);
+    const int used = snprintf(path, PATHS, "%s/" DISTMAP_TEMPORARY "%s.%s", folder ? folder : dirname(copy), name, ending);
     return used < PATHS && length < (int)sizeof name - 32 ? 0 : fail("%s: the name is too long", output);
 }
 

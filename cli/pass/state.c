@@ -98,7 +98,7 @@ static const char output_name[] = "output";
 static int64_t looked[2];
 
 static int look_at(const char *path, const struct stat *info, int kind, struct FTW *place) {
-    static const char aside[] = ".distmap-"; /* of a writer, who was killed or has not finished */
+    static const char aside[] = DISTMAP_TEMPORARY; /* of a writer, who was killed or has not finished */
     if (kind == FTW_F && strncmp(path + place->base, aside, sizeof aside - 1) != 0) {
         looked[0] += info->st_size;
         looked[1] = (int64_t)((uint64_t)looked[1] + (uint64_t)info->st_mtim.tv_sec * 1000000007U +
@@ -151,7 +151,10 @@ int state_check_output(const struct state *state) {
 json_object *state_plan(const struct state *state) {
     char path[PATH_MAX + 64];
     snprintf(path, sizeof path, "%s/%s", state->folder, plan_name);
-    json_object *plan = there_is(path) ? json_object_from_file(path) : NULL;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    json_object *plan = fd >= 0 ? json_read(fd) : NULL;
+    if (fd >= 0)
+        close(fd);
     if (plan && !json_object_is_type(plan, json_type_object)) {
         json_object_put(plan);
         plan = NULL;

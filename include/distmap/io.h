@@ -140,6 +140,10 @@ DISTMAP_API bool distmap_image_same_grid(const distmap_image_info *a, const dist
  * words, 0 for unknown ones. */
 DISTMAP_API double distmap_unit_ratio(const char *from, const char *to);
 
+/* How names of files begin that are no results: outputs that are being written, what a run keeps for its next one, locks. A run that was
+ * killed may leave some; a program that looks at all files of a folder passes over them. */
+#define DISTMAP_TEMPORARY ".distmap-"
+
 /* The number of bytes of `path` that name a file: all of them, except in "FILE:/DATASET" those of FILE, for formats in which one file
  * holds several images (HDF5). FILE is the part before the first ":/" that is a regular file or ends in .h5, .hdf5 or .hdf. */
 DISTMAP_API size_t distmap_path_file_bytes(const char *path);

@@ -287,7 +287,7 @@ static PyObject *execute(const struct known *known, const struct signature *call
         if (!output->dtype)
             *view = call->out;
         else if ((right = results[i] != NULL) && !(right = dmb_look(results[i], true, view)))
-            PyErr_SetString(PyExc_RuntimeError, "NumPy made a new array that the library cannot use");
+            PyErr_NoMemory(); /* a new array of NumPy's is one that the library can use */
     }
     dmb_plan *plan =
         (dmb_plan *)Py_NewRef((PyObject *)known->plan); /* a signal's handler may push the call out of the table */

@@ -74,7 +74,7 @@ static bool mix_bytes(int folder, const char *name, const struct stat *info, uin
 
 /* Takes `fd`. Whether all of it could be looked at. */
 static bool visit(int fd, uint64_t name, int depth, facts *mix, digest *d) {
-    static const char aside[] = ".distmap-"; /* of writers, who have not finished */
+    static const char aside[] = DISTMAP_TEMPORARY; /* of writers, who have not finished */
     DIR *folder = fd >= 0 && depth < DEEP ? fdopendir(fd) : NULL;
     bool good = folder != NULL;
     if (!folder && fd >= 0)

@@ -85,7 +85,7 @@ static bool has_its_name(int fd, const char *path) {
 
 static bool path_of(dm_lock *lock, int folder_bytes, const char *folder, uint64_t key) {
     lock->fd = -1;
-    if (asprintf(&lock->path, "%.*s.distmap-lock-%016llx", folder_bytes, folder, (unsigned long long)key) < 0)
+    if (asprintf(&lock->path, "%.*s" DM_LOCK_NAME "%016llx", folder_bytes, folder, (unsigned long long)key) < 0)
         lock->path = NULL;
     return lock->path;
 }

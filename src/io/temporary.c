@@ -30,7 +30,8 @@
 
 enum {
     ATTEMPTS = 100,
-    NAME_BYTES = 9 + 16 + 1 + 16, /* ".distmap-HOST-NUMBER" */
+    PREFIX = sizeof DISTMAP_TEMPORARY - 1,
+    NAME_BYTES = PREFIX + 16 + 1 + 16, /* ".distmap-HOST-NUMBER" */
     LOOKED_AT = 1 << 16,          /* names of a folder: a sweep is to take no longer than a run */
     FOLDERS_SWEPT = 16,
     UNKNOWN_HOST = 0,
@@ -56,17 +57,21 @@ bool dm_temporary_name(char name[DM_TEMPORARY_NAME]) {
     pthread_once(&host_known, find_host);
     if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
         return false;
-    snprintf(name, DM_TEMPORARY_NAME, ".distmap-%016llx-%016llx", (unsigned long long)host, (unsigned long long)number);
+    snprintf(name, DM_TEMPORARY_NAME, DISTMAP_TEMPORARY "%016llx-%016llx", (unsigned long long)host, (unsigned long long)number);
     return true;
 }
 
 static bool is_ours(const char *name, unsigned long long *its_host) {
-    return strlen(name) == NAME_BYTES && sscanf(name, ".distmap-%16llx-%*16x", its_host) == 1 &&
-           strspn(name + 9, "0123456789abcdef") == 16 && name[25] == '-' && strspn(name + 26, "0123456789abcdef") == 16;
+    static const char digits[] = "0123456789abcdef";
+    return strlen(name) == NAME_BYTES && sscanf(name, DISTMAP_TEMPORARY "%16llx-%*16x", its_host) == 1 &&
+           strspn(name + PREFIX, digits) == 16 && name[PREFIX + 16] == '-' && strspn(name + PREFIX + 17, digits) == 16;
 }
 
 /* A lock file's name (lock.c): its host is "lock" and it has no owner for longer than its lock. */
-static bool is_lock(const char *name) { return strncmp(name, ".distmap-lock-", 14) == 0 && strlen(name) == 14 + 16; }
+static bool is_lock(const char *name) {
+    const size_t prefix = sizeof DM_LOCK_NAME - 1;
+    return strncmp(name, DM_LOCK_NAME, prefix) == 0 && strlen(name) == prefix + 16;
+}
 
 /* ---- Making ---- */
 

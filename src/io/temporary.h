@@ -7,6 +7,7 @@
 #include "distmap/io.h"
 
 enum { DM_TEMPORARY_NAME = 48 };
+#define DM_LOCK_NAME DISTMAP_TEMPORARY "lock-"
 
 /* Makes a file, or a folder, of a new name in the folder `at` and opens it, marked as this process's until `fd` is closed: the
  * descriptor, or -1 and errno. */

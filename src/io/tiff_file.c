@@ -19,12 +19,13 @@ enum { LARGEST_PIECE = 192 << 20 };
  * cache line, as suits vectors when it is mapped, and the system's copying when it is read. */
 enum { ALIGNMENT = 64 };
 
-/* libtiff (4.5) goes on without a tag that found no memory, or follows an invalid pointer then. So it does not go on: while a directory is
- * read, its caller gets control back from here (dm_tiff_directory), and the handle keeps what it has. A limit of ours that a file exceeds
- * sets no errno. */
-static void note_memory(dm_tiff *file, int number) {
+/* libtiff (4.5) goes on without what found no memory, and follows invalid pointers then. So it does not go on: the reader of the directory
+ * gets control back from here (dm_tiff_directory). A custom tag it has counted by then, so it follows one even when it is closed. errno
+ * tells of memory; a limit of ours that a file exceeds sets none. */
+static void note_memory(dm_tiff *file, int number, const char *format) {
     file->starved |= number == ENOMEM;
-    if (file->starved && file->catches)
+    file->refused |= file->catches && strstr(format, "list of custom values");
+    if (file->catches && (file->starved || file->refused))
         longjmp(file->caught, 1);
 }
 
@@ -38,13 +39,13 @@ static int on_error(TIFF *tiff, void *user, const char *module, const char *form
         if (!strncmp(file->message, ": ", 2)) /* behind a name that is none here */
             memmove(file->message, file->message + 2, strlen(file->message + 2) + 1);
     }
-    note_memory(file, number);
+    note_memory(file, number, format);
     return 1;
 }
 
 static int on_warning(TIFF *tiff, void *user, const char *module, const char *format, va_list args) {
-    (void)tiff, (void)module, (void)format, (void)args;
-    note_memory(user, errno);
+    (void)tiff, (void)module, (void)args;
+    note_memory(user, errno, format);
     return 1;
 }
 
@@ -130,7 +131,7 @@ distmap_status dm_tiff_directory(dm_tiff *file, uint64_t offset) {
     int there = 0;
     errno = 0;
     if (setjmp(file->caught)) {
-        file->refused = true;
+        file->starved = true;
     } else {
         file->catches = true;
         there = offset ? TIFFSetSubDirectory(file->tiff, offset) : TIFFReadDirectory(file->tiff);

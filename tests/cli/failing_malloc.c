@@ -50,6 +50,17 @@ __attribute__((visibility("default"))) int posix_memalign(void **memory, size_t 
     return *memory ? 0 : ENOMEM;
 }
 
+/* For a process that lets only some of its calls fail (tests/python/allocations.py): number `at` from now on, 0: none. How many there
+ * were. */
+long failing_malloc_from(long at);
+__attribute__((visibility("default"))) long failing_malloc_from(long at) {
+    const long before = count;
+    fail_at = -1;
+    count = 0;
+    fail_at = at;
+    return before;
+}
+
 static void begin(void) {
     const char *at = getenv("DISTMAP_FAIL_AT");
     count = 0;
