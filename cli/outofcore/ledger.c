@@ -69,19 +69,21 @@ static int tell_difference(const struct ledger *ledger, const char *heading, con
     return fail("--resume: %s belongs to another run: '%s' there, '%s' here", ledger->state, texts[0], texts[1]);
 }
 
-static void count_lines(struct ledger *ledger, const char *line) {
+/* Returns the end of the last line that counts; none does behind one that is damaged. */
+static const char *count_lines(struct ledger *ledger, const char *line) {
     for (const char *end = strchr(line, '\n'); end; line = end + 1, end = strchr(line, '\n')) {
         char kind[8];
         unsigned flags;
         double largest, least;
         if (sscanf(line, "%7s %u %lf %lf", kind, &flags, &largest, &least) != 4)
-            return;
+            break;
         ledger->slabs += strcmp(kind, "slab") == 0;
         ledger->panels += strcmp(kind, "panel") == 0;
         ledger->flags |= flags;
         ledger->largest = largest > ledger->largest ? largest : ledger->largest;
         ledger->least = least < ledger->least ? least : ledger->least;
     }
+    return line;
 }
 
 /* Whether the heading is missing, or unfinished because the process was killed: then nothing was done. */
@@ -92,14 +94,15 @@ static bool is_unfinished(const char *text) {
     return strncmp(text, beginning, common) == 0 && !(boot && strchr(boot + 1, '\n'));
 }
 
-/* Whether this run can continue from an existing ledger. */
-static int judge(struct ledger *ledger, const struct options *options, const char *heading, const char *text) {
+/* Whether this run can continue from an existing ledger; then so many bytes of it stay. */
+static int judge(struct ledger *ledger, const struct options *options, const char *heading, const char *text, off_t *kept) {
     const size_t length = strlen(heading), boot = (size_t)(strstr(heading, "\nboot ") + 1 - heading);
     if (is_unfinished(text))
         return 0;
     if (strncmp(text, heading, length) == 0) {
-        count_lines(ledger, text + length);
+        const char *end = count_lines(ledger, text + length);
         ledger->goes_on = ledger->slabs || ledger->panels; /* else its files may not be whole yet */
+        *kept = ledger->goes_on ? end - text : 0;
         return 0;
     }
     if (strncmp(text, heading, boot) != 0)
@@ -181,9 +184,8 @@ int ledger_open(struct ledger *ledger, const struct options *options, const char
         free(text);
         return fail("%s: cannot read: %s", ledger->state, strerror(errno));
     }
-    int status = options->resume ? judge(ledger, options, heading, text) : 0;
-    const char *end = strrchr(text, '\n'); /* what follows was cut off */
-    const off_t kept = ledger->goes_on && end ? end + 1 - text : 0;
+    off_t kept = 0;
+    int status = options->resume ? judge(ledger, options, heading, text, &kept) : 0;
     free(text);
     if (status == 0 && ftruncate(ledger->fd, kept))
         status = fail("%s: cannot write: %s", ledger->state, strerror(errno));
