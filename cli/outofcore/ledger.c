@@ -43,7 +43,7 @@ int ledger_path(const char *output, const char *folder, const char *ending, char
     return used < PATHS && length < (int)sizeof name - 32 ? 0 : fail("%s: the name is too long", output);
 }
 
-enum { SHOWN = 120 };
+enum { SHOWN = 120, LINE = 64 };
 
 /* For a message: what a damaged file holds must not break the line. */
 static void show(const char *line, size_t length, char text[SHOWN]) {
@@ -72,13 +72,17 @@ static int tell_difference(const struct ledger *ledger, const char *heading, con
 /* Returns the end of the last line that counts; none does behind one that is damaged. */
 static const char *count_lines(struct ledger *ledger, const char *line) {
     for (const char *end = strchr(line, '\n'); end; line = end + 1, end = strchr(line, '\n')) {
-        char kind[8];
+        char kind[8], one[LINE];
         unsigned flags;
         double largest, least;
-        if (sscanf(line, "%7s %u %lf %lf", kind, &flags, &largest, &least) != 4)
+        snprintf(one, sizeof one, "%.*s", (int)(end - line < LINE ? end - line : 0), line);
+        if (sscanf(one, "%7s %u %lf %lf", kind, &flags, &largest, &least) != 4)
             break;
-        ledger->slabs += strcmp(kind, "slab") == 0;
-        ledger->panels += strcmp(kind, "panel") == 0;
+        const bool slab = strcmp(kind, "slab") == 0, panel = strcmp(kind, "panel") == 0;
+        if (!slab && !panel)
+            break;
+        ledger->slabs += slab;
+        ledger->panels += panel;
         ledger->flags |= flags;
         ledger->largest = largest > ledger->largest ? largest : ledger->largest;
         ledger->least = least < ledger->least ? least : ledger->least;
@@ -195,7 +199,7 @@ int ledger_open(struct ledger *ledger, const struct options *options, const char
 }
 
 distmap_status ledger_mark(struct ledger *ledger, const char *kind, unsigned flags, double largest, double least) {
-    char line[96];
+    char line[LINE];
     if (cut_short())
         return distmap_error_set(DISTMAP_ERROR_CANCELLED, "%s: the input was cut short", ledger->state);
     const int length = snprintf(line, sizeof line, "%s %u %.17g %.17g\n", kind, flags, largest, least);
