@@ -77,11 +77,13 @@ fuzz:
 fuzz-grow:
 	JOBS=$(JOBS) tools/fuzz.sh build/fuzz grow
 
+# Whether tests pass is told by make test: without optimisation some run out of time. Counters of threads may be negative, and the
+# processes that may not write theirs are to be quiet. The limits are what was reached, rounded down (docs/internals.md).
 coverage:
 	tools/build.sh coverage --group test --group coverage
-	DISTMAP_TEST_SCALE="$${DISTMAP_TEST_SCALE:-0.05}" ctest --preset coverage -j "$${JOBS:-$$(nproc)}"
-	gcovr --root . --filter src/io/ --filter src/core/ --filter cli/ --print-summary \
-		--fail-under-line $(or $(LINES),0) --fail-under-branch $(or $(BRANCHES),0) build/coverage
+	-GCOV_ERROR_FILE=/dev/null DISTMAP_TEST_SCALE="$${DISTMAP_TEST_SCALE:-0.05}" ctest --preset coverage -j "$${JOBS:-$$(nproc)}"
+	gcovr --gcov-ignore-parse-errors --root . --filter src/io/ --filter src/core/ --filter cli/ --print-summary \
+		--fail-under-line $(or $(LINES),90) --fail-under-branch $(or $(BRANCHES),78) build/coverage
 
 clean:
 	rm -rf build
