@@ -5,6 +5,9 @@
  * Smaller slabs than that cost nothing as long as the pieces are large, and let the stages overlap: of N slabs the first is read,
  * and the last written, with nothing beside it. Windows are best while they fit a cache, since what is computed is copied to the
  * system's cache next: about 2^21 elements, but a block of 64 rows for each thread.
+ *
+ * A slab that begins within a row of the input's chunks unpacks them once more. So slabs are whole rows of chunks where memory allows it,
+ * and there are no more slabs than rows.
  */
 #include <stdio.h>
 #include <string.h>
@@ -62,6 +65,8 @@ static int64_t wanted_parts(const struct outofcore *o) {
     const int64_t blocks = (int64_t)distmap_context_threads(o->job->work.context) * BLOCK_ROWS;
     const int64_t few = (WINDOW + o->steps.slice - 1) / o->steps.slice, rows = few > blocks ? few : blocks;
     const int64_t parts = o->steps.windows ? (o->steps.layout.shape[0] + rows - 1) / rows : 0;
+    if (!o->steps.windows && o->steps.grain > 1)
+        return steps_units(&o->steps) < WANTED_PARTS ? steps_units(&o->steps) : WANTED_PARTS;
     return parts > WANTED_PARTS ? parts : WANTED_PARTS;
 }
 

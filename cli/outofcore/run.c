@@ -162,6 +162,7 @@ static int prepare(struct outofcore *o, distmap_dtype *map) {
     if ((status = job_state_parts(job, options, steps_watch, &o->steps, map)))
         return status;
     steps_begin(&o->steps, options, &job->work, &job->problem);
+    o->steps.grain = job->source.info->chunk[0];
     if (element_count(o->steps.normal.ndim, o->steps.normal.shape) == 0)
         return fail("--memory: %s has no elements", options->input);
     if (o->steps.kinds != DMS_NO_KINDS && nodata_ignores(&job->source, options))

@@ -28,14 +28,20 @@ void steps_try_windows(struct steps *s) {
 }
 
 /* Threads share the rows of a window by blocks of 64: slabs of many rows are whole pairs of these. */
+static int64_t unit_of(const struct steps *s) {
+    enum { PAIR = 128 };
+    return s->windows ? PAIR : s->grain > 1 ? s->grain : 1;
+}
+
+int64_t steps_units(const struct steps *s) { return (s->layout.shape[0] + unit_of(s) - 1) / unit_of(s); }
+
 struct dms_slab steps_slab_at(const struct steps *s, int64_t i) {
-    enum { UNIT = 128 };
-    const int64_t rows = s->layout.shape[0], units = (rows + UNIT - 1) / UNIT;
-    if (!s->windows || units < s->layout.size)
+    const int64_t rows = s->layout.shape[0], unit = unit_of(s), units = steps_units(s);
+    if (unit == 1 || units < s->layout.size)
         return dms_share(rows, s->layout.size, (int)i);
     struct dms_slab slab = dms_share(units, s->layout.size, (int)i);
-    slab.first *= UNIT;
-    slab.count = slab.first + slab.count * UNIT < rows ? slab.count * UNIT : rows - slab.first;
+    slab.first *= unit;
+    slab.count = slab.first + slab.count * unit < rows ? slab.count * unit : rows - slab.first;
     return slab;
 }
 

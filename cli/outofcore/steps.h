@@ -29,6 +29,7 @@ struct steps {
     struct dms_layout layout;
     enum dms_kinds kinds; /* what panels get (slabs.h) */
     bool reads_image;     /* panels find their sides in the image itself, which the caller puts into `image` */
+    int64_t grain; /* slices of a row of the input's chunks, each of which is unpacked for every slab that has a part of it; or 0 */
     int64_t slice,
         line; /* elements of a slice of the first axis, and of a panel's share of it where the panel's width is 1 */
 
@@ -57,6 +58,8 @@ void steps_lay_out(struct steps *steps, int parts);
 /* Slabs are windows from now on, if the core takes windows of this problem. */
 void steps_try_windows(struct steps *steps);
 
+/* How many pieces slabs can consist of, so that no row of chunks is unpacked twice. */
+int64_t steps_units(const struct steps *steps);
 /* Slab number i of those that were laid out; the first one has as many slices as any. */
 struct dms_slab steps_slab_at(const struct steps *steps, int64_t i);
 /* The problem of a slab. */

@@ -186,6 +186,13 @@ if [[ -d store.zarr ]]; then
     check "a chunk was changed: status" equal "$?" 1
     check "a chunk was changed: told" one_line "belongs to another run: 'it is .* digest .*' there, 'it is .* digest"
     rm -f out/.distmap-z.npy.*
+    # Rows of chunks are read once: slabs are whole rows, where they fit.
+    "$distmap" edt store.zarr -o rows.zarr --sites 0..40 --metric squared --chunks 32,64,1024 --quiet
+    "$distmap" edt rows.zarr -o out/z.npy --labels --memory 2G 2>stderr
+    check "slabs of whole rows of chunks ($(tail -n 1 stderr))" grep -q '^3 slabs' stderr
+    "$distmap" edt rows.zarr -o want.labels.npy --labels --quiet
+    check "... the same bits" cmp out/z.npy want.labels.npy
+    rm -rf rows.zarr out/z.npy want.labels.npy
 fi
 rm -rf store.zarr before.npy chunk
 interrupt d.npy panel 2 KILL
