@@ -148,8 +148,46 @@ static void test_roots(void **state) {
     distmap_context_destroy(&context);
 }
 
+/* Roots of small squares in problems whose largest ones pass 32 bits, by every instruction set: some of these have roots of their own. */
+static void test_wide_roots(void **state) {
+    (void)state;
+    static const char *const isas[] = {"plain", "sse4", "avx2", "avx512", "neon"}, *const methods[] = {"envelope/cpu",
+                                                                                                       "minplus/cpu"};
+    enum { HIGH = 100, WIDE = 63 };
+    static uint8_t mask[HIGH][WIDE];
+    static float found[2][HIGH][WIDE];
+    uint32_t random = 12345;
+    for (int i = 0; i < HIGH * WIDE; i++) {
+        random = random * 1664525 + 1013904223;
+        mask[i / WIDE][i % WIDE] = random >> 24 > 20;
+    }
+    const distmap_problem p = {.dtype = DISTMAP_UINT8,
+                               .ndim = 2,
+                               .shape = {HIGH, WIDE},
+                               .spacing = {1, 0.001},
+                               .want.distance = DISTMAP_FLOAT32};
+    for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
+        setenv("DISTMAP_ISA", isas[i], 1);
+        distmap_context *each = NULL;
+        if (distmap_context_create(NULL, &each) != DISTMAP_OK)
+            continue; /* of another architecture */
+        for (int m = 0; m < 2; m++) {
+            distmap_plan *plan = NULL;
+            const distmap_arrays arrays = {.input = distmap_view_make(mask, DISTMAP_UINT8, 2, p.shape),
+                                           .distance = distmap_view_make(found[m], DISTMAP_FLOAT32, 2, p.shape)};
+            assert_int_equal(distmap_plan_create(each, &p, &(distmap_plan_options){.method = methods[m]}, &plan),
+                             DISTMAP_OK);
+            assert_int_equal(distmap_plan_execute(plan, &arrays), DISTMAP_OK);
+            distmap_plan_destroy(&plan);
+        }
+        assert_memory_equal(found[0], found[1], sizeof found[0]);
+        distmap_context_destroy(&each);
+    }
+    unsetenv("DISTMAP_ISA");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_unit), cmocka_unit_test(test_within),
-                                       cmocka_unit_test(test_roots)};
+                                       cmocka_unit_test(test_roots), cmocka_unit_test(test_wide_roots)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

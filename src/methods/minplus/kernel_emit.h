@@ -83,6 +83,12 @@ static rooting rooting_of(const mp_job *job, row_facts row) {
 /* By the general path of all methods, through a buffer in the cache. */
 static void general_roots(const mp_job *job, mp_worker *w, const int32_t *d2, float *made, size_t n) {
     uint32_t *squared = (uint32_t *)w->squared;
+    if (job->plan->number == DM_U64) { /* a row of a wide problem, all of whose squares are small */
+        for (size_t x = 0; x < n; x++)
+            w->wide_squared[x] = d2[x] > job->most ? UINT64_MAX : (uint64_t)d2[x];
+        dm_lengths(job->plan, DM_DISTANCE, w->wide_squared, (int64_t)n, DISTMAP_FLOAT32, made);
+        return;
+    }
     for (size_t x = 0; x < n; x++)
         squared[x] = d2[x] > job->most ? UINT32_MAX : (uint32_t)d2[x];
     dm_lengths(job->plan, DM_DISTANCE, squared, (int64_t)n, DISTMAP_FLOAT32, made);

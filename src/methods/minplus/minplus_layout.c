@@ -167,7 +167,7 @@ static void take_worker(dm_scratch *b, const distmap_plan *plan, const mp_layout
     w->far.key = (int32_t *)dm_take(b, row, 4);
     w->column = dm_take(b, row, 4);
     w->envelope = dm_take(b, l->needs_64_bits ? row : 0, sizeof *w->envelope);
-    w->wide_squared = dm_take(b, l->needs_64_bits ? row : 0, 8);
+    w->wide_squared = dm_take(b, l->needs_64_bits || plan->number == DM_U64 ? row : 0, 8);
     if (l->own_planes)
         take_plane(b, l, w);
     int64_t tile = 0;
