@@ -186,8 +186,34 @@ static void test_wide_roots(void **state) {
     unsetenv("DISTMAP_ISA");
 }
 
+/* A limit beyond all squares, and beyond doubles that hold every whole number. */
+static void test_far_limit(void **state) {
+    (void)state;
+    enum { N = 63 };
+    static int8_t samples[N];
+    static uint64_t squared[N];
+    memset(samples, INT8_MAX, sizeof samples); /* none */
+    const distmap_problem p = {.input = DISTMAP_INPUT_SAMPLED,
+                               .dtype = DISTMAP_INT8,
+                               .ndim = 1,
+                               .shape = {N},
+                               .spacing = {1048576},
+                               .unit = 0.1,
+                               .limit = 1e12,
+                               .want.squared = DISTMAP_UINT64};
+    const distmap_arrays arrays = {.input = distmap_view_make(samples, DISTMAP_INT8, 1, p.shape),
+                                   .squared = distmap_view_make(squared, DISTMAP_UINT64, 1, p.shape)};
+    for (int sites = 0; sites < 2; sites++) {
+        samples[0] = sites ? 5 : INT8_MAX;
+        assert_int_equal(distmap_transform(&p, &arrays, NULL), DISTMAP_OK);
+        for (uint64_t i = 0; i < N; i++)
+            assert_true(squared[i] == (sites ? 5 + (i << 40) * i : UINT64_MAX));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_unit), cmocka_unit_test(test_within),
-                                       cmocka_unit_test(test_roots), cmocka_unit_test(test_wide_roots)};
+                                       cmocka_unit_test(test_roots), cmocka_unit_test(test_wide_roots),
+                                       cmocka_unit_test(test_far_limit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,3 +84,9 @@ static void real_far_divide(const real_far *q, int64_t x0, int64_t m) {
         step *= N64;
     real_far_search(q, x0, step, 0, m - 1);
 }
+
+static void real_far_line(const double *p, const double *f, int64_t m, double w2, double most, int64_t n, double *best,
+                          double *from) {
+    const real_far q = {.p = p, .f = f, .w = w2, .most = most, .best = best, .from = from, .end = n};
+    real_far_divide(&q, 0, m);
+}

@@ -198,25 +198,16 @@ static void real_load(const mp_job *job, const mp_pass *pass, const int64_t at[D
     }
 }
 
-/* A line that the near search left, of N64 lanes each `pitch` apart. */
-static void real_far_line(const mp_job *job, const mp_pass *pass, const double *line, mp_worker *w, double *best) {
+/* A line that the near search left: one lane of a group. */
+static void real_line(const mp_job *job, const mp_pass *pass, const double *line, mp_worker *w, double *best) {
     double *p = w->real_list[0], *values = w->real_list[1], *found = w->real_list[2];
     int64_t m = 0;
     for (int64_t i = 0; i < pass->n; i++) {
         p[m] = (double)i, values[m] = line[i * REAL_LANES];
         m += values[m] < (double)INFINITY;
     }
-    const real_far q = {
-        .p = p,
-        .f = values,
-        .w = job->plan->w2f[pass->axis],
-        .most = job->real_most,
-        .best = found,
-        .from = w->real_list[3],
-        .end = pass->n,
-    };
     if (m)
-        real_far_divide(&q, 0, m);
+        real_far_line(p, values, m, job->plan->w2f[pass->axis], job->real_most, pass->n, found, w->real_list[3]);
     for (int64_t i = 0; i < pass->n; i++)
         best[i * pass->columns] = m ? found[i] : job->real_most;
 }
@@ -241,7 +232,7 @@ static void real_slow_tile(const mp_job *job, const mp_pass *pass, const int64_t
             continue;
         skip = skip ? skip - 1 : SKIP_LINES;
         for (int j = 0; j < REAL_LANES && c + j < count; j++)
-            real_far_line(job, pass, l.f + j, w, l.best + j);
+            real_line(job, pass, l.f + j, w, l.best + j);
     }
     int64_t to[DM_NDIM] = {at[0], at[1], at[2], at[3] + first};
     for (int64_t i = 0; i < pass->n; i++) {

@@ -230,6 +230,8 @@ typedef struct mp_kernels {
     int real_lanes; /* lines in a group */
     bool (*real_tile)(const mp_real_lines *l);
     bool (*real_row)(const mp_real_lines *l);
+    /* The best of m candidates (p, f) for all n positions: values, at most `most`, and numbers of candidates; room for a group more. */
+    void (*real_far)(const double *p, const double *f, int64_t m, double w2, double most, int64_t n, double *best, double *from);
     bool (*real_roots)(const double *squared, int64_t n, double limit, float *out);
 } mp_kernels;
 

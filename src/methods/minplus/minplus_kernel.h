@@ -36,5 +36,6 @@ const mp_kernels MP_TABLE = {
     .real_lanes = REAL_LANES,
     .real_tile = real_tile,
     .real_row = real_row,
+    .real_far = real_far_line,
     .real_roots = real_roots,
 };

@@ -3,7 +3,8 @@
  *     out[x] = min over i of fma(w, (x - i)^2, f[i])       along the last measured axis first, then the one before, ...
  *
  * which is the formula of distmap.h, so that nothing is to be verified afterwards; integers below 2^53 are exact in it. Along each axis
- * the search of kernel_real.h tries the nearest candidates first. Lines that it leaves go through the lower envelope of core/hull.h.
+ * the search of kernel_real.h tries the nearest candidates first. Lines that it leaves go through kernel_real_far.h, those of labels
+ * through the lower envelope of core/hull.h, run by run.
  *
  *   rows       the input's values along x: of masks and labels the distance to the next site of the row, which takes two sweeps
  *   y, z, t    a pass each, where measured, through tiles of neighbouring lines
@@ -28,7 +29,7 @@ enum {
     TILE = 1 << 15,  /* elements of a tile, at least MOST_LANES columns */
     CACHE = 1 << 19, /* elements of a plane that is solved at once */
     ROWS = 8,        /* of a task */
-    SKIP = 7,        /* groups beside one that was not settled go to the envelope at once */
+    SKIP = 7,        /* groups beside one that was not settled are solved line by line at once */
 };
 
 typedef struct real_worker {
@@ -39,6 +40,7 @@ typedef struct real_worker {
     union value *line; /* a line by itself, */
     int64_t *line_site, *line_kind;
     uint8_t *line_ruled;
+    double *far[4];        /* candidates of a far search, positions and values, and its results */
     struct parabola *list; /* and its envelope */
 } real_worker;
 
@@ -124,7 +126,9 @@ static void take_worker(dm_scratch *b, const distmap_plan *plan, real_worker *w)
     w->line_site = dm_take(b, sites ? longest : 0, sizeof *w->line_site);
     w->line_kind = dm_take(b, kinds ? longest : 0, sizeof *w->line_kind);
     w->line_ruled = dm_take(b, longest, sizeof *w->line_ruled);
-    w->list = dm_take(b, longest + 2, sizeof *w->list);
+    w->list = dm_take(b, kinds ? longest + 2 : 0, sizeof *w->list);
+    for (int i = 0; i < 4; i++)
+        w->far[i] = dm_take(b, longest + MOST_LANES, sizeof *w->far[i]);
 }
 
 static size_t walk_scratch(const distmap_plan *plan, void *base, real *s) {
@@ -238,6 +242,36 @@ static void envelope(const real *s, real_worker *w, int axis, int64_t linear) {
               w->line_ruled, linear, plan->linear[axis], true);
 }
 
+/* The same by a far search, without labels. */
+static void far_line(const real *s, real_worker *w, int axis) {
+    const int64_t n = s->plan->shape[axis];
+    double *p = w->far[0], *f = w->far[1];
+    int64_t m = 0;
+    for (int64_t i = 0; i < n; i++) {
+        p[m] = (double)i, f[m] = w->line[i].f64;
+        m += f[m] < (double)INFINITY;
+    }
+    if (m == 0)
+        return;
+    s->kernels->real_far(p, f, m, s->plan->w2f[axis], s->most, n, w->far[2], w->far[3]);
+    int64_t *site = (int64_t *)w->far[0]; /* positions are needed no more once they are sites */
+    for (int64_t c = 0; s->sites && c < m; c++)
+        site[c] = w->line_site[(int64_t)p[c]];
+    for (int64_t i = 0; i < n; i++) {
+        w->line[i].f64 = w->far[2][i];
+        if (s->sites)
+            w->line_site[i] = site[(int64_t)w->far[3][i]];
+    }
+}
+
+/* A line that the near search left. */
+static void solve_line(const real *s, real_worker *w, int axis, int64_t linear) {
+    if (s->kinds)
+        envelope(s, w, axis, linear);
+    else
+        far_line(s, w, axis);
+}
+
 /* Samples, w->f + REACH, to w->best and w->found. */
 static void search_row(const real *s, real_worker *w, int64_t linear) {
     const int64_t n = s->plan->shape[DM_X];
@@ -266,7 +300,7 @@ static void search_row(const real *s, real_worker *w, int64_t linear) {
         if (s->sites)
             w->line_site[x] = linear + x;
     }
-    envelope(s, w, DM_X, linear);
+    solve_line(s, w, DM_X, linear);
     memcpy(w->best, w->line, (size_t)n * sizeof *w->best);
     if (s->sites)
         memcpy(w->found, w->line_site, (size_t)n * sizeof *w->found);
@@ -363,8 +397,8 @@ static void line_turns(const real *s, real_worker *w, int64_t c) {
     }
 }
 
-/* Lines [c, c + lanes) of a tile that starts at `linear`, of which `count` exist, by their envelopes. */
-static void envelope_lines(const real *s, real_worker *w, const double *f, int64_t c, int64_t count, int64_t linear) {
+/* Lines [c, c + lanes) of a tile that starts at `linear`, of which `count` exist, one by one. */
+static void single_lines(const real *s, real_worker *w, const double *f, int64_t c, int64_t count, int64_t linear) {
     const int64_t n = s->plan->shape[s->axis], columns = s->columns;
     const int lanes = s->kernels->real_lanes;
     for (int64_t j = 0; j < lanes && c + j < count; j++) {
@@ -377,7 +411,7 @@ static void envelope_lines(const real *s, real_worker *w, const double *f, int64
             if (s->kinds)
                 w->line_kind[i] = w->kind[k];
         }
-        envelope(s, w, s->axis, linear + c + j);
+        solve_line(s, w, s->axis, linear + c + j);
         for (int64_t i = 0; i < n; i++) {
             const int64_t k = i * columns + c + j;
             w->best[k] = w->line[i].f64;
@@ -477,7 +511,7 @@ static void solve_tile(const real *s, real_worker *w, int64_t start, int64_t ind
         }
         if (!settled) {
             skip = skip ? skip - 1 : SKIP;
-            envelope_lines(s, w, l.f, c, count, linear);
+            single_lines(s, w, l.f, c, count, linear);
         } else if (s->sites) {
             find_sites(s, w, c, linear);
         }
@@ -527,9 +561,11 @@ static void set_up(real *s) {
     s->kinds = dm_by_kind(plan);
     s->sites = plan->wants_site;
     s->limit = DBL_MAX;
-    if (plan->limited)
-        s->limit = plan->number == DM_F64 ? fmin(plan->limit2f, DBL_MAX) : (double)plan->limit2;
-    s->most = plan->number == DM_F64 || !plan->limited ? nextafter(s->limit, (double)INFINITY) : s->limit + 1;
+    if (plan->limited && plan->number == DM_F64)
+        s->limit = fmin(plan->limit2f, DBL_MAX);
+    else if (plan->limited && plan->limit2 < (uint64_t)1 << 53) /* no square is larger */
+        s->limit = (double)plan->limit2;
+    s->most = nextafter(s->limit, (double)INFINITY);
     s->plain = want->distance == DISTMAP_FLOAT32 && !want->squared && !plan->wants_mask && !s->sites &&
                !plan->problem.border && !plan->problem.sign && plan->number == DM_F64 &&
                s->arrays->distance.stride[DM_X] == 4;
