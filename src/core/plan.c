@@ -114,6 +114,9 @@ static distmap_status prepare(const distmap_context *context, const distmap_prob
     TRY(choose_method(plan, options->method));
     take_order(plan, options->method);
     TRY(set_params(plan, options));
+    const char *why = options->param_count ? refusal(plan, plan->method) : NULL; /* which may be about the parameters */
+    if (why)
+        return dm_error(DISTMAP_ERROR_UNSUPPORTED, "method %s %s", plan->method->info.name, why);
     plan->scratch_bytes = plan->elements ? context->device->scratch_bytes(plan) : 0;
     if (plan->split.given.ndim) {
         const size_t merged = dm_split_scratch_bytes(plan, options);

@@ -19,10 +19,8 @@ static int64_t draw(int64_t least, int64_t most) {
 }
 
 static struct erosion_pass pass_of(int64_t height, int64_t width, enum erosion_axes axes, int64_t tile, int64_t steps) {
-    const distmap_plan plan = {.shape = {1, 1, height, width},
-                               .rows = height,
-                               .measured = {false, false, true, true},
-                               .w2 = {0, 0, 1, 1}};
+    const distmap_plan plan = {
+        .shape = {1, 1, height, width}, .rows = height, .measured = {false, false, true, true}, .w2 = {0, 0, 1, 1}};
     return erosion_pass_make(&plan, axes, tile, steps);
 }
 
@@ -63,8 +61,18 @@ static void test_paper(void **unused) {
     assert_int_equal(p.rounds, 128);
 }
 
+/* A block may have 48 KiB without asking. One line takes no more than lines of both axes do, although a tile along it is longer. */
+static void test_one_line(void **unused) {
+    (void)unused;
+    for (int along = 0; along < 2; along++) {
+        const struct erosion_pass p = pass_of(along ? 1 : 65536, along ? 65536 : 1, EROSION_ALONG_BOTH, 64, 6);
+        assert_true(2 * p.area * (int64_t)sizeof(uint64_t) <= 48 << 10);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_asked), cmocka_unit_test(test_paper)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_asked), cmocka_unit_test(test_paper),
+                                       cmocka_unit_test(test_one_line)};
     state = test_seed();
     printf("DISTMAP_TEST_SEED=%" PRIu64 "\n", state);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,8 @@ static distmap_problem strengths(int64_t steps) {
 
 static void test_rules(void **state) {
     (void)state;
-    enum { BLOCKED, SHARED, TEXTURE };
+    enum { BLOCKED, SHARED, TEXTURE, LINEAR };
+    static const int64_t rows[] = {65000, 65000, 65536, 65000};
     distmap_context *context = open_gpu();
     distmap_plan *plan = NULL;
     distmap_plan_options options = {.method = "esf/cuda"};
@@ -27,12 +28,14 @@ static void test_rules(void **state) {
     p.shape[1] = ((int64_t)1 << 30) + 1;
     REFUSE(distmap_plan_create(context, &p, &options, &plan), UNSUPPORTED, "2^30");
     for (int wide = 0; wide < 2; wide++)
-        for (int64_t kernel = BLOCKED; kernel <= TEXTURE; kernel++) {
+        for (int64_t kernel = BLOCKED; kernel <= LINEAR; kernel++) {
             options.params = &(distmap_param){"kernel", kernel};
             options.param_count = 1;
-            p.shape[wide] = wide ? 131073 : 65001;
+            p.shape[wide] = wide ? 131073 : rows[kernel] + 1;
             p.shape[1 - wide] = 2;
             if (kernel == TEXTURE)
+                REFUSE(distmap_plan_create(context, &p, &options, &plan), UNSUPPORTED, "65536 rows of at most 131072");
+            else if (kernel == LINEAR)
                 REFUSE(distmap_plan_create(context, &p, &options, &plan), UNSUPPORTED, "65000 rows of at most 131072");
             else
                 ACCEPT(distmap_plan_create(context, &p, &options, &plan));

@@ -31,7 +31,7 @@ static void read_ledger(const uint8_t *data, size_t size) {
     DEMAND(ledger.slabs >= 0 && ledger.panels >= 0 && ledger.slabs + ledger.panels <= (int64_t)size);
     if (status == 0) { /* it goes on, and what it adds is read by the next one */
         const int64_t before = ledger.slabs;
-        DEMAND(!ledger_mark(&ledger, "slab", 0, 1));
+        DEMAND(!ledger_mark(&ledger, "slab", 0, 1, 1));
         ledger_close(&ledger, true);
         struct ledger next = {.fd = -1, .scratch_fd = -1, .largest = -1};
         memcpy(next.state, ledger.state, sizeof next.state);
@@ -62,12 +62,13 @@ static void read_plan(struct state *state, const uint8_t *data, size_t size) {
         distmap_dtype samples;
         distmap_image_info info = {.dtype = DISTMAP_UINT8, .ndim = 3, .shape = {4, 6, 5}};
         struct options options = {0};
-        const char *input;
+        char input[PLAN_INPUT];
+        const char *identity;
         double nodata;
         DEMAND((plan_problem("out.npy", plan, &problem, &samples) != 0) == (*said != 0));
         plan_model(plan, &info);
         plan_nodata(plan, &nodata);
-        plan_gaps(plan, &options, &input);
+        plan_source(plan, &options, input, &identity);
         plan_is_unfinished(plan);
         *said = '\0';
         DEMAND((plan_compare(state->folder, plan, again) != 0) == (*said != 0));

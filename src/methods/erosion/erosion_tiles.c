@@ -37,7 +37,7 @@ struct erosion_pass erosion_pass_make(const distmap_plan *plan, enum erosion_axe
     /* What the thin axis, or the one not gone along, takes of the area says what is left for the other. Where both are long,
      * both get the same. */
     const int64_t square = tile + 2 * steps + 2, strip = tile + 2 * EROSION_DEEP * (steps + 1);
-    const int64_t area = most(axes == EROSION_ALONG_BOTH ? square * square : 0, EROSION_LINES * strip);
+    const int64_t area = most(p.last[0] > 0 && p.last[1] > 0 ? square * square : 0, EROSION_LINES * strip);
     const int thin = p.last[1] == 0 || (p.last[0] > 0 && p.size[1] < p.size[0]), wide = 1 - thin;
     const int64_t side = tile + 2 * steps * p.reach,
                   across = least(p.size[thin], p.last[thin] > 0 ? side : EROSION_LINES);
