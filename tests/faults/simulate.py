@@ -62,7 +62,7 @@ class World:
             return [[*step, f"--shard={i}/{n}", *verify] for step, n in ((first, counts[0]), (second, counts[1])) for i in range(1, n + 1)]
         ending = draw.choice(("npy", "npy", "nii.gz", "nrrd") + (("tif",) if len(self.shape) > 1 else ()))
         self.outputs = [f"d.{ending}"] + ([f"i.{ending}"] if index and ending == "npy" else [])
-        more = {"in memory": [], "memory": ["--memory=40M"], "resume": ["--memory=40M", "--resume"]}[self.kind]
+        more = {"in memory": [], "memory": ["--memory=48M"], "resume": ["--memory=48M", "--resume"]}[self.kind]
         return [["edt", "in/in.npy", "-o", f"out/{self.outputs[0]}", *(["--index", "out/i.npy"] if len(self.outputs) > 1 else []),
                  *self.options, *more, *verify]]
 
