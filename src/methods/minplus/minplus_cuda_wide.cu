@@ -39,7 +39,7 @@ struct whole {
         v.u64 = n == nothing() ? UINT64_MAX : (uint64_t)n;
         return v;
     }
-    __device__ number along(uint32_t g2) const { return w2 * (int64_t)g2; }
+    __device__ number along(uint32_t g2) const { return (number)((uint64_t)w2 * g2); }
     __device__ rows from(number f, int32_t d, int32_t s) const {
         const uint64_t slope = (uint64_t)w2 * (uint64_t)(int64_t)d;
         const rows made = {(uint64_t)f + slope * (uint64_t)(int64_t)d, slope * (uint64_t)(2 * (int64_t)s)};
@@ -140,7 +140,7 @@ template <class N> struct from_entries {
     __device__ bool f(raw e, typename N::number *value) const {
         bool left;
         const int32_t g = gap(e, &left);
-        *value = along.along((uint32_t)(g * g));
+        *value = along.along((uint32_t)g * (uint32_t)g); /* of a row without a site anything */
         return g < far;
     }
     __device__ int64_t site(const mw_stage &p, const column &c, int32_t j) const {
@@ -171,17 +171,17 @@ template <class N> struct from_planes {
     typedef uint32_t raw;
     const uint32_t *row;
     int64_t step;
-    int64_t factor, w2[2];
+    uint64_t factor, w2[2];
     uint32_t none;
     bool offsets;
     __device__ from_planes(const mw_stage &p, const column &c)
         : row((const uint32_t *)p.value + c.first), step(p.elements.linear[p.axis]),
-          factor((int64_t)p.factor), w2{(int64_t)p.elements.w2[2], (int64_t)p.elements.w2[DM_X]},
+          factor(p.factor), w2{p.elements.w2[2], p.elements.w2[DM_X]},
           none(p.sites ? MC_NO_OFFSET : (uint32_t)MC_NOTHING), offsets(p.sites) {}
     static __device__ raw read(const raw *at) { return *at; }
     __device__ bool f(raw r, typename N::number *value) const {
         const int32_t dy = (int32_t)r >> 16, dx = (int16_t)r;
-        *value = offsets ? w2[0] * (dy * dy) + w2[1] * (dx * dx) : factor * (int64_t)r;
+        *value = offsets ? (int64_t)(w2[0] * (uint64_t)(dy * dy) + w2[1] * (uint64_t)(dx * dx)) : (int64_t)(factor * r);
         return r != none;
     }
     __device__ int64_t site(const mw_stage &p, const column &c, int32_t j) const {
