@@ -223,35 +223,20 @@ static void set_corners_only(const distmap_plan *plan, mc_stage *s) {
         s->few = s->height;
 }
 
-mc_layout mc_lay_out_planes(const distmap_plan *plan, char *base) {
+/* `planes_alone`: without the z stage, and of an image without z what comes before the far search. */
+static mc_layout lay_out(const distmap_plan *plan, char *base, bool planes_alone) {
     mc_layout l = {.scratch = {.base = base, .unit = DM_CUDA_UNIT}};
     const int64_t *shape = plan->shape;
+    const bool z = mc_has_z(plan), z_stage = z && !planes_alone, near_alone = planes_alone && !z;
     set_stage(plan, &l.planes, shape[0] * shape[1], 2);
-    l.planes.factor = 1;
-    if (mc_has_z(plan))
-        set_brackets(plan, &l.planes, false);
-    else
+    if (planes_alone)
+        l.planes.factor = 1;
+    if (near_alone)
         set_corners_only(plan, &l.planes);
+    else
+        set_brackets(plan, &l.planes, false);
     take_marks(&l, &l.planes);
-    l.marks = (int64_t)(l.scratch.used / sizeof(uint32_t));
-    l.planes.entries = l.entries =
-        dm_take(&l.scratch, l.planes.planes * l.planes.groups * l.planes.rows * 4, sizeof(mc_entry));
-    if (mc_has_z(plan)) {
-        if (!l.planes.brackets || l.planes.mixed)
-            l.planes.list = dm_take(&l.scratch, l.planes.blocks * l.planes.list_pitch, sizeof(uint16_t));
-        l.store = dm_take(&l.scratch, plan->elements, sizeof *l.store);
-        l.planes.alive = dm_take(&l.scratch, l.planes.planes, sizeof *l.planes.alive);
-    }
-    return l;
-}
-
-mc_layout mc_lay_out(const distmap_plan *plan, char *base) {
-    mc_layout l = {.scratch = {.base = base, .unit = DM_CUDA_UNIT}};
-    const int64_t *shape = plan->shape;
-    set_stage(plan, &l.planes, shape[0] * shape[1], 2);
-    set_brackets(plan, &l.planes, false);
-    take_marks(&l, &l.planes);
-    if (mc_has_z(plan)) {
+    if (z_stage) {
         set_stage(plan, &l.z, shape[0] * shape[2], 1);
         set_brackets(plan, &l.z, true);
         take_marks(&l, &l.z);
@@ -260,19 +245,25 @@ mc_layout mc_lay_out(const distmap_plan *plan, char *base) {
     l.entries = dm_take(&l.scratch, l.planes.planes * l.planes.groups * l.planes.rows * 4, sizeof(mc_entry));
     l.planes.entries = l.entries ? l.entries - l.planes.low : NULL;
     take_bands(&l, plan, &l.planes);
-    if (!l.planes.brackets || l.planes.mixed)
+    if (!near_alone && (!l.planes.brackets || l.planes.mixed))
         l.planes.list = dm_take(&l.scratch, l.planes.blocks * l.planes.list_pitch, sizeof(uint16_t));
-    if (mc_has_z(plan)) {
+    if (z_stage) {
         take_bands(&l, plan, &l.z);
         if (l.z.brackets)
             l.z.points = dm_take(&l.scratch, l.z.planes * l.z.strips * (l.z.spans + 1), sizeof *l.z.points);
         l.z.list = dm_take(&l.scratch, l.z.blocks * l.z.list_pitch, sizeof(uint16_t));
+    }
+    if (z) {
         l.store = dm_take(&l.scratch, plan->elements, sizeof *l.store);
         l.planes.alive = l.z.alive = dm_take(&l.scratch, l.planes.planes, sizeof *l.planes.alive);
     }
-    if (!mc_can_store_outputs(plan)) {
+    if (!planes_alone && !mc_can_store_outputs(plan)) {
         l.squared = dm_take(&l.scratch, plan->elements, sizeof *l.squared);
         l.site = plan->wants_site ? dm_take(&l.scratch, plan->elements, sizeof *l.site) : NULL;
     }
     return l;
 }
+
+mc_layout mc_lay_out(const distmap_plan *plan, char *base) { return lay_out(plan, base, false); }
+
+mc_layout mc_lay_out_planes(const distmap_plan *plan, char *base) { return lay_out(plan, base, true); }

@@ -5,6 +5,7 @@
  */
 #include "core/scratch.h"
 #include "methods/minplus/minplus_cuda_wide.h"
+#include "methods/minplus/minplus_extent.h"
 
 enum { MOST_PASSES = DM_NDIM, MOST_WIDTH = 65408, MOST_HEIGHT = 1 << 30, LEAST_ROWS = 512, BLOCKS = 8 };
 
@@ -23,14 +24,8 @@ static int passes_of(const distmap_plan *plan, int axes[MOST_PASSES]) {
 
 /* Whether the rounding of FP64 is so small that winners cannot move back (minplus_cuda_wide.cu). */
 static bool is_monotone(const distmap_plan *plan) {
-    double largest = 0, least = INFINITY;
-    for (int a = 0; a < DM_NDIM; a++)
-        if (dm_axis_counts(plan, a)) {
-            const double far = (double)(plan->shape[a] - 1);
-            largest += plan->w2f[a] * far * far;
-            least = plan->w2f[a] < least ? plan->w2f[a] : least;
-        }
-    return least >= largest * 0x1p-50;
+    const mp_extent extent = mp_extent_of(plan);
+    return extent.least >= extent.most * 0x1p-50;
 }
 
 const char *mw_refuses(const distmap_plan *plan) {
@@ -117,15 +112,19 @@ static void set_parts(const distmap_plan *plan, mw_stage *s) {
     s->parts = (int32_t)mc_divide_up(s->height, s->part_rows);
 }
 
+/* The other two of four axes, the slower one first. */
+static void set_others(int axis, int lanes, int other[2]) {
+    other[0] = axis > 0 && lanes > 0 ? 0 : 1;
+    other[1] = DM_NDIM * (DM_NDIM - 1) / 2 - axis - lanes - other[0];
+}
+
 static mw_stage stage_of(const distmap_plan *plan, const dm_elements *elements, const mc_entry *entries, int axis) {
     const int64_t *shape = plan->shape, strips = mc_divide_up(shape[DM_X], MC_GROUP) * 4;
     const int lanes = axis < DM_X ? DM_X : shape[2] > 1 ? 2 : shape[1] > 1 ? 1 : 0;
-    const int slower = axis > 0 && lanes > 0 ? 0 : 1;
     mw_stage s = {
         .elements = *elements,
         .axis = axis,
         .lanes = lanes,
-        .other = {slower, DM_NDIM * (DM_NDIM - 1) / 2 - axis - lanes - slower},
         .counts = dm_axis_counts(plan, axis),
         .along_x = dm_axis_counts(plan, DM_X),
         .height = (int32_t)shape[axis],
@@ -137,6 +136,7 @@ static mw_stage stage_of(const distmap_plan *plan, const dm_elements *elements, 
         .sites = plan->wants_site,
         .plain = is_plain(plan),
     };
+    set_others(axis, lanes, s.other);
     set_parts(plan, &s);
     return s;
 }
@@ -146,11 +146,12 @@ static distmap_status pack_across(distmap_plan *plan, const dm_arrays *arrays, c
                                   const mw_layout *l, int axis) {
     if (!dm_by_kind(plan))
         return DISTMAP_OK;
-    const int slower = axis == 0 ? 1 : 0, faster = axis == 2 ? 1 : 2;
     const int64_t *stride = arrays->input.stride;
+    int other[2];
+    set_others(axis, DM_X, other);
     const mc_rows rows = {arrays->input.data,
-                          mc_divisor_of(plan->shape[faster]),
-                          {stride[slower], stride[faster], stride[axis], stride[DM_X]}};
+                          mc_divisor_of(plan->shape[other[1]]),
+                          {stride[other[0]], stride[other[1]], stride[axis], stride[DM_X]}};
     const mc_stage stage = packed_stage(plan, l, axis);
     TRY_CUDA(plan->context->cuda, mc_pack_kinds(elements, &stage, &rows, plan->context->cuda->stream));
     return DISTMAP_OK;

@@ -15,11 +15,9 @@ enum {
 /* A pass along `axis`, for all columns: those of 32 neighbours along `lanes` are a strip. By value to kernels. */
 typedef struct mw_stage {
     dm_elements elements;
-    int axis, lanes; /* x, except in the pass along x itself, which only samples have */
-    int other[2];    /* the other axes, the slower one first */
-    bool
-        counts; /* whether distances along the axis count; else every element has its own result of the passes before */
-    bool along_x; /* whether distances along x count */
+    int axis, lanes;      /* x, except in the pass along x itself, which only samples have */
+    int other[2];         /* the other axes, the slower one first */
+    bool counts, along_x; /* whether distances along the axis count, else elements keep their results; and along x */
     int32_t height, strips;
     int32_t part_rows, parts; /* a block solves so many rows of a strip; blocks to a strip */
     /* The first pass reads entries, */

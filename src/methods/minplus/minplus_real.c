@@ -21,6 +21,7 @@
 #include "core/hull.h"
 #include "core/scratch.h"
 #include "cpu/rows.h"
+#include "methods/minplus/minplus_extent.h"
 #include "methods/minplus/minplus_layout.h"
 
 enum {
@@ -72,15 +73,10 @@ static double largest_sample(const distmap_plan *plan) {
 const char *mp_real_refuses(const distmap_plan *plan) {
     if (plan->problem.window.count)
         return "needs whole images where squared distances are FP64";
-    double least = INFINITY, most = 0;
-    for (int a = 0; a < DM_NDIM; a++)
-        if (dm_axis_counts(plan, a)) {
-            most += plan->w2f[a] * pow((double)(plan->shape[a] - 1), 2);
-            least = fmin(least, plan->w2f[a]);
-        }
-    if (plan->number != DM_F64 && most + largest_sample(plan) >= 0x1p53)
+    const mp_extent extent = mp_extent_of(plan);
+    if (plan->number != DM_F64 && extent.most + largest_sample(plan) >= 0x1p53)
         return "needs squared distances below 2^53";
-    if (plan->number == DM_F64 && dm_by_kind(plan) && plan->wants_site && most >= 0x1p50 * least)
+    if (plan->number == DM_F64 && dm_by_kind(plan) && plan->wants_site && extent.most >= 0x1p50 * extent.least)
         return "needs squared distances below 2^50 times the least squared pitch for nearest sites of labels or of a "
                "signed map";
     return NULL;
